@@ -1,15 +1,15 @@
 // import_check GRAPH.json: the imported problem as JSON (program text, names of inputs and outputs, what is missing).
-// import_check GRAPH.json VALUES RESULTS: interprets it. VALUES holds every tensor input of the graph, then what is drawn;
-// RESULTS gets every tensor output, in the graph's order, row-major float64 without headers. --folded takes the short form of the
-// program. Driven by tools/check_import.py.
+// import_check GRAPH.json VALUES RESULTS: interprets it. VALUES holds every tensor input of the graph, then what is
+// drawn; RESULTS gets every tensor output, in the graph's order, row-major float64 without headers. --folded takes the
+// short form of the program. Driven by tools/check_import.py.
 #include <fmt/format.h>
 
 #include <cstring>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "import/import.h"
 #include "ir/bind.h"
-#include "ir/import/import.h"
 #include "ir/interpret.h"
 #include "record/graph.h"
 
@@ -22,7 +22,7 @@ Result<Graph> load_graph(const std::string& path) {
   return read_graph(json);
 }
 
-Json summary(const Graph& graph, const ir::ImportedProblem& problem) {
+Json summary(const Graph& graph, const importer::ImportedProblem& problem) {
   Json inputs = Json::object(), outputs = Json::array(), unsupported = Json::array();
   for (const auto& input : problem.inputs) inputs.set(input.graph_id, input.tensor);
   size_t result = 0, mutation = 0;
@@ -31,7 +31,11 @@ Json summary(const Graph& graph, const ir::ImportedProblem& problem) {
     outputs.push(user ? problem.outputs[result++].tensor : problem.mutations[mutation++].tensor);
   }
   for (const auto& op : problem.unsupported) unsupported.push(op.op + ": " + op.why);
-  return Json::object().set("text", problem.text).set("inputs", inputs).set("outputs", outputs).set("unsupported", unsupported);
+  return Json::object()
+      .set("text", problem.text)
+      .set("inputs", inputs)
+      .set("outputs", outputs)
+      .set("unsupported", unsupported);
 }
 
 // The next tensor of VALUES.
@@ -46,7 +50,8 @@ Result<ir::TensorValue> next_value(const std::string& bytes, const std::vector<i
 }
 
 // The bytes of VALUES cut into the program's tensors.
-Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph, const ir::ImportedProblem& problem) {
+Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph,
+                                     const importer::ImportedProblem& problem) {
   SOLSTICE_TRY(const std::string bytes, read_file(path));
   ir::TensorValues out;
   size_t at = 0;
@@ -55,7 +60,7 @@ Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph
     if (!input || !input->is_tensor()) continue;
     SOLSTICE_TRY(out[entry.tensor], next_value(bytes, input->shape, at));
   }
-  for (const ir::Draw& draw : problem.draws) {
+  for (const importer::Draw& draw : problem.draws) {
     SOLSTICE_TRY(out[draw.tensor], next_value(bytes, draw.shape, at));
   }
   return out;
@@ -69,7 +74,8 @@ const ir::TensorValue* find_result(const ir::TensorValues& all, const std::strin
   return replaced == all.end() ? nullptr : &replaced->second;
 }
 
-Result<std::string> results_of(const Graph& graph, const ir::ImportedProblem& problem, const ir::TensorValues& all) {
+Result<std::string> results_of(const Graph& graph, const importer::ImportedProblem& problem,
+                               const ir::TensorValues& all) {
   std::string out;
   size_t result = 0, mutation = 0;
   for (const GraphOutput& output : graph.outputs) {
@@ -85,8 +91,8 @@ Result<std::string> results_of(const Graph& graph, const ir::ImportedProblem& pr
 
 Result<int> run(const std::vector<std::string>& args, bool folded) {
   SOLSTICE_TRY(const Graph graph, load_graph(args[0]));
-  const ir::ImportForm form = folded ? ir::ImportForm::kFolded : ir::ImportForm::kFlat;
-  SOLSTICE_TRY(const ir::ImportedProblem problem, ir::import_graph(graph, form));
+  const importer::ImportForm form = folded ? importer::ImportForm::kFolded : importer::ImportForm::kFlat;
+  SOLSTICE_TRY(const importer::ImportedProblem problem, importer::import_graph(graph, form));
   if (problem.form != form) return fail(Code::internal, problem.notes[0].text);
   Diagnostics diagnostics;
   SOLSTICE_TRY(const ir::Program program, ir::load_program(problem.text, args[0], diagnostics));

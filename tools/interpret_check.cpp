@@ -1,6 +1,6 @@
 // interpret_check: one request a line on stdin, {"text": program, "inputs": {name: {"shape", "values"}}}, one answer a
-// line on stdout: {"results": the same form} or {"error": text}. Values that are not finite are the strings nan, inf and
-// -inf. {"text": program, "describe": true} is answered with {"program": its tensors and kernels}. Driven by
+// line on stdout: {"results": the same form} or {"error": text}. Values that are not finite are the strings nan, inf
+// and -inf. {"text": program, "describe": true} is answered with {"program": its tensors and kernels}. Driven by
 // tests/python/test_language.py and tools/check_writing.py.
 #include <cmath>
 #include <iostream>

@@ -40,11 +40,11 @@ struct Array {
 };
 
 // A 3-D tensor map: extents and box innermost first, strides in bytes of dims 1 and 2.
-inline CUtensorMap make_map(CUtensorMapDataType type, void* data, const cuuint64_t (&extents)[3], const cuuint64_t (&strides)[2],
-                            const cuuint32_t (&box)[3], CUtensorMapSwizzle swizzle) {
-  using Encode =
-      CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*, const cuuint64_t*, const cuuint32_t*,
-                   const cuuint32_t*, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
+inline CUtensorMap make_map(CUtensorMapDataType type, void* data, const cuuint64_t (&extents)[3],
+                            const cuuint64_t (&strides)[2], const cuuint32_t (&box)[3], CUtensorMapSwizzle swizzle) {
+  using Encode = CUresult (*)(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*, const cuuint64_t*,
+                              const cuuint64_t*, const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                              CUtensorMapSwizzle, CUtensorMapL2promotion, CUtensorMapFloatOOBfill);
   static Encode encode = [] {
     void* f = nullptr;
     cudaDriverEntryPointQueryResult found;
@@ -53,8 +53,8 @@ inline CUtensorMap make_map(CUtensorMapDataType type, void* data, const cuuint64
   }();
   CUtensorMap map;
   const cuuint32_t ones[3] = {1, 1, 1};
-  const CUresult result = encode(&map, type, 3, data, extents, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE, swizzle,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(&map, type, 3, data, extents, strides, box, ones, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                 swizzle, CU_TENSOR_MAP_L2_PROMOTION_L2_256B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   if (result != CUDA_SUCCESS) {
     std::printf("cuTensorMapEncodeTiled: error %d (extents %llu %llu %llu)\n", result, (unsigned long long)extents[0],
                 (unsigned long long)extents[1], (unsigned long long)extents[2]);
@@ -68,8 +68,8 @@ inline CUtensorMap make_map(CUtensorMapDataType type, void* data, const cuuint64
 struct Cublas {
   using Create = int (*)(void**);
   using SetStream = int (*)(void*, cudaStream_t);
-  using Sgemm = int (*)(void*, int, int, int, int, int, const float*, const float*, int, long long, const float*, int, long long,
-                        const float*, float*, int, long long, int);
+  using Sgemm = int (*)(void*, int, int, int, int, int, const float*, const float*, int, long long, const float*, int,
+                        long long, const float*, float*, int, long long, int);
   void* handle = nullptr;
   Sgemm sgemm = nullptr;
 

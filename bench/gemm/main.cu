@@ -1,5 +1,5 @@
-// bench_gemm check | same | time [idle_ms]: correctness against float64 on many shapes and value families; equal bits of
-// 50 launches, and of forms with the same tile; times against cuBLAS fp32, interleaved ABBA with a cold L2. Build:
+// bench_gemm check | same | time [idle_ms]: correctness against float64 on many shapes and value families; equal bits
+// of 50 launches, and of forms with the same tile; times against cuBLAS fp32, interleaved ABBA with a cold L2. Build:
 //   nvcc -std=c++17 -O2 --expt-relaxed-constexpr -gencode=arch=compute_90a,code=sm_90a -I. -Ikernels
 //   bench/gemm/*.cu -o bench_gemm
 #include <unistd.h>
@@ -46,7 +46,8 @@ int check_case(const Case& c, const Cublas& cublas) {
   } else {
     theirs.norm = 4e-7, theirs.element = 1e-6;
   }
-  std::printf("%s: cublas norm %.2e element %.2e class %d\n", text_of(c).c_str(), theirs.norm, theirs.element, theirs.wrong_class);
+  std::printf("%s: cublas norm %.2e element %.2e class %d\n", text_of(c).c_str(), theirs.norm, theirs.element,
+              theirs.wrong_class);
   int failures = 0;
   auto one = [&](const char* name, Runner* runner, const Timing& what) {
     CHECK(cudaMemset(d.y.data, 0xff, d.y.count * 4));
@@ -80,16 +81,23 @@ int check(const Cublas& cublas, bool quick) {
   constexpr Major K = Major::kK, M = Major::kMN;
   using V = Values;
   std::vector<Case> cases = {
-      {256, 512, 256, 1, K, K, V::kNormal}, {256, 512, 256, 1, K, M, V::kNormal},   {256, 512, 256, 1, M, K, V::kNormal},
-      {256, 512, 256, 1, M, M, V::kNormal}, {512, 768, 4096, 1, K, M, V::kUniform}, {512, 768, 4096, 1, K, K, V::kNormal},
+      {256, 512, 256, 1, K, K, V::kNormal},   {256, 512, 256, 1, K, M, V::kNormal},
+      {256, 512, 256, 1, M, K, V::kNormal},   {256, 512, 256, 1, M, M, V::kNormal},
+      {512, 768, 4096, 1, K, M, V::kUniform}, {512, 768, 4096, 1, K, K, V::kNormal},
   };
   if (!quick) {
-    for (const V v : {V::kRelu, V::kLognormal, V::kOutlier12, V::kOutlier20, V::kSpecial, V::kZeros, V::kSubnormal, V::kHuge}) {
+    for (const V v :
+         {V::kRelu, V::kLognormal, V::kOutlier12, V::kOutlier20, V::kSpecial, V::kZeros, V::kSubnormal, V::kHuge}) {
       cases.push_back({300, 512, 1024, 1, K, K, v});
       cases.push_back({300, 512, 1024, 1, K, M, v});
     }
-    for (const auto [m, n, k] :
-         {Shape{1, 1, 1}, {1, 1000, 333}, {77, 131, 1001}, {129, 257, 65}, {1023, 769, 515}, {16, 4096, 2048}, {4096, 16, 2048}})
+    for (const auto [m, n, k] : {Shape{1, 1, 1},
+                                 {1, 1000, 333},
+                                 {77, 131, 1001},
+                                 {129, 257, 65},
+                                 {1023, 769, 515},
+                                 {16, 4096, 2048},
+                                 {4096, 16, 2048}})
       for (const Major a : {K, M})
         for (const Major b : {K, M}) cases.push_back({m, n, k, 1, a, b, V::kNormal});
     cases.push_back({200, 328, 264, 5, K, M, V::kNormal});
@@ -107,10 +115,11 @@ int check(const Cublas& cublas, bool quick) {
 // Launches that differ in a bit from the first, of every form; and which forms of a math agree with its first one.
 int same(bool quick) {
   constexpr Major K = Major::kK, M = Major::kMN;
-  std::vector<Case> cases = {{4096, 4096, 4096, 1, K, K, Values::kNormal},     {1024, 8192, 8192, 1, K, M, Values::kNormal},
-                             {1111, 1777, 1333, 1, K, K, Values::kNormal},     {300, 5000, 3001, 1, M, M, Values::kNormal},
-                             {129, 385, 4099, 1, M, K, Values::kNormal},       {200, 328, 264, 5, K, M, Values::kNormal},
-                             {1000, 1200, 520, 1, K, K, Values::kNormal, true}};
+  std::vector<Case> cases = {
+      {4096, 4096, 4096, 1, K, K, Values::kNormal},     {1024, 8192, 8192, 1, K, M, Values::kNormal},
+      {1111, 1777, 1333, 1, K, K, Values::kNormal},     {300, 5000, 3001, 1, M, M, Values::kNormal},
+      {129, 385, 4099, 1, M, K, Values::kNormal},       {200, 328, 264, 5, K, M, Values::kNormal},
+      {1000, 1200, 520, 1, K, K, Values::kNormal, true}};
   if (quick) cases.resize(3);
   int failures = 0;
   for (const Case& c : cases) {
@@ -175,8 +184,8 @@ void time_case(const Case& c, const Cublas& cublas, Timer& timer, int repeats) {
   for (const Variant& v : variants()) {
     std::unique_ptr<Runner> runner(v.make(d));
     if (!runner) continue;
-    const Timing everything{}, frozen{true, false, true, true}, product{false, false, true, false}, splits{true, true, false, false},
-        fallback{false, false, false, true};
+    const Timing everything{}, frozen{true, false, true, true}, product{false, false, true, false},
+        splits{true, true, false, false}, fallback{false, false, false, true};
     std::vector<float> ours, theirs, parts[4];
     runner->launch(everything, nullptr);
     d.run_cublas(cublas);
@@ -197,13 +206,14 @@ void time_case(const Case& c, const Cublas& cublas, Timer& timer, int repeats) {
         "%-36s %-22s cublas %.4f ms | all %.4f ms %6.1f TF %.2fx | frozen B %.4f %.2fx | product %.4f %6.1f "
         "TF | splits %.4f | "
         "fallback idle %.4f\n",
-        text_of(c).c_str(), v.name, u, t, flops / t * 1e-9, u / t, median(parts[0]), u / median(parts[0]), median(parts[1]),
-        flops / median(parts[1]) * 1e-9, median(parts[2]), median(parts[3]));
+        text_of(c).c_str(), v.name, u, t, flops / t * 1e-9, u / t, median(parts[0]), u / median(parts[0]),
+        median(parts[1]), flops / median(parts[1]) * 1e-9, median(parts[2]), median(parts[3]));
   }
   std::unique_ptr<Runner> simt(make_simt(d));
   std::vector<float> t;
   for (int i = 0; i < 3; ++i) t.push_back(timer.once([&] { simt->launch({}, nullptr); }));
-  std::printf("%-36s simt %.4f ms %.1f TF\n", text_of(c).c_str(), median(t), 2e-9 * c.m * c.n * c.k * c.batches / median(t));
+  std::printf("%-36s simt %.4f ms %.1f TF\n", text_of(c).c_str(), median(t),
+              2e-9 * c.m * c.n * c.k * c.batches / median(t));
 }
 
 void time_all(const Cublas& cublas, int idle, int repeats, bool quick) {
@@ -238,6 +248,7 @@ int main(int count, char** arguments) {
   const Cublas cublas;
   if (command == "check") return check(cublas, quick);
   if (command == "same") return same(quick);
-  if (command == "time") time_all(cublas, count > 2 ? std::atoi(arguments[2]) : 0, count > 3 ? std::atoi(arguments[3]) : 7, quick);
+  if (command == "time")
+    time_all(cublas, count > 2 ? std::atoi(arguments[2]) : 0, count > 3 ? std::atoi(arguments[3]) : 7, quick);
   return 0;
 }

@@ -33,9 +33,12 @@ ExprRef gelu(ExprRef x) { return num(0.5) * x * (num(1.0) + op(Op::kErf, {x * nu
 
 // y[m,n] = gelu(sum(x*w) + b[n]) * s[m] + r[m,n], with the operands' major orders and a dtype of one's
 // choice.
-Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m, bool b_by_n, DType dtype = DType::kF32) {
+Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m, bool b_by_n,
+               DType dtype = DType::kF32) {
   ProgramBuilder b("p");
-  const auto shape = [](bool swapped, int64_t p, int64_t q) { return swapped ? std::vector<int64_t>{q, p} : std::vector<int64_t>{p, q}; };
+  const auto shape = [](bool swapped, int64_t p, int64_t q) {
+    return swapped ? std::vector<int64_t>{q, p} : std::vector<int64_t>{p, q};
+  };
   const int x = b.input("x", shape(a_by_m, m_extent, k_extent), dtype);
   const int w = b.tensor("w", TensorKind::kParam, shape(b_by_n, n_extent, k_extent), dtype);
   const int bias = b.tensor("bias", TensorKind::kParam, {n_extent}, dtype), scale = b.input("s", {m_extent}),
@@ -45,7 +48,9 @@ Program linear(int64_t m_extent, int64_t n_extent, int64_t k_extent, bool a_by_m
   const auto m = b.index("m", m_extent), n = b.index("n", n_extent), k = b.bound("k", k_extent);
   const auto lhs = b.read(x, a_by_m ? std::vector<ExprRef>{k, m} : std::vector<ExprRef>{m, k});
   const auto rhs = b.read(w, b_by_n ? std::vector<ExprRef>{k, n} : std::vector<ExprRef>{n, k});
-  b.define(y, {m, n}, gelu(make_reduce(Reducer::kSum, {k->id}, lhs * rhs) + b.read(bias, {n})) * b.read(scale, {m}) + b.read(r, {m, n}));
+  b.define(y, {m, n},
+           gelu(make_reduce(Reducer::kSum, {k->id}, lhs * rhs) + b.read(bias, {n})) * b.read(scale, {m}) +
+               b.read(r, {m, n}));
   return b.program;
 }
 
@@ -80,7 +85,8 @@ void add_streamed(std::vector<PlanCase>& out) {
   for (const auto& [name, m, n, k] : {Shape{"few", 24, 264, 520}, {"tall", 264, 24, 520}, {"odd_few", 37, 131, 301}}) {
     for (const bool by_n : {false, true}) {
       for (const int64_t split : {1, 3}) {
-        PlanCase c{std::string(name) + (by_n ? "_byn" : "_byk") + "_split" + std::to_string(split), linear(m, n, k, false, by_n)};
+        PlanCase c{std::string(name) + (by_n ? "_byn" : "_byk") + "_split" + std::to_string(split),
+                   linear(m, n, k, false, by_n)};
         ir::Knobs& knobs = c.program.kernels[0].knobs;
         knobs.set("stream", KnobValue::of_name(m > n ? "rows" : "columns"));
         knobs.set("split", KnobValue::of_int(split));
@@ -94,7 +100,8 @@ std::vector<PlanCase> cases() {
   std::vector<PlanCase> out;
   for (const bool a : {false, true}) {
     for (const bool b : {false, true})
-      out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)}, "fp16x3", 2e-5, {128, 128}));
+      out.push_back(with_math({"linear" + std::to_string(a) + std::to_string(b), linear(200, 152, 136, a, b)}, "fp16x3",
+                              2e-5, {128, 128}));
   }
   out.push_back(with_math({"odd", linear(77, 131, 101, false, true)}, "fp16x3", 2e-5));
   out.push_back({"frozen", linear(200, 152, 136, false, false), "reference", true});
@@ -121,7 +128,9 @@ Result<families::Emission> emission_of(const PlanCase& c, const machine::Machine
 PlanBuffer buffer_of(const Tensor& t) {
   PlanBuffer b;
   b.name = t.name;
-  b.kind = t.kind == TensorKind::kInput ? BufferKind::kInput : t.kind == TensorKind::kParam ? BufferKind::kParam : BufferKind::kOutput;
+  b.kind = t.kind == TensorKind::kInput   ? BufferKind::kInput
+           : t.kind == TensorKind::kParam ? BufferKind::kParam
+                                          : BufferKind::kOutput;
   b.path = t.kind == TensorKind::kParam ? t.name : "";
   b.dtype = *t.dtype, b.shape = t.shape, b.strides = t.strides;
   b.bytes = t.elements() * size_of(*t.dtype);
@@ -140,8 +149,8 @@ uint16_t half_bits(float f) {
 float half_value(uint16_t h) {
   const int exponent = h >> 10 & 0x1f, mantissa = h & 0x3ff;
   if (exponent == 31) return mantissa ? NAN : h & 0x8000 ? -INFINITY : INFINITY;
-  const float size =
-      exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24) : std::ldexp(static_cast<float>(mantissa + 0x400), exponent - 25);
+  const float size = exponent == 0 ? std::ldexp(static_cast<float>(mantissa), -24)
+                                   : std::ldexp(static_cast<float>(mantissa + 0x400), exponent - 25);
   return h & 0x8000 ? -size : size;
 }
 
@@ -192,7 +201,8 @@ Tensors inputs_of(const Program& program) {
   return out;
 }
 
-Status run_case(const PlanCase& c, const machine::Machine& machine, const std::string& folder, const rt::Driver& driver) {
+Status run_case(const PlanCase& c, const machine::Machine& machine, const std::string& folder,
+                const rt::Driver& driver) {
   SOLSTICE_TRY(const families::Emission emission, emission_of(c, machine));
   Plan plan;
   plan.program = c.name, plan.target = "sm_90a";
@@ -224,9 +234,10 @@ Status run_case(const PlanCase& c, const machine::Machine& machine, const std::s
     addresses.push_back(reinterpret_cast<void*>(at));
   }
   cu::DevicePtr workspace = 0;
-  SOLSTICE_CHECK(driver.check(driver.cuMemAlloc(&workspace, static_cast<size_t>(executor->workspace_bytes()) + 256), "allocating"));
-  SOLSTICE_CHECK(
-      driver.check(driver.cuMemsetD8Async(workspace, 0xff, static_cast<size_t>(executor->workspace_bytes()), nullptr), "poisoning"));
+  SOLSTICE_CHECK(driver.check(driver.cuMemAlloc(&workspace, static_cast<size_t>(executor->workspace_bytes()) + 256),
+                              "allocating"));
+  SOLSTICE_CHECK(driver.check(
+      driver.cuMemsetD8Async(workspace, 0xff, static_cast<size_t>(executor->workspace_bytes()), nullptr), "poisoning"));
   SOLSTICE_CHECK(executor->prepare(addresses, reinterpret_cast<void*>(workspace), nullptr));
   SOLSTICE_CHECK(executor->launch(addresses, reinterpret_cast<void*>(workspace), nullptr));
   SOLSTICE_CHECK(driver.check(driver.cuCtxSynchronize(), "running"));
@@ -235,8 +246,9 @@ Status run_case(const PlanCase& c, const machine::Machine& machine, const std::s
   for (const Tensor& t : c.program.tensors) {
     if (!t.is_interface()) continue;
     std::vector<char> content(static_cast<size_t>(t.elements() * size_of(*t.dtype)));
-    SOLSTICE_CHECK(
-        driver.check(driver.cuMemcpyDtoH(content.data(), reinterpret_cast<cu::DevicePtr>(addresses[i++]), content.size()), "copying"));
+    SOLSTICE_CHECK(driver.check(
+        driver.cuMemcpyDtoH(content.data(), reinterpret_cast<cu::DevicePtr>(addresses[i++]), content.size()),
+        "copying"));
     if (t.kind == TensorKind::kOutput) got[c.program.find_tensor(t.name)] = decode(*t.dtype, content);
   }
   evaluate(c.program, values);
@@ -280,7 +292,8 @@ int run(const std::string& folder, const machine::Machine& machine) {
 
 int main(int count, char** arguments) {
   const auto machine = solstice::machine::load_machine("machines/h200.toml");
-  if (count != 3 || !machine.ok()) return std::printf("usage, in the repository's root: %s emit|run DIR\n", arguments[0]), 2;
+  if (count != 3 || !machine.ok())
+    return std::printf("usage, in the repository's root: %s emit|run DIR\n", arguments[0]), 2;
   const std::string command = arguments[1];
   return command == "emit" ? solstice::emit(arguments[2], *machine) : solstice::run(arguments[2], *machine);
 }

@@ -30,11 +30,12 @@ inline __host__ __device__ unsigned hash32(unsigned long long x) {
 }
 
 // Operand element (line, k); lines are rows of A or columns of B.
-static __global__ void fill(float* x, Case c, bool is_a, long long line_stride, long long k_stride, long long batch_stride, int lines,
-                            unsigned seed) {
+static __global__ void fill(float* x, Case c, bool is_a, long long line_stride, long long k_stride,
+                            long long batch_stride, int lines, unsigned seed) {
   const long long total = 1ll * lines * c.k * c.batches;
   for (long long i = blockIdx.x * 256ll + threadIdx.x; i < total; i += gridDim.x * 256ll) {
-    const int batch = static_cast<int>(i / (1ll * lines * c.k)), line = static_cast<int>(i / c.k % lines), k = static_cast<int>(i % c.k);
+    const int batch = static_cast<int>(i / (1ll * lines * c.k)), line = static_cast<int>(i / c.k % lines),
+              k = static_cast<int>(i % c.k);
     const float u = (hash32(i * 2 + seed * 0x10001ull) + 1.f) * 2.3283064e-10f;
     const float w = hash32(i * 2 + 1 + seed * 0x10001ull) * 2.3283064e-10f;
     const float g = sqrtf(-2.f * logf(u)) * cospif(2.f * w);
@@ -77,8 +78,9 @@ static __global__ void fill(float* x, Case c, bool is_a, long long line_stride, 
 }
 
 // Rows `first`, `first + step`, ... of batch 0 and of the last batch: value and sum |a||b| in float64.
-static __global__ void oracle(const float* a, const float* b, const float* bias, double* value, double* magnitude, Case c, long long alda,
-                              long long aldk, long long blda, long long bldk, int rows, int step) {
+static __global__ void oracle(const float* a, const float* b, const float* bias, double* value, double* magnitude,
+                              Case c, long long alda, long long aldk, long long blda, long long bldk, int rows,
+                              int step) {
   const int n = blockIdx.x * 128 + threadIdx.x, r = blockIdx.y, m = min(r * step, c.m - 1);
   if (n >= c.n) return;
   double s = 0, t = 0;
@@ -128,14 +130,16 @@ struct Data {
   long long batch_b() const { return 1ll * ldb * lines_b(); }
   void refill(unsigned seed) {
     fill<<<1024, 256>>>(a.data, c, true, c.a == Major::kK ? lda : 1, c.a == Major::kK ? 1 : lda, batch_a(), c.m, seed);
-    fill<<<1024, 256>>>(b.data, c, false, c.b == Major::kK ? ldb : 1, c.b == Major::kK ? 1 : ldb, batch_b(), c.n, seed + 1);
+    fill<<<1024, 256>>>(b.data, c, false, c.b == Major::kK ? ldb : 1, c.b == Major::kK ? 1 : ldb, batch_b(), c.n,
+                        seed + 1);
     CHECK(cudaGetLastError());
   }
   int last() const { return c.batches - 1; }
   void run_oracle() {
-    oracle<<<dim3((c.n + 127) / 128, rows), 128>>>(a.data + last() * batch_a(), b.data + last() * batch_b(), bias.data, value.data,
-                                                   magnitude.data, c, c.a == Major::kK ? lda : 1, c.a == Major::kK ? 1 : lda,
-                                                   c.b == Major::kK ? ldb : 1, c.b == Major::kK ? 1 : ldb, rows, step);
+    oracle<<<dim3((c.n + 127) / 128, rows), 128>>>(a.data + last() * batch_a(), b.data + last() * batch_b(), bias.data,
+                                                   value.data, magnitude.data, c, c.a == Major::kK ? lda : 1,
+                                                   c.a == Major::kK ? 1 : lda, c.b == Major::kK ? ldb : 1,
+                                                   c.b == Major::kK ? 1 : ldb, rows, step);
     CHECK(cudaGetLastError());
   }
   Errors errors() const {
@@ -145,7 +149,8 @@ struct Data {
     Errors e;
     for (int r = 0; r < rows; ++r) {
       const size_t m = std::min(r * step, c.m - 1);
-      CHECK(cudaMemcpy(line.data(), y.data + (static_cast<size_t>(last()) * c.m + m) * c.n, c.n * 4, cudaMemcpyDeviceToHost));
+      CHECK(cudaMemcpy(line.data(), y.data + (static_cast<size_t>(last()) * c.m + m) * c.n, c.n * 4,
+                       cudaMemcpyDeviceToHost));
       for (int n = 0; n < c.n; ++n) {
         const size_t i = static_cast<size_t>(r) * c.n + n;
         const float expected = static_cast<float>(v[i]);
@@ -166,8 +171,9 @@ struct Data {
   void run_cublas(const Cublas& cublas) const {
     // Column-major: y^T (n x m) = op(b) (n x k) * op(a) (k x m).
     const float one = 1, zero = 0;
-    const int result = cublas.sgemm(cublas.handle, c.b == Major::kK ? 1 : 0, c.a == Major::kK ? 0 : 1, c.n, c.m, c.k, &one, b.data, ldb,
-                                    batch_b(), a.data, lda, batch_a(), &zero, y.data, c.n, 1ll * c.m * c.n, c.batches);
+    const int result =
+        cublas.sgemm(cublas.handle, c.b == Major::kK ? 1 : 0, c.a == Major::kK ? 0 : 1, c.n, c.m, c.k, &one, b.data,
+                     ldb, batch_b(), a.data, lda, batch_a(), &zero, y.data, c.n, 1ll * c.m * c.n, c.batches);
     if (result) std::printf("cublas error %d\n", result);
   }
 };

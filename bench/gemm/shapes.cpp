@@ -1,11 +1,12 @@
 // bench_gemm_shapes emit CASES DIR | run CASES DIR [repeats]: generated plans against cuBLAS fp32 on any shape.
 //
-// CASES holds lines `NAME M N K MAJORS[:VALUES[:POLICY]] KNOBS`: MAJORS are KK, KM, MK or MM (what is contiguous in x and in w);
-// VALUES are normal, relu, lognormal, outlier12, outlier20 (channels of x times 2^s, of w by it), special (Inf and NaN),
-// huge, subnormal; POLICY is a numerics policy (reference; beside others cuBLAS uses TF32); KNOBS what stands in `by gemm(...)`, or `auto`.
-// `emit` writes DIR/NAME_SOURCE.cu and prints what was chosen and the predicted time; compile each to a .cubin beside it (nvcc -cubin
-// -std=c++17 -Ikernels -gencode=arch=compute_90a,code=sm_90a). `run` executes them: errors of both against cublasDgemm, median times of
-// alternating ABBA launches with 256 MB written in between, and the time of the plan's first 1, 2, ... launches.
+// CASES holds lines `NAME M N K MAJORS[:VALUES[:POLICY]] KNOBS`: MAJORS are KK, KM, MK or MM (what is contiguous in x
+// and in w); VALUES are normal, relu, lognormal, outlier12, outlier20 (channels of x times 2^s, of w by it), special
+// (Inf and NaN), huge, subnormal; POLICY is a numerics policy (reference; beside others cuBLAS uses TF32); KNOBS what
+// stands in `by gemm(...)`, or `auto`. `emit` writes DIR/NAME_SOURCE.cu and prints what was chosen and the predicted
+// time; compile each to a .cubin beside it (nvcc -cubin -std=c++17 -Ikernels -gencode=arch=compute_90a,code=sm_90a).
+// `run` executes them: errors of both against cublasDgemm, median times of alternating ABBA launches with 256 MB
+// written in between, and the time of the plan's first 1, 2, ... launches.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -33,13 +34,16 @@ struct Case {
   bool b_by_n() const { return majors[1] == 'M'; }
   std::string text() const {
     std::ostringstream out;
-    out << "program p\ndim M = " << m << ", N = " << n << ", K = " << k << "\ninput x : f32[" << (a_by_m() ? "K, M" : "M, K")
-        << "]\nparam w : f32[" << (b_by_n() ? "K, N" : "N, K") << "] \"w\"\noutput y : f32[M, N]\nkernel up by gemm("
-        << (knobs == "auto" ? "" : knobs) << ") {\n  y[m,n] = sum[k](x[" << (a_by_m() ? "k,m" : "m,k") << "] * w["
-        << (b_by_n() ? "k,n" : "n,k") << "])\n}\n";
+    out << "program p\ndim M = " << m << ", N = " << n << ", K = " << k << "\ninput x : f32["
+        << (a_by_m() ? "K, M" : "M, K") << "]\nparam w : f32[" << (b_by_n() ? "K, N" : "N, K")
+        << "] \"w\"\noutput y : f32[M, N]\nkernel up by gemm(" << (knobs == "auto" ? "" : knobs)
+        << ") {\n  y[m,n] = sum[k](x[" << (a_by_m() ? "k,m" : "m,k") << "] * w[" << (b_by_n() ? "k,n" : "n,k")
+        << "])\n}\n";
     return out.str();
   }
-  bool same_shape(const Case& o) const { return m == o.m && n == o.n && k == o.k && majors == o.majors && values == o.values; }
+  bool same_shape(const Case& o) const {
+    return m == o.m && n == o.n && k == o.k && majors == o.majors && values == o.values;
+  }
 };
 
 std::vector<Case> read_cases(const char* path) {
@@ -50,7 +54,8 @@ std::vector<Case> read_cases(const char* path) {
     Case c;
     if (!(in >> c.name >> c.m >> c.n >> c.k >> c.majors)) continue;
     if (c.majors.size() > 3) c.values = c.majors.substr(3), c.majors.resize(2);
-    if (const size_t at = c.values.find(':'); at != std::string::npos) c.policy = c.values.substr(at + 1), c.values.resize(at);
+    if (const size_t at = c.values.find(':'); at != std::string::npos)
+      c.policy = c.values.substr(at + 1), c.values.resize(at);
     std::getline(in >> std::ws, c.knobs);
     out.push_back(c);
   }
@@ -111,9 +116,9 @@ struct Cublas {
   bool run(Gemm<T> gemm, const Case& c, cu::DevicePtr x, cu::DevicePtr w, cu::DevicePtr y) const {
     const T one = 1, zero = 0;
     const auto extent = [](int64_t v) { return static_cast<int>(v); };
-    return gemm(handle, c.b_by_n() ? 0 : 1, c.a_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one, reinterpret_cast<const T*>(w),
-                extent(c.b_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x), extent(c.a_by_m() ? c.m : c.k), &zero,
-                reinterpret_cast<T*>(y), extent(c.n)) == 0;
+    return gemm(handle, c.b_by_n() ? 0 : 1, c.a_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one,
+                reinterpret_cast<const T*>(w), extent(c.b_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x),
+                extent(c.a_by_m() ? c.m : c.k), &zero, reinterpret_cast<T*>(y), extent(c.n)) == 0;
   }
 };
 
@@ -144,7 +149,8 @@ class Bench {
     std::vector<float> mine, other;
     for (int i = 0; i < repeats_; ++i) {
       for (const bool us : {true, false, false, true}) {
-        const float t = time([&] { us ? void(launch(*executor)) : void(cublas_.run<float>(cublas_.sgemm, c, x_, w_, y_)); });
+        const float t =
+            time([&] { us ? void(launch(*executor)) : void(cublas_.run<float>(cublas_.sgemm, c, x_, w_, y_)); });
         (us ? mine : other).push_back(t);
       }
     }
@@ -152,9 +158,11 @@ class Bench {
     std::string parts;
     for (size_t steps = 1; steps < g.emission.steps.size(); ++steps) parts += part(g, steps) + " ";
     const float t = median(mine), u = median(other);
-    std::printf("%-14s %5ldx%5ldx%5ld %s cublas %7.2f us ours %7.2f us %5.2fx (model %7.2f; first launches %s) error %s cublas %s  %s\n",
-                c.name.c_str(), c.m, c.n, c.k, c.majors.c_str(), u, t, u / t, g.predicted_us, parts.c_str(), ours.c_str(), theirs.c_str(),
-                g.choice.c_str());
+    std::printf(
+        "%-14s %5ldx%5ldx%5ld %s cublas %7.2f us ours %7.2f us %5.2fx (model %7.2f; first launches %s) error %s cublas "
+        "%s  %s\n",
+        c.name.c_str(), c.m, c.n, c.k, c.majors.c_str(), u, t, u / t, g.predicted_us, parts.c_str(), ours.c_str(),
+        theirs.c_str(), g.choice.c_str());
     std::fflush(stdout);
     return success();
   }
@@ -202,7 +210,8 @@ class Bench {
     const bool by_line = is_x ? c.a_by_m() : c.b_by_n();
     for (int64_t i = 0; i < lines * c.k; ++i) {
       double& e = v[static_cast<size_t>(i)];
-      e = static_cast<float>(by_line ? shaped(c.values, is_x, i % lines, i / lines, e) : shaped(c.values, is_x, i / c.k, i % c.k, e));
+      e = static_cast<float>(by_line ? shaped(c.values, is_x, i % lines, i / lines, e)
+                                     : shaped(c.values, is_x, i / c.k, i % c.k, e));
     }
   }
 
@@ -218,7 +227,8 @@ class Bench {
       if (p) driver_.cuMemFree(p);
     }
     shape_ = c, workspace_ = 0;
-    const size_t a = static_cast<size_t>(c.m * c.k), b = static_cast<size_t>(c.n * c.k), r = static_cast<size_t>(c.m * c.n);
+    const size_t a = static_cast<size_t>(c.m * c.k), b = static_cast<size_t>(c.n * c.k),
+                 r = static_cast<size_t>(c.m * c.n);
     x_ = allocate(4 * a), w_ = allocate(4 * b), y_ = allocate(4 * r);
     const cu::DevicePtr wide_x = allocate(8 * a), wide_w = allocate(8 * b), wide_y = allocate(8 * r);
     std::vector<double> x = values(c.m * c.k, 3), w = values(c.n * c.k, 4);
@@ -259,7 +269,8 @@ class Bench {
     }
     char text[96];
     int used = std::snprintf(text, sizeof text, "%.1e;%.1e", std::sqrt(error2 / norm2), element);
-    if (wrong_class) used += std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " %zu of wrong class", wrong_class);
+    if (wrong_class)
+      used += std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " %zu of wrong class", wrong_class);
     if (element > 1e-5) {
       const size_t n = static_cast<size_t>(shape_.n);
       std::snprintf(text + used, sizeof text - static_cast<size_t>(used), " WRONG at %zu,%zu", worst / n, worst % n);
@@ -305,7 +316,9 @@ class Bench {
     }
     return out;
   }
-  Status launch(rt::Executor& executor) { return executor.launch(tensors(executor), reinterpret_cast<void*>(workspace_), nullptr); }
+  Status launch(rt::Executor& executor) {
+    return executor.launch(tensors(executor), reinterpret_cast<void*>(workspace_), nullptr);
+  }
 
   float time(const std::function<void()>& f) {
     driver_.cuMemsetD8Async(flush_, 1, 256u << 20, nullptr);
@@ -364,8 +377,10 @@ int run(const std::vector<Case>& cases, const std::string& folder, const machine
 
 int main(int count, char** arguments) {
   const auto machine = solstice::machine::load_machine("machines/h200.toml");
-  if (count < 4 || !machine.ok()) return std::printf("usage, in the repository's root: %s emit|run CASES DIR [repeats]\n", arguments[0]), 2;
+  if (count < 4 || !machine.ok())
+    return std::printf("usage, in the repository's root: %s emit|run CASES DIR [repeats]\n", arguments[0]), 2;
   const auto cases = solstice::read_cases(arguments[2]);
-  return std::string(arguments[1]) == "emit" ? solstice::emit(cases, arguments[3], *machine)
-                                             : solstice::run(cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
+  return std::string(arguments[1]) == "emit"
+             ? solstice::emit(cases, arguments[3], *machine)
+             : solstice::run(cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
 }

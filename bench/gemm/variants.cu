@@ -52,13 +52,14 @@ __global__ void __launch_bounds__(gemm::kSplitThreads, smaller(gemm::split_block
   if (block < blocks_a)
     gemm::split_operand<Math, gemm::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
   else
-    gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a, static_cast<int>(gridDim.x) - blocks_a);
+    gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a,
+                                                                static_cast<int>(gridDim.x) - blocks_a);
 }
 
 template <class Config, class E>
 __global__ void __launch_bounds__(Config::kThreads, 1)
-    tensor_kernel(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b, const __grid_constant__ TensorMap y,
-                  gemm::Problem p, gemm::Guard guard, E epilogue) {
+    tensor_kernel(const __grid_constant__ TensorMap a, const __grid_constant__ TensorMap b,
+                  const __grid_constant__ TensorMap y, gemm::Problem p, gemm::Guard guard, E epilogue) {
   ptx::wait_for_previous_kernel();
   if constexpr (Config::Math::kScaled) {
     if (!gemm::split_suffices(guard)) return;
@@ -68,7 +69,8 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
 
 template <Major kA, Major kB, bool kVectorA, bool kVectorB, class E>
 __global__ void __launch_bounds__(gemm::kSimtThreads, 2)
-    simt_kernel(gemm::StridedOperand<float> a, gemm::StridedOperand<float> b, gemm::SimtProblem p, gemm::Guard guard, E epilogue) {
+    simt_kernel(gemm::StridedOperand<float> a, gemm::StridedOperand<float> b, gemm::SimtProblem p, gemm::Guard guard,
+                E epilogue) {
   ptx::wait_for_previous_kernel();
   if (guard.a && gemm::split_suffices(guard)) return;
   gemm::run_simt<kA, kB, kVectorA, kVectorB>(a, b, p, epilogue);
@@ -102,7 +104,8 @@ Planes make_planes(const float* data, Major major, int ld, i64 batch_stride, int
 }
 
 template <typename... Params, typename... Args>
-void launch(void (*kernel)(Params...), int grid, int block, int cluster, int shared, bool pdl, cudaStream_t stream, Args... args) {
+void launch(void (*kernel)(Params...), int grid, int block, int cluster, int shared, bool pdl, cudaStream_t stream,
+            Args... args) {
   cudaLaunchConfig_t config = {};
   config.gridDim = grid, config.blockDim = block, config.dynamicSmemBytes = shared, config.stream = stream;
   cudaLaunchAttribute attributes[2];
@@ -122,8 +125,8 @@ void launch_simt(const Data& d, const gemm::Guard& guard, const E& epilogue, boo
   const gemm::StridedOperand<float> b{d.b.data, d.batch_b(), b_k ? d.ldb : 1, b_k ? 1 : d.ldb};
   const gemm::SimtProblem p{d.c.m, d.c.n, d.c.k, d.c.batches, 8};
   const int tiles = ceil_div(d.c.m, 128) * ceil_div(d.c.n, 128) * d.c.batches;
-  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1, gemm::kSimtSharedBytes, pdl,
-         stream, a, b, p, guard, epilogue);
+  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1,
+         gemm::kSimtSharedBytes, pdl, stream, a, b, p, guard, epilogue);
 }
 
 template <class Config, int kVector, class E>
@@ -138,8 +141,8 @@ class TensorRunner : public Runner {
     map_y = map_a;
     const cuuint64_t n = d.c.n, m = d.c.m;
     if (E::kTma)
-      map_y = make_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, d.y.data, {n, m, static_cast<cuuint64_t>(d.c.batches)}, {n * 4, n * m * 4},
-                       {32, 16, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
+      map_y = make_map(CU_TENSOR_MAP_DATA_TYPE_FLOAT32, d.y.data, {n, m, static_cast<cuuint64_t>(d.c.batches)},
+                       {n * 4, n * m * 4}, {32, 16, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
   }
   CUtensorMap operand_map(const Planes& x, Major major, int rows, int parts) const {
     const auto& o = x.operand;
@@ -150,27 +153,36 @@ class TensorRunner : public Runner {
                       : kSame<typename Math::Type, mma::F16> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT16
                                                              : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16;
     return make_map(type, o.planes,
-                    {static_cast<cuuint64_t>(Math::Type::kBytes == 4 ? round_up(o.length, 8) : o.length), static_cast<cuuint64_t>(o.lines),
-                     static_cast<cuuint64_t>(o.batches) * Math::kPlanes},
+                    {static_cast<cuuint64_t>(Math::Type::kBytes == 4 ? round_up(o.length, 8) : o.length),
+                     static_cast<cuuint64_t>(o.lines), static_cast<cuuint64_t>(o.batches) * Math::kPlanes},
                     {line, line * o.lines}, {inner, outer, 1}, CU_TENSOR_MAP_SWIZZLE_128B);
   }
   void launch(const Timing& what, cudaStream_t stream) override {
     const int blocks_a = what.split_a ? a.blocks : 0, blocks_b = what.split_b ? b.blocks : 0;
     if (blocks_a + blocks_b > 0)
-      ::launch(split_kernel<Math, Config::kMajorA, Config::kMajorB, kVector, kVector>, blocks_a + blocks_b, gemm::kSplitThreads, 1, 0,
-               false, stream, a.operand, b.operand, blocks_a);
+      ::launch(split_kernel<Math, Config::kMajorA, Config::kMajorB, kVector, kVector>, blocks_a + blocks_b,
+               gemm::kSplitThreads, 1, 0, false, stream, a.operand, b.operand, blocks_a);
     const E epilogue{d.y.data, d.bias.data, 1ll * d.c.m * d.c.n, d.c.n};
     const gemm::Guard guard{a.guard.data, b.guard.data, a.blocks, b.blocks};
     if (what.main) {
-      const int tiles = ceil_div(d.c.m, Config::kTileM * Config::kCluster) * ceil_div(d.c.n, Config::kTileN) * d.c.batches;
-      const gemm::Problem p{
-          d.c.m, d.c.n, d.c.k, d.c.batches, 8, a.scales.data, b.scales.data, a.operand.scale_stride, b.operand.scale_stride};
+      const int tiles =
+          ceil_div(d.c.m, Config::kTileM * Config::kCluster) * ceil_div(d.c.n, Config::kTileN) * d.c.batches;
+      const gemm::Problem p{d.c.m,
+                            d.c.n,
+                            d.c.k,
+                            d.c.batches,
+                            8,
+                            a.scales.data,
+                            b.scales.data,
+                            a.operand.scale_stride,
+                            b.operand.scale_stride};
       TensorMap ma, mb, my;
       std::memcpy(&ma, &map_a, sizeof ma), std::memcpy(&mb, &map_b, sizeof mb), std::memcpy(&my, &map_y, sizeof my);
-      ::launch(tensor_kernel<Config, E>, std::min(tiles, 132 / Config::kCluster) * Config::kCluster, Config::kThreads, Config::kCluster,
-               Config::kSharedBytes, true, stream, ma, mb, my, p, guard, epilogue);
+      ::launch(tensor_kernel<Config, E>, std::min(tiles, 132 / Config::kCluster) * Config::kCluster, Config::kThreads,
+               Config::kCluster, Config::kSharedBytes, true, stream, ma, mb, my, p, guard, epilogue);
     }
-    if (what.fallback && Math::kScaled) launch_simt<Config::kMajorA, Config::kMajorB, kVector>(d, guard, epilogue, true, stream);
+    if (what.fallback && Math::kScaled)
+      launch_simt<Config::kMajorA, Config::kMajorB, kVector>(d, guard, epilogue, true, stream);
   }
 
  private:
@@ -235,17 +247,23 @@ Runner* make_simt_typed(Data& d) {
 
 }  // namespace
 
-Runner* make_simt(Data& d) { return d.c.gelu ? make_simt_typed<Epilogue<true, false>>(d) : make_simt_typed<Epilogue<false, false>>(d); }
+Runner* make_simt(Data& d) {
+  return d.c.gelu ? make_simt_typed<Epilogue<true, false>>(d) : make_simt_typed<Epilogue<false, false>>(d);
+}
 
 const std::vector<Variant>& variants() {
   using namespace solstice::gemm;
   static const std::vector<Variant> table = {
       {"fp16x3 128x256 c2", 128, 256, make<Fp16x3, 128, 2, 2, 2, 4, 2>},
 #ifndef BENCH_QUICK
-      {"fp16x3 128x128 c2", 128, 128, make<Fp16x3, 128, 1, 2, 3, 3, 2>}, {"fp16x3 128x128 c1", 128, 128, make<Fp16x3, 128, 1, 2, 3, 3, 1>},
-      {"fp16x3 128x64 c1", 128, 64, make<Fp16x3, 64, 1, 2, 4, 4, 1>},    {"fp16x3 64x256 c1", 64, 256, make<Fp16x3, 128, 2, 1, 2, 4, 1>},
-      {"fp16x3 64x128 c1", 64, 128, make<Fp16x3, 128, 1, 1, 4, 4, 1>},   {"fp16x3 64x64 c1", 64, 64, make<Fp16x3, 64, 1, 1, 6, 6, 1>},
-      {"bf16x6 128x128 c2", 128, 128, make<Bf16x6, 128, 1, 2, 2, 2, 2>}, {"tf32x3 128x128 c2", 128, 128, make<Tf32x3, 128, 1, 2, 3, 3, 2>},
+      {"fp16x3 128x128 c2", 128, 128, make<Fp16x3, 128, 1, 2, 3, 3, 2>},
+      {"fp16x3 128x128 c1", 128, 128, make<Fp16x3, 128, 1, 2, 3, 3, 1>},
+      {"fp16x3 128x64 c1", 128, 64, make<Fp16x3, 64, 1, 2, 4, 4, 1>},
+      {"fp16x3 64x256 c1", 64, 256, make<Fp16x3, 128, 2, 1, 2, 4, 1>},
+      {"fp16x3 64x128 c1", 64, 128, make<Fp16x3, 128, 1, 1, 4, 4, 1>},
+      {"fp16x3 64x64 c1", 64, 64, make<Fp16x3, 64, 1, 1, 6, 6, 1>},
+      {"bf16x6 128x128 c2", 128, 128, make<Bf16x6, 128, 1, 2, 2, 2, 2>},
+      {"tf32x3 128x128 c2", 128, 128, make<Tf32x3, 128, 1, 2, 3, 3, 2>},
 #endif
   };
   return table;

@@ -1,5 +1,5 @@
-// How fast the interpreter is: operations of the equations (a multiply and an add are two, an `exp` is one) per second, the
-// best of several runs: of one thread's CPU time, and of the clock with two threads.
+// How fast the interpreter is: operations of the equations (a multiply and an add are two, an `exp` is one) per second,
+// the best of several runs: of one thread's CPU time, and of the clock with two threads.
 //
 //   ninja -C build bench_interpret && build/bench/bench_interpret [repetitions [part of a name]]
 #include <fmt/format.h>
@@ -26,7 +26,8 @@ struct Subject {
 };
 
 const std::vector<Subject> kSubjects = {
-    {"matrix product", "input a : f32[256, 512] input b : f32[384, 512] output y : f32[256, 384] y[m,n] = sum[k](a[m,k] * b[n,k])",
+    {"matrix product",
+     "input a : f32[256, 512] input b : f32[384, 512] output y : f32[256, 384] y[m,n] = sum[k](a[m,k] * b[n,k])",
      2.0 * 256 * 384 * 512},
     {"convolution",
      "input x : f32[2, 32, 56, 56] param w : f32[32, 32, 3, 3] output y : f32[2, 32, 56, 56] "
@@ -37,18 +38,22 @@ const std::vector<Subject> kSubjects = {
      "y[n,k,u,v] = sum[c,i,j,r,s where u == 2*i+r-1 and v == 2*j+s-1](x[n,c,i,j] * w[c,k,r,s])",
      2.0 * 2 * 32 * 56 * 56 * 32 * 4},
     {"softmax",
-     "input x : f32[1024, 2048] output y : f32[1024, 2048] e[m,n] = exp(x[m,n] - max[j](x[m,j])) y[m,n] = e[m,n] / sum[j](e[m,j])",
+     "input x : f32[1024, 2048] output y : f32[1024, 2048] e[m,n] = exp(x[m,n] - max[j](x[m,j])) y[m,n] = e[m,n] / "
+     "sum[j](e[m,j])",
      5.0 * 1024 * 2048},
     {"variance", "input x : f32[1024, 2048] output y : f32[1024] y[m] = var[j](x[m,j])", 5.0 * 1024 * 2048},
     {"elementwise chain",
      "input a : f32[1024, 2048] input b : f32[2048] output y : f32[1024, 2048] "
      "t[m,n] = a[m,n] * 2 + b[n] y[m,n] = max(t[m,n] * t[m,n] - a[m,n], 0) * (t[m,n] + 1)",
      7.0 * 1024 * 2048},
-    {"gelu", "input a : f32[1024, 2048] output y : f32[1024, 2048] y[m,n] = a[m,n] * 0.5 * (1 + erf(a[m,n] * 0.7071067811865476))",
+    {"gelu",
+     "input a : f32[1024, 2048] output y : f32[1024, 2048] y[m,n] = a[m,n] * 0.5 * (1 + erf(a[m,n] * "
+     "0.7071067811865476))",
      5.0 * 1024 * 2048},
-    {"prefix sum as a relation", "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = sum[s where s <= t](x[b,s])",
+    {"prefix sum as a relation",
+     "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = sum[s where s <= t](x[b,s])", 1.0 * 256 * 4096},
+    {"running sum", "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = x[b,t] + y[b,t-1 else 0]",
      1.0 * 256 * 4096},
-    {"running sum", "input x : f32[256, 4096] output y : f32[256, 4096] y[b,t] = x[b,t] + y[b,t-1 else 0]", 1.0 * 256 * 4096},
     {"recurrent network",
      "input x : f32[64, 16, 256] param w : f32[256, 256] output h : f32[64, 16, 256] "
      "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[j,k]))",
@@ -61,7 +66,8 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-double best_rate(const ir::Program& program, const ir::TensorValues& inputs, double operations, int threads, int repetitions) {
+double best_rate(const ir::Program& program, const ir::TensorValues& inputs, double operations, int threads,
+                 int repetitions) {
   ir::InterpretOptions options;
   options.threads = threads;
   double best = 0;
@@ -88,7 +94,8 @@ int main(int argc, char** argv) {
     const auto program = ir::load_program("program p\n" + s.text, s.name, diagnostics);
     if (!program.ok()) return fmt::print(stderr, "{}\n", program.error().text()), 1;
     const ir::TensorValues inputs = ir::random_inputs(*program, 0, 1);
-    fmt::print("{:24} {:12.3g} {:12.3g} {:12.3g}\n", s.name, s.operations, best_rate(*program, inputs, s.operations, 1, repetitions),
+    fmt::print("{:24} {:12.3g} {:12.3g} {:12.3g}\n", s.name, s.operations,
+               best_rate(*program, inputs, s.operations, 1, repetitions),
                best_rate(*program, inputs, s.operations, 2, repetitions));
   }
   return 0;

@@ -45,7 +45,10 @@ __global__ void library(const float* x, float* y, size_t n, char kind) {
   const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
   if (i >= n) return;
   const float v = x[i];
-  y[i] = kind == 'g' ? v * 0.5f * (1.f + erff(v * 0.70710678f)) : kind == 't' ? tanhf(v) : kind == 'e' ? erff(v) : 1.f / (1.f + expf(-v));
+  y[i] = kind == 'g'   ? v * 0.5f * (1.f + erff(v * 0.70710678f))
+         : kind == 't' ? tanhf(v)
+         : kind == 'e' ? erff(v)
+                       : 1.f / (1.f + expf(-v));
 }
 
 struct Variant {
@@ -121,7 +124,8 @@ struct Bench {
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim = {t.cluster, 1, 1};
     config.attrs = &attribute, config.numAttrs = t.cluster > 1 ? 1 : 0;
-    CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel), t.kind == "layernorm" ? with_weights : plain));
+    CHECK(cudaLaunchKernelExC(&config, reinterpret_cast<const void*>(kernel),
+                              t.kind == "layernorm" ? with_weights : plain));
   }
 
   double error(const Variant& t, const float* result) {
@@ -143,7 +147,8 @@ struct Bench {
   void run(const Variant& t, const std::string& directory) {
     cudaLibrary_t library_handle;
     cudaKernel_t kernel;
-    CHECK(cudaLibraryLoadFromFile(&library_handle, (directory + "/" + t.cubin).c_str(), nullptr, nullptr, 0, nullptr, nullptr, 0));
+    CHECK(cudaLibraryLoadFromFile(&library_handle, (directory + "/" + t.cubin).c_str(), nullptr, nullptr, 0, nullptr,
+                                  nullptr, 0));
     CHECK(cudaLibraryGetKernel(&kernel, library_handle, t.entry.c_str()));
     if (t.shared > 48 * 1024) {
       CHECK(cudaKernelSetAttributeForDevice(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.shared, 0));
@@ -172,8 +177,8 @@ struct Bench {
       library<<<(n + 255) / 256, 256>>>(x, y, n, t.kind[0]);
       theirs = error(t, y);
     }
-    std::printf("%-34s %8.3f ms %6.3f TB/s  copy %6.3f TB/s  share %.3f  error %.2e (libm %.2e)%s\n", t.name.c_str(), ms, n * 8e-9 / ms,
-                n * 8e-9 / copy, copy / ms, ours, theirs, poison ? "  UNWRITTEN" : "");
+    std::printf("%-34s %8.3f ms %6.3f TB/s  copy %6.3f TB/s  share %.3f  error %.2e (libm %.2e)%s\n", t.name.c_str(),
+                ms, n * 8e-9 / ms, n * 8e-9 / copy, copy / ms, ours, theirs, poison ? "  UNWRITTEN" : "");
     std::fflush(stdout);
     CHECK(cudaLibraryUnload(library_handle));
   }
@@ -186,7 +191,8 @@ int main(int argc, char** argv) {
   for (std::string line; std::getline(manifest, line);) {
     Variant t;
     std::istringstream in(line);
-    if (in >> t.name >> t.cubin >> t.entry >> t.kind >> t.rows >> t.columns >> t.grid >> t.block >> t.cluster >> t.shared)
+    if (in >> t.name >> t.cubin >> t.entry >> t.kind >> t.rows >> t.columns >> t.grid >> t.block >> t.cluster >>
+        t.shared)
       bench.run(t, argv[2]);
   }
   return 0;

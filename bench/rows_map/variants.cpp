@@ -33,7 +33,8 @@ void softmax(ProgramBuilder& b, int x, int y, int64_t rows, int64_t columns, boo
   };
   const int64_t length = along_columns ? rows : columns;
   auto m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", length);
-  b.define(e, {m, n}, op(Op::kExp, {b.read(x, {m, n}) - make_reduce(Reducer::kMax, {j->id}, b.read(x, element(m, n, j)))}));
+  b.define(e, {m, n},
+           op(Op::kExp, {b.read(x, {m, n}) - make_reduce(Reducer::kMax, {j->id}, b.read(x, element(m, n, j)))}));
   m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", length);
   b.define(y, {m, n}, b.read(e, {m, n}) / make_reduce(Reducer::kSum, {j->id}, b.read(e, element(m, n, j))));
 }
@@ -75,10 +76,12 @@ std::vector<Case> cases() {
   std::vector<Case> out;
   for (const char* kind : {"gelu", "tanh", "sigmoid", "erf", "add"}) out.push_back({kind, int64_t{1} << 20, 1024, {}});
   constexpr int64_t kElements = int64_t{1} << 29;
-  for (const int64_t columns : {10, 100, 128, 256, 512, 1023, 1024, 1030, 2048, 4096, 4097, 8192, 16384, 32768, 65536, 131072}) {
+  for (const int64_t columns :
+       {10, 100, 128, 256, 512, 1023, 1024, 1030, 2048, 4096, 4097, 8192, 16384, 32768, 65536, 131072}) {
     out.push_back({"softmax", kElements / columns, columns, {}});
   }
-  for (const int64_t columns : {1024, 4096, 8192, 16384, 32768}) out.push_back({"layernorm", kElements / columns, columns, {}});
+  for (const int64_t columns : {1024, 4096, 8192, 16384, 32768})
+    out.push_back({"layernorm", kElements / columns, columns, {}});
   for (const int64_t rows : {64, 256, 1024}) out.push_back({"colmax", rows, kElements / rows, {}});
   return out;
 }
@@ -93,8 +96,8 @@ Status write(const std::string& folder, const machine::Machine& machine) {
     const Step& step = emission.steps[0];
     const std::string name = fmt::format("v{}", number++);
     SOLSTICE_CHECK(write_file(folder + "/" + name + ".cu", emission.sources[0].code));
-    manifest += fmt::format("{}-{} {}.cubin {} {} {} {} {} {} {} {}\n", c.kind, c.columns, name, step.entry, c.kind, c.rows, c.columns,
-                            step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
+    manifest += fmt::format("{}-{} {}.cubin {} {} {} {} {} {} {} {}\n", c.kind, c.columns, name, step.entry, c.kind,
+                            c.rows, c.columns, step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
   }
   return write_file(folder + "/manifest", manifest);
 }

@@ -13,7 +13,8 @@ SOLSTICE_DEVICE void load_async(u32 shared, const void* global, int valid) {
   if constexpr (kBytes == 16)
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared), "l"(global), "r"(valid) : "memory");
   else
-    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes), "r"(valid) : "memory");
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" ::"r"(shared), "l"(global), "n"(kBytes), "r"(valid)
+                 : "memory");
 }
 template <int kBytes>
 SOLSTICE_DEVICE void load_async(u32 shared, const void* global) {

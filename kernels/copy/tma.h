@@ -27,14 +27,14 @@ SOLSTICE_DEVICE void load_box_multicast(u32 shared, const TensorMap* map, int x,
 
 // `bytes` contiguous bytes; source, destination and size are multiples of 16.
 SOLSTICE_DEVICE void load_bytes(u32 shared, const void* global, u32 bytes, u32 barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared), "l"(global),
-               "r"(bytes), "r"(barrier)
+  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(shared),
+               "l"(global), "r"(bytes), "r"(barrier)
                : "memory");
 }
 
 SOLSTICE_DEVICE void store_box(const TensorMap* map, int x, int y, int z, u32 shared) {
-  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x), "r"(y), "r"(z),
-               "r"(shared)
+  asm volatile("cp.async.bulk.tensor.3d.global.shared::cta.bulk_group [%0, {%1, %2, %3}], [%4];" ::"l"(map), "r"(x),
+               "r"(y), "r"(z), "r"(shared)
                : "memory");
 }
 SOLSTICE_DEVICE void store_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }

@@ -22,7 +22,8 @@ struct DeferredTile {
   int next = kHeld;  // of `held`, to be written
 
   template <class Epilogue>
-  SOLSTICE_DEVICE void take(const Epilogue& epilogue, const Tile& of, const TensorMap* map, const float (&sums)[kCount]) {
+  SOLSTICE_DEVICE void take(const Epilogue& epilogue, const Tile& of, const TensorMap* map,
+                            const float (&sums)[kCount]) {
     tile = of;
     next = 0;
     typename Epilogue::In in[16];
@@ -36,10 +37,12 @@ struct DeferredTile {
         float out[16][1];
 #pragma unroll
         for (int i = 0; i < 16; ++i)
-          epilogue.compute(sums[16 * s + i], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(s, i / 4, i % 4), out[i]);
+          epilogue.compute(sums[16 * s + i], in[i], tile.batch, tile.own_line(i % 4),
+                           tile.n0 + tile.column(s, i / 4, i % 4), out[i]);
         if (s + 1 < 2 * kChunks) load_step(epilogue, tile, s + 1, in);
 #pragma unroll
-        for (int i = 0; i < 16; i += 2) words[8 * half + i / 2] = pack_pair<ElementOf<Epilogue, 0>>(out[i][0], out[i + 1][0]);
+        for (int i = 0; i < 16; i += 2)
+          words[8 * half + i / 2] = pack_pair<ElementOf<Epilogue, 0>>(out[i][0], out[i + 1][0]);
       }
       if (c < kChunks - kHeld) {
         write(epilogue, map, c, words);
@@ -68,7 +71,9 @@ struct DeferredTile {
 
  private:
   // Where 16 bytes of a row lie in a staging buffer: lines of 128 bytes, swizzled.
-  SOLSTICE_DEVICE static u32 place(u32 buffer, int row, int piece) { return buffer + row * 128 + ((piece ^ (row & 7)) << 4); }
+  SOLSTICE_DEVICE static u32 place(u32 buffer, int row, int piece) {
+    return buffer + row * 128 + ((piece ^ (row & 7)) << 4);
+  }
 
   template <class Epilogue>
   SOLSTICE_DEVICE void write(const Epilogue& epilogue, const TensorMap* map, int chunk, const Words& words) const {
@@ -77,7 +82,8 @@ struct DeferredTile {
     const int matrix = tile.lane / 8, row = matrix % 2 * 8 + tile.lane % 8;
 #pragma unroll
     for (int q = 0; q < 4; ++q)
-      ptx::store_matrices(place(buffer, row, 2 * q + matrix / 2), words[4 * q], words[4 * q + 1], words[4 * q + 2], words[4 * q + 3]);
+      ptx::store_matrices(place(buffer, row, 2 * q + matrix / 2), words[4 * q], words[4 * q + 1], words[4 * q + 2],
+                          words[4 * q + 3]);
     ptx::fence_async_proxy();
     ptx::sync_warp();
     bool box = true;
@@ -105,7 +111,8 @@ struct DeferredTile {
         ptx::copy_piece(epilogue.template place<0>(tile.batch, m, n), from);
       } else {
 #pragma unroll 1
-        for (int i = 0; n + i < tile.n; ++i) epilogue.template store<0>(tile.batch, m, n + i, staged_value<T>(from + i * sizeof(T)));
+        for (int i = 0; n + i < tile.n; ++i)
+          epilogue.template store<0>(tile.batch, m, n + i, staged_value<T>(from + i * sizeof(T)));
       }
     }
   }

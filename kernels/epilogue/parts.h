@@ -1,6 +1,6 @@
 // Reductions over the rows of a result while it is in registers. A part is kPartColumns columns of one row, which some
-// neighbouring lanes hold together; what they find goes to memory, and a launch behind (src/families/gemm/fold.h) folds a
-// row's parts in their order. A generated epilogue (output.h) that reduces provides
+// neighbouring lanes hold together; what they find goes to memory, and a launch behind (src/families/gemm/fold.h) folds
+// a row's parts in their order. A generated epilogue (output.h) that reduces provides
 //
 //   static constexpr bool kReduces = true;
 //   static constexpr bool kWholeParts;   // rows end with a part: what is of a part is inside
@@ -38,7 +38,8 @@ SOLSTICE_DEVICE float reduced(const float (&values)[kCount][kValues], const bool
 }
 
 template <int kLanes, int kValue, int kCount, int kValues>
-SOLSTICE_DEVICE float squares_around(float center, const float (&values)[kCount][kValues], const bool (&inside)[kCount]) {
+SOLSTICE_DEVICE float squares_around(float center, const float (&values)[kCount][kValues],
+                                     const bool (&inside)[kCount]) {
   float terms[kCount];
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
@@ -50,16 +51,19 @@ SOLSTICE_DEVICE float squares_around(float center, const float (&values)[kCount]
 
 // Of exp(x - center), times `factor(i)` each.
 template <int kLanes, int kValue, int kCount, int kValues, class Factor>
-SOLSTICE_DEVICE float exponentials_around(float center, const float (&values)[kCount][kValues], const bool (&inside)[kCount],
-                                          Factor&& factor) {
+SOLSTICE_DEVICE float exponentials_around(float center, const float (&values)[kCount][kValues],
+                                          const bool (&inside)[kCount], Factor&& factor) {
   float terms[kCount];
 #pragma unroll
-  for (int i = 0; i < kCount; ++i) terms[i] = inside[i] ? math::exponential(values[i][kValue] - center) * factor(i) : 0.f;
+  for (int i = 0; i < kCount; ++i)
+    terms[i] = inside[i] ? math::exponential(values[i][kValue] - center) * factor(i) : 0.f;
   return in_tree<rows::Sum, kLanes>(terms);
 }
 
 // 1 over the columns of a part that lie in the row.
-SOLSTICE_DEVICE float share_of(int count) { return count == kPartColumns ? 1.f / kPartColumns : 1.f / static_cast<float>(count); }
+SOLSTICE_DEVICE float share_of(int count) {
+  return count == kPartColumns ? 1.f / kPartColumns : 1.f / static_cast<float>(count);
+}
 
 // Columns of part number `part` that a row of n columns has.
 SOLSTICE_DEVICE int columns_of(int part, int n) { return smaller(kPartColumns, n - part * kPartColumns); }

@@ -57,15 +57,18 @@ struct WarpLayout {
   int lane;
 
   SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
-  SOLSTICE_DEVICE int column(int step, int j, int i) const { return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2; }
+  SOLSTICE_DEVICE int column(int step, int j, int i) const {
+    return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2;
+  }
 };
 
 // A warp's 16 rows of the result, one after another. Another `Tile` may have other rows: it says what the functions
 // below ask of this one.
 struct WarpTile : WarpLayout {
-  static constexpr bool kIsBox = true;  // of the result: the copy engine leaves out what lies outside. Else is_box() says.
-  int batch, m0, n0;                    // of the warp's 16 rows
-  int m, n;                             // extents of the problem
+  static constexpr bool kIsBox =
+      true;           // of the result: the copy engine leaves out what lies outside. Else is_box() says.
+  int batch, m0, n0;  // of the warp's 16 rows
+  int m, n;           // extents of the problem
 
   WarpTile() = default;
   SOLSTICE_DEVICE WarpTile(int batch_, int m0_, int n0_, int m_, int n_, u32 staging_, int lane_)
@@ -104,7 +107,8 @@ SOLSTICE_DEVICE void drain_pieces(const Epilogue& epilogue, const Tile& tile, in
       ptx::copy_piece(epilogue.template place<0>(tile.batch, m, n), from);
     } else if (tile.has_line(r) && tile.n % kPiece != 0) {
 #pragma unroll 1
-      for (int i = 0; n + i < tile.n; ++i) epilogue.template store<0>(tile.batch, m, n + i, staged_value<T>(from + i * sizeof(T)));
+      for (int i = 0; n + i < tile.n; ++i)
+        epilogue.template store<0>(tile.batch, m, n + i, staged_value<T>(from + i * sizeof(T)));
     }
   }
 }
@@ -132,7 +136,8 @@ SOLSTICE_DEVICE void begin_buffer(const Tile& tile) {
 
 // What a staging buffer holds of one output of one step goes to memory.
 template <int kOutput, class Epilogue, class Tile>
-SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step, u32 buffer) {
+SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
+                                u32 buffer) {
   constexpr bool kByTma = kOutput == 0 && Epilogue::kTma;
   if constexpr (kByTma) ptx::fence_async_proxy();
   ptx::sync_warp();
@@ -162,7 +167,8 @@ SOLSTICE_DEVICE void write_output(const Epilogue& epilogue, const Tile& tile, co
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int i = 0; i < 4; i += 2) {
-      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput], values[4 * j + i + 1][kOutput]);
+      stage_pair<T>(buffer, tile.row(i), tile.column(0, j, 0), values[4 * j + i][kOutput],
+                    values[4 * j + i + 1][kOutput]);
     }
   }
   end_buffer<kOutput>(epilogue, tile, map, step, buffer);
@@ -189,7 +195,8 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const Tile& tile, int s
 
 // What the columns of a step contribute to their rows: a thread's quad has 32 columns of two rows.
 template <class Epilogue, class Tile>
-SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int step, const float (&values)[16][Epilogue::kValues]) {
+SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int step,
+                                const float (&values)[16][Epilogue::kValues]) {
   static_assert(kStageColumns == epilogue::kPartColumns);
   const int first = tile.n0 + step * kStageColumns;
   if (first >= tile.n) return;
@@ -210,11 +217,11 @@ SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int 
   }
 }
 
-// kCount elements of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout. sums[i] is the accumulator of one; where
-// elements have two, second[kFrom + i] is the other.
+// kCount elements of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout. sums[i] is the accumulator of
+// one; where elements have two, second[kFrom + i] is the other.
 template <int kCount, int kFrom = 0, class Epilogue, class Tile, int kRegisters, class... Second>
-SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, const float (&sums)[kRegisters],
-                                const Second&... second) {
+SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
+                                const float (&sums)[kRegisters], const Second&... second) {
   constexpr int kSteps = kCount / 16;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);
@@ -224,8 +231,8 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
 #pragma unroll
     for (int i = 0; i < 16; ++i) {
       const int at = 16 * step + i;
-      epilogue.compute(sums[at], second[kFrom + at]..., in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
-                       values[i]);
+      epilogue.compute(sums[at], second[kFrom + at]..., in[i], tile.batch, tile.own_line(i % 4),
+                       tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
     }
     if (step + 1 < kSteps) load_step(epilogue, tile, step + 1, in);
     if constexpr (Epilogue::kReduces) keep_parts(epilogue, tile, step, values);
@@ -233,10 +240,12 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
   }
 }
 
-// Elements of one accumulator, of a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps behind move up each
-// time. An epilogue of many instructions, written once for every accumulator, is longer than the instruction cache.
+// Elements of one accumulator, of a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps
+// behind move up each time. An epilogue of many instructions, written once for every accumulator, is longer than the
+// instruction cache.
 template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount>
-SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, float (&sums)[kHalves][kCount]) {
+SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
+                                  float (&sums)[kHalves][kCount]) {
   constexpr int kAll = kHalves * kCount, kMoved = 16 * kAtOnce;
   typename Epilogue::In in[16];
   load_step(epilogue, tile, 0, in);
@@ -249,15 +258,16 @@ SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, co
 #pragma unroll
       for (int i = 0; i < 16; ++i) {
         const int at = 16 * s + i;
-        epilogue.compute(sums[at / kCount][at % kCount], in[i], tile.batch, tile.own_line(i % 4), tile.n0 + tile.column(step, i / 4, i % 4),
-                         values[i]);
+        epilogue.compute(sums[at / kCount][at % kCount], in[i], tile.batch, tile.own_line(i % 4),
+                         tile.n0 + tile.column(step, i / 4, i % 4), values[i]);
       }
       load_step(epilogue, tile, step + 1, in);  // behind the last one what is read is another element
       if constexpr (Epilogue::kReduces) keep_parts(epilogue, tile, step, values);
       write_outputs<0>(epilogue, tile, map, step, values);
     }
 #pragma unroll
-    for (int i = 0; i + kMoved < kAll; ++i) sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
+    for (int i = 0; i + kMoved < kAll; ++i)
+      sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
   }
 }
 

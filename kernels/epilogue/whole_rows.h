@@ -1,8 +1,8 @@
-// Results that need their row's results (softmax, layer norm, RMS norm behind a product), where a block, or a cluster of
-// blocks along the columns, has whole rows in its accumulators. The rows are gone over in sweeps: all but the last find
-// reductions, each thread of its own columns of two rows, then the four lanes that share them, then, in the order of their
-// ranks, the blocks: each sends its findings to the shared memory of all of them. So every lane has its rows' results, which do
-// not depend on timing. The last sweep gives what is stored. A generated epilogue provides
+// Results that need their row's results (softmax, layer norm, RMS norm behind a product), where a block, or a cluster
+// of blocks along the columns, has whole rows in its accumulators. The rows are gone over in sweeps: all but the last
+// find reductions, each thread of its own columns of two rows, then the four lanes that share them, then, in the order
+// of their ranks, the blocks: each sends its findings to the shared memory of all of them. So every lane has its rows'
+// results, which do not depend on timing. The last sweep gives what is stored. A generated epilogue provides
 //
 //   static constexpr bool kWhole = true;
 //   static constexpr int kSweeps;      // that find; the storing one is number kSweeps
@@ -13,10 +13,12 @@
 //   static constexpr bool kStoresRows;
 //   template <class T> static T start(int result);   // of finding number `result`, known when it is compiled
 //   template <class T> static T combine(int result, T a, T b);
-//   // Calls visit(load, element) once. Of row (batch, m), in = load(n) is what an element needs beside the accumulator, and
-//   // element(acc, in, n, out) gives its values, and may leave in `acc` what later sweeps need instead of the accumulator.
-//   template <int kSweep, class Visit> void walk(int batch, int m, const double (&results)[kResults], Visit&& visit) const;
-//   void store_row(int batch, int m, const double (&results)[kResults]) const;   // what has one value a row
+//   // Calls visit(load, element) once. Of row (batch, m), in = load(n) is what an element needs beside the
+//   accumulator, and
+//   // element(acc, in, n, out) gives its values, and may leave in `acc` what later sweeps need instead of the
+//   accumulator. template <int kSweep, class Visit> void walk(int batch, int m, const double (&results)[kResults],
+//   Visit&& visit) const; void store_row(int batch, int m, const double (&results)[kResults]) const;   // what has one
+//   value a row
 #pragma once
 
 #include "epilogue/staged.h"
@@ -28,7 +30,8 @@ namespace solstice::epilogue {
 // A warp's share of the staging area: half of it for what is written, half for what blocks tell each other. That is two
 // buffers, used in turn, each with a barrier: a block can be one exchange ahead of another, not two, since it needs the
 // other's findings to go on.
-inline constexpr int kWholeStaging = kStageBytes, kExchangeBarriers = 16, kExchangeBuffer = (kStageBytes - kExchangeBarriers) / 2 / 16 * 16;
+inline constexpr int kWholeStaging = kStageBytes, kExchangeBarriers = 16,
+                     kExchangeBuffer = (kStageBytes - kExchangeBarriers) / 2 / 16 * 16;
 
 // Over groups of kLanes neighbouring lanes.
 template <int kLanes, class Epilogue>
@@ -69,7 +72,8 @@ struct RowExchange {
 #pragma unroll
       for (int to = 0; to < kBlocks; to += 4) {
         const int block = to + lane % 4;
-        if (kBlocks >= 4 || block < kBlocks) ptx::store_remote_async(place(result, static_cast<int>(rank), half), block, value, barrier);
+        if (kBlocks >= 4 || block < kBlocks)
+          ptx::store_remote_async(place(result, static_cast<int>(rank), half), block, value, barrier);
       }
     }
     ptx::barrier_wait_cluster(barrier, turn / 2 % 2);
@@ -79,16 +83,16 @@ struct RowExchange {
       double all = Epilogue::template start<double>(result);
 #pragma unroll
       for (int block = 0; block < kBlocks; ++block)
-        all = Epilogue::template combine<double>(result, all,
-                                                 static_cast<double>(ptx::from_bits(ptx::load_shared_u32(place(result, block, half)))));
+        all = Epilogue::template combine<double>(
+            result, all, static_cast<double>(ptx::from_bits(ptx::load_shared_u32(place(result, block, half)))));
       results[half][result] = all;
     }
     ++turn;
   }
 };
 
-// A sweep over a lane's two rows at once, whose elements of a column are neighbours in the text: what is read for the column
-// is read once.
+// A sweep over a lane's two rows at once, whose elements of a column are neighbours in the text: what is read for the
+// column is read once.
 template <int kSweep, class Epilogue, class Tile, class Visit>
 struct BothRows {
   const Epilogue& epilogue;
@@ -114,20 +118,22 @@ struct BothRows {
   SOLSTICE_DEVICE void operator()(const Load& load, const Element& element) const {
     using Above = Row<Load, Element>;
     const Above above{load, element};
-    epilogue.template walk<kSweep>(tile.batch, smaller(tile.own_line(2), tile.last_line()), results[1], Second<Above>{above, visit});
+    epilogue.template walk<kSweep>(tile.batch, smaller(tile.own_line(2), tile.last_line()), results[1],
+                                   Second<Above>{above, visit});
   }
   SOLSTICE_DEVICE void run() const {
     epilogue.template walk<kSweep>(tile.batch, smaller(tile.own_line(0), tile.last_line()), results[0], *this);
   }
 };
 
-// Goes over a lane's accumulators, 16 (eight columns of each of its rows) a step: step(number, values). What a step needs is
-// loaded while the one before is computed. kAtOnce steps are a loop's body, behind which all accumulators move up and those
-// that are done go to the end; 0: there is no loop. Text that is written for every accumulator is longer than the instruction
-// cache.
+// Goes over a lane's accumulators, 16 (eight columns of each of its rows) a step: step(number, values). What a step
+// needs is loaded while the one before is computed. kAtOnce steps are a loop's body, behind which all accumulators move
+// up and those that are done go to the end; 0: there is no loop. Text that is written for every accumulator is longer
+// than the instruction cache.
 template <int kAtOnce, bool kInside, class Tile, class Above, class Below, int kHalves, int kCount>
 struct Steps {
-  static constexpr int kAll = kHalves * kCount, kSteps = kAll / 16, kBody = kAtOnce == 0 ? kSteps : kAtOnce, kMoved = 16 * kBody;
+  static constexpr int kAll = kHalves * kCount, kSteps = kAll / 16, kBody = kAtOnce == 0 ? kSteps : kAtOnce,
+                       kMoved = 16 * kBody;
   const Tile& tile;
   const Above& above;
   const Below& below;
@@ -172,7 +178,8 @@ struct Steps {
 #pragma unroll
         for (int i = 0; i < kMoved; ++i) done[i] = sums[i / kCount][i % kCount];
 #pragma unroll
-        for (int i = 0; i + kMoved < kAll; ++i) sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
+        for (int i = 0; i + kMoved < kAll; ++i)
+          sums[i / kCount][i % kCount] = sums[(i + kMoved) / kCount][(i + kMoved) % kCount];
 #pragma unroll
         for (int i = 0; i < kMoved; ++i) sums[(kAll - kMoved + i) / kCount][(kAll - kMoved + i) % kCount] = done[i];
       }
@@ -204,7 +211,8 @@ struct RowFinder {
 #pragma unroll
         for (int apart = 4; apart > 0; apart /= 2) {
 #pragma unroll
-          for (int i = 0; i < apart; ++i) terms[i] = Epilogue::template combine<float>(kFirst + r, terms[i], terms[i + apart]);
+          for (int i = 0; i < apart; ++i)
+            terms[i] = Epilogue::template combine<float>(kFirst + r, terms[i], terms[i + apart]);
         }
         found[half][r] = Epilogue::template combine<double>(kFirst + r, found[half][r], static_cast<double>(terms[0]));
       }
@@ -220,7 +228,8 @@ SOLSTICE_DEVICE void find_rows(const Epilogue& epilogue, const Tile& tile, float
     constexpr int kFirst = Finder::kFirst, kLast = Finder::kLast;
     double found[2][kLast - kFirst];
 #pragma unroll
-    for (int f = 0; f < 2 * (kLast - kFirst); ++f) found[f % 2][f / 2] = Epilogue::template start<double>(kFirst + f / 2);
+    for (int f = 0; f < 2 * (kLast - kFirst); ++f)
+      found[f % 2][f / 2] = Epilogue::template start<double>(kFirst + f / 2);
     const Finder finder{tile, sums, found};
     BothRows<kSweep, Epilogue, Tile, Finder>{epilogue, tile, results, finder}.run();
 #pragma unroll
@@ -244,7 +253,8 @@ SOLSTICE_DEVICE void write_whole_outputs(const Epilogue& epilogue, const Tile& t
                                          const float (&values)[16][Epilogue::kValues]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     using T = ElementOf<Epilogue, kOutput>;
-    constexpr int kBytes = kStageRows * kStageColumns * widest_output<Epilogue>(), kBuffers = smaller(2, kWholeStaging / kBytes);
+    constexpr int kBytes = kStageRows * kStageColumns * widest_output<Epilogue>(),
+                  kBuffers = smaller(2, kWholeStaging / kBytes);
     const u32 buffer = tile.staging + (step * Epilogue::kOutputs + kOutput) % kBuffers * kBytes;
     if constexpr (Epilogue::kTma) {
       if (tile.lane == 0) copy::store_wait_read<kBuffers - 1>();
@@ -268,15 +278,16 @@ struct RowWriter {
   template <class Above, class Below>
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
     const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
-    steps.template run<Epilogue::kValues>(
-        [&](int step, const float(&values)[16][Epilogue::kValues]) { write_whole_outputs<0>(epilogue, tile, map, step, values); });
+    steps.template run<Epilogue::kValues>([&](int step, const float(&values)[16][Epilogue::kValues]) {
+      write_whole_outputs<0>(epilogue, tile, map, step, values);
+    });
   }
 };
 
 // A warp's 16 rows x 2*kHalves*kCount columns in wgmma's layout; the blocks of a cluster have the other columns.
 template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
-SOLSTICE_DEVICE void write_whole(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, float (&sums)[kHalves][kCount],
-                                 RowExchange<kBlocks>& exchange) {
+SOLSTICE_DEVICE void write_whole(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
+                                 float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
   constexpr bool kInside = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
   double results[2][Epilogue::kResults];
   find_rows<kAtOnce, 0, kInside>(epilogue, tile, sums, results, exchange);

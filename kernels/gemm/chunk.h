@@ -40,7 +40,8 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, int valid, Range& range) {
     const u32 pair = ptx::pack_half(element(i + 1), element(i));
     least = ptx::least_magnitude(pair, least);
 #pragma unroll
-    for (int j = 0; j < 3; ++j) counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
+    for (int j = 0; j < 3; ++j)
+      counts[j] = ptx::add_half2(counts[j], ptx::ramp_half2(pair, kInverseLimits[j], 0xbc00bc00u));
   }
   const Pair low = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[0], counts[1])));
   const Pair smallest = ptx::unpack_half(least);
@@ -53,7 +54,8 @@ SOLSTICE_DEVICE Scale scale_chunk(Element&& element, int valid, Range& range) {
 #pragma unroll
   for (int i = 0; i < 16; i += 2) {
     nonzero += ptx::one_if_nonzero(element(i)) + ptx::one_if_nonzero(element(i + 1));
-    counts[3] = ptx::add_half2(counts[3], ptx::ramp_half2(ptx::pack_half(element(i), element(i + 1)), kInverseLimits[3], 0xbc00bc00u));
+    counts[3] = ptx::add_half2(
+        counts[3], ptx::ramp_half2(ptx::pack_half(element(i), element(i + 1)), kInverseLimits[3], 0xbc00bc00u));
   }
   const Pair high = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::fold_half2(counts[2], counts[3])));
   const Pair all = ptx::unpack_half(lanes_add<kFirst, kLast>(ptx::pack_half(nonzero, 0.f)));

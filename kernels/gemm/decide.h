@@ -15,10 +15,13 @@ struct Guard {
   int count_second_b = 0;
 };
 
-SOLSTICE_DEVICE GuardWord worse(GuardWord x, GuardWord y) { return {__vmaxu4(x.all, y.all), __vmaxu4(x.lossy, y.lossy)}; }
+SOLSTICE_DEVICE GuardWord worse(GuardWord x, GuardWord y) {
+  return {__vmaxu4(x.all, y.all), __vmaxu4(x.lossy, y.lossy)};
+}
 
 SOLSTICE_DEVICE GuardWord warp_worst(GuardWord word) {
-  for (int d = 16; d > 0; d /= 2) word = worse(word, {__shfl_xor_sync(~0u, word.all, d), __shfl_xor_sync(~0u, word.lossy, d)});
+  for (int d = 16; d > 0; d /= 2)
+    word = worse(word, {__shfl_xor_sync(~0u, word.all, d), __shfl_xor_sync(~0u, word.lossy, d)});
   return word;
 }
 

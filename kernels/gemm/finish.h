@@ -34,7 +34,8 @@ SOLSTICE_DEVICE void run_finish(const float* partial, const SimtProblem& p, cons
     if (at < total) {
 #pragma unroll 16
       for (int s = 0; s < kPerWay; ++s) {
-        if (kPerWay * kWays == kSplits || way * kPerWay + s < kSplits) add_vector(v, partial + (way * kPerWay + s) * total + at);
+        if (kPerWay * kWays == kSplits || way * kPerWay + s < kSplits)
+          add_vector(v, partial + (way * kPerWay + s) * total + at);
       }
     }
     if constexpr (kWays > 1) {

@@ -15,7 +15,9 @@ struct GatheredOperand {
   int list;    // of the table
 };
 
-SOLSTICE_DEVICE u32 own_place(u32 to, int thread) { return to + thread / 8 * mma::kRowBytes + ((thread % 8 ^ (thread / 8 & 7)) << 4); }
+SOLSTICE_DEVICE u32 own_place(u32 to, int thread) {
+  return to + thread / 8 * mma::kRowBytes + ((thread % 8 ^ (thread / 8 & 7)) << 4);
+}
 // Elements `at` .. `at` + 7 of a line, as far as it has them; zeros for line -1.
 SOLSTICE_DEVICE void load_piece(u32 to, const GatheredOperand& x, int line, int at, int extent) {
   const int bytes = line < 0 ? 0 : larger(0, smaller(16, 2 * (extent - at)));
@@ -27,7 +29,8 @@ template <int kLines>
 struct Lines {
   int at[kLines / 16];
 
-  SOLSTICE_DEVICE void find(const GroupTable& table, const GatheredOperand& x, bool plain, int first, int end, int thread) {
+  SOLSTICE_DEVICE void find(const GroupTable& table, const GatheredOperand& x, bool plain, int first, int end,
+                            int thread) {
 #pragma unroll
     for (int j = 0; j < kLines / 16; ++j) {
       const int position = first + thread / 8 + 16 * j;
@@ -38,20 +41,22 @@ struct Lines {
 
 // A K-major tile: 64 k of kRows lines.
 template <int kRows>
-SOLSTICE_DEVICE void gather_rows(u32 to, int thread, const GatheredOperand& x, const Lines<kRows>& lines, int k, int extent) {
+SOLSTICE_DEVICE void gather_rows(u32 to, int thread, const GatheredOperand& x, const Lines<kRows>& lines, int k,
+                                 int extent) {
 #pragma unroll
   for (int j = 0; j < kRows / 16; ++j)
     load_piece(own_place(to, thread) + j * 16 * mma::kRowBytes, x, lines.at[j], k + thread % 8 * 8, extent);
 }
 // An MN-major tile: kColumns elements of 64 lines.
 template <int kColumns>
-SOLSTICE_DEVICE void gather_k(u32 to, int thread, const GatheredOperand& x, const Lines<64>& lines, int column, int extent) {
+SOLSTICE_DEVICE void gather_k(u32 to, int thread, const GatheredOperand& x, const Lines<64>& lines, int column,
+                              int extent) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
 #pragma unroll
     for (int g = 0; g < kColumns / 64; ++g)
-      load_piece(own_place(to, thread) + g * mma::kGroupBytes + j * 16 * mma::kRowBytes, x, lines.at[j], column + g * 64 + thread % 8 * 8,
-                 extent);
+      load_piece(own_place(to, thread) + g * mma::kGroupBytes + j * 16 * mma::kRowBytes, x, lines.at[j],
+                 column + g * 64 + thread % 8 * 8, extent);
   }
 }
 

@@ -1,7 +1,7 @@
 // The product with a handful of rows (or columns) of one operand, in fp32: a stream through the other operand, each
-// element read once and multiplied kHeld times. Inf and NaN come out as fp32 has them; sums are short (runs of 128 terms of
-// a lane's share of k, then lanes, runs, warps and blocks in a fixed order), so their error is far below that of one long
-// sum.
+// element read once and multiplied kHeld times. Inf and NaN come out as fp32 has them; sums are short (runs of 128
+// terms of a lane's share of k, then lanes, runs, warps and blocks in a fixed order), so their error is far below that
+// of one long sum.
 //
 // kK (k contiguous): a block takes kGemvLines lines; its warps take turns at slabs of 128 k.
 // kMN (lines contiguous): a block takes 32 x kVector lines, each lane its own; its warps take turns at runs of k.
@@ -53,7 +53,8 @@ SOLSTICE_DEVICE void gemv_load(float (&v)[4], const T* from, i64 distance, int v
 
 // Sums of one run of a warp's slabs, from `first` on: sums[line * kHeld + held], in every lane its own share.
 template <class Config, class X, class Held>
-SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const Held& held, const GemvProblem& p, int line0, int first) {
+SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const Held& held, const GemvProblem& p,
+                               int line0, int first) {
   constexpr int kTurns = kGemvWarps * Config::kCluster;
   const int last = smaller(ceil_div(p.k, 128), first + kGemvRun / 4 * kTurns);
   // With kVector 1 a lane's four elements lie 32 apart, so that a warp reads 128 contiguous bytes at a time.
@@ -70,7 +71,8 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const H
     }
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
-      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k, kStep * held.k, valid);
+      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k,
+                                                                     kStep * held.k, valid);
 #pragma unroll
       for (int i = 0; i < kGemvLines; ++i) {
 #pragma unroll
@@ -82,22 +84,24 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const H
 
 // Sums of one run of a lane's own lines, from k `first` on: sums[line * kHeld + held].
 template <class Config, class X, class Held>
-SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const X& x, const Held& held, const GemvProblem& p,
-                                  int line, int first) {
+SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld], const X& x, const Held& held,
+                                  const GemvProblem& p, int line, int first) {
   constexpr int kTurns = kGemvWarps * Config::kCluster;
   const int last = smaller(p.k, first + kGemvRun * kTurns);
   const int valid = larger(0, smaller(Config::kVector, p.lines - line));
   for (int k0 = first; k0 < last; k0 += kTurns * kGemvStep) {
     float v[kGemvStep][4];
 #pragma unroll
-    for (int i = 0; i < kGemvStep; ++i) gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
+    for (int i = 0; i < kGemvStep; ++i)
+      gemv_load<Config::kVector>(v[i], x.data + (k0 + i) * x.k + line, 1, k0 + i < p.k ? valid : 0);
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
 #pragma unroll
       for (int i = 0; i < kGemvStep; ++i) {
         const float h = k0 + i < p.k ? to_float(held.data[j * held.line + (k0 + i) * held.k]) : 0.f;
 #pragma unroll
-        for (int e = 0; e < Config::kVector; ++e) sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
+        for (int e = 0; e < Config::kVector; ++e)
+          sums[e * Config::kHeld + j] = fmaf(v[i][e], h, sums[e * Config::kHeld + j]);
       }
     }
   }
@@ -105,13 +109,15 @@ SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld]
 
 // Adds the warps' (and the cluster's) sums in order and runs the epilogue.
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int batch, int line0, u32 rank, const Epilogue& epilogue) {
+SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int batch, int line0, u32 rank,
+                                 const Epilogue& epilogue) {
   if constexpr (Config::kCluster > 1)
     ptx::cluster_sync();
   else
     __syncthreads();
   const u32 base = ptx::shared_address(shared);
-  for (int i = threadIdx.x + rank * 32 * Config::kWarps; i < Config::kSums; i += 32 * Config::kWarps * Config::kCluster) {
+  for (int i = threadIdx.x + rank * 32 * Config::kWarps; i < Config::kSums;
+       i += 32 * Config::kWarps * Config::kCluster) {
     float sum = 0;
 #pragma unroll
     for (int r = 0; r < Config::kCluster; ++r) {
@@ -171,7 +177,8 @@ SOLSTICE_DEVICE void run_gemv(X x, Held held, const GemvProblem& p, const Epilog
       float sums[kOwn] = {};
       gemv_by_line<Config>(sums, x, held, p, line0 + lane * Config::kVector, k0);
 #pragma unroll
-      for (int i = 0; i < kOwn; ++i) mine[lane * kOwn + i] = k0 == turn * kGemvStep ? sums[i] : mine[lane * kOwn + i] + sums[i];
+      for (int i = 0; i < kOwn; ++i)
+        mine[lane * kOwn + i] = k0 == turn * kGemvStep ? sums[i] : mine[lane * kOwn + i] + sums[i];
       k0 += kGemvRun * kTurns;
     } while (k0 < p.k);
   }

@@ -1,31 +1,33 @@
-// The product with up to 16 lines of one operand, both of one 16-bit format: a stream through the other operand, each of
-// its elements read once, 16 bytes a lane, straight into fragments of mma.sync. One launch; sums stay in fp32, and warps
-// and blocks add theirs up in a fixed order (gemv.h).
+// The product with up to 16 lines of one operand, both of one 16-bit format: a stream through the other operand, each
+// of its elements read once, 16 bytes a lane, straight into fragments of mma.sync. One launch; sums stay in fp32, and
+// warps and blocks add theirs up in a fixed order (gemv.h).
 //
-// Which k an instruction's places stand for is free as long as both operands agree: so a lane's 16 bytes are fragments as
-// they lie.
-//   kK (k contiguous):      a slab is 32 lines x 64 k. Lane 4g + t has k 8t .. 8t+7 and 8t+32 .. 8t+39 of lines g, g + 8, ..
-//   kMN (lines contiguous): a slab is 64 lines x 16 k. Lane 4g + t has lines 8g .. 8g+7 of k 4t .. 4t+3, whose neighbours
+// Which k an instruction's places stand for is free as long as both operands agree: so a lane's 16 bytes are fragments
+// as they lie.
+//   kK (k contiguous):      a slab is 32 lines x 64 k. Lane 4g + t has k 8t .. 8t+7 and 8t+32 .. 8t+39 of lines g, g +
+//   8, .. kMN (lines contiguous): a slab is 64 lines x 16 k. Lane 4g + t has lines 8g .. 8g+7 of k 4t .. 4t+3, whose
+//   neighbours
 //                           along k it joins: an instruction takes lines 8g + i and 8g + i + 4.
-// A block takes the lines of a slab; its warps, and the blocks of its cluster, take turns at slabs along k. Every thread
-// has kAhead slabs of its own on their way in registers.
+// A block takes the lines of a slab; its warps, and the blocks of its cluster, take turns at slabs along k. Every
+// thread has kAhead slabs of its own on their way in registers.
 #pragma once
 
 #include "gemm/gemv.h"
 
 namespace solstice::gemm {
 
-// Both operands lie as vectors of 8: base, lines, batches and the streamed operand's extent along them are multiples of 8.
-// kVectorHeld: the held operand's k are contiguous and aligned to 16 bytes.
-// kTiles: of 16 lines each in a slab, 4 of kMN. kBlocks: of an SM, as its registers allow.
-template <class T_, mma::Major kMajor_, bool kVectorHeld_, int kHeld_, int kCluster_, bool kRowsAreM_, int kTiles_, int kAhead_,
-          int kWarps_, int kBlocks_>
+// Both operands lie as vectors of 8: base, lines, batches and the streamed operand's extent along them are multiples
+// of 8. kVectorHeld: the held operand's k are contiguous and aligned to 16 bytes. kTiles: of 16 lines each in a slab, 4
+// of kMN. kBlocks: of an SM, as its registers allow.
+template <class T_, mma::Major kMajor_, bool kVectorHeld_, int kHeld_, int kCluster_, bool kRowsAreM_, int kTiles_,
+          int kAhead_, int kWarps_, int kBlocks_>
 struct GemvMmaConfig {
   using T = T_;
   static constexpr mma::Major kMajor = kMajor_;
   static constexpr bool kByK = kMajor == mma::Major::kK, kVectorHeld = kVectorHeld_, kRowsAreM = kRowsAreM_;
   static constexpr int kHeld = kHeld_, kCluster = kCluster_, kAhead = kAhead_, kWarps = kWarps_, kBlocks = kBlocks_;
-  static constexpr int kTiles = kTiles_, kColumns = ceil_div(kHeld, 8);  // instructions: 16 lines each, 8 held ones each
+  static constexpr int kTiles = kTiles_,
+                       kColumns = ceil_div(kHeld, 8);  // instructions: 16 lines each, 8 held ones each
   static constexpr int kLines = 16 * kTiles, kSlabK = kByK ? 64 : 16;
   static constexpr int kVectors = kByK ? 4 * kTiles : 4;  // of a slab in a lane
   static constexpr int kTurns = kWarps * kCluster, kThreads = 32 * kWarps;
@@ -49,7 +51,9 @@ SOLSTICE_DEVICE void mma_held(float (&d)[4], u32 a0, u32 a1, u32 a2, u32 a3, u32
 
 // Bytes that nobody reads again.
 SOLSTICE_DEVICE void load_once(u32 (&v)[4], const void* p) {
-  asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];" : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) : "l"(p));
+  asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+               : "l"(p));
 }
 SOLSTICE_DEVICE u32 join_low(u32 a, u32 b) { return __byte_perm(a, b, 0x5410); }
 SOLSTICE_DEVICE u32 join_high(u32 a, u32 b) { return __byte_perm(a, b, 0x7632); }
@@ -67,7 +71,8 @@ struct GemvMma {
   int own_k, extent;
   float sums[Config::kTiles][kColumns][4] = {};
 
-  SOLSTICE_DEVICE GemvMma(const StridedOperand<T>& x_, const StridedOperand<T>& held_, const GemvProblem& p, int batch, int line0, int slab)
+  SOLSTICE_DEVICE GemvMma(const StridedOperand<T>& x_, const StridedOperand<T>& held_, const GemvProblem& p, int batch,
+                          int line0, int slab)
       : k(x_.k), held_k(held_.k), extent(p.k) {
     const int lane = static_cast<int>(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
     own_k = slab * kSlabK + (Config::kByK ? 8 : 4) * t;
@@ -124,7 +129,8 @@ struct GemvMma {
     }
 #pragma unroll
     for (int i = 0; i < kWords; ++i) {
-      const u32 low = 2 * i < left ? from[2 * i * held_k].bits : 0, high = 2 * i + 1 < left ? from[(2 * i + 1) * held_k].bits : 0;
+      const u32 low = 2 * i < left ? from[2 * i * held_k].bits : 0,
+                high = 2 * i + 1 < left ? from[(2 * i + 1) * held_k].bits : 0;
       v[i] = low | high << 16;
     }
   }
@@ -222,11 +228,12 @@ struct GemvMma {
   }
 };
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, and a cluster
-// of Config::kCluster blocks for each of batches x ceil(lines / Config::kLines).
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, and a
+// cluster of Config::kCluster blocks for each of batches x ceil(lines / Config::kLines).
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void run_gemv_mma(const StridedOperand<typename Config::T>& x, const StridedOperand<typename Config::T>& held,
-                                  const GemvProblem& p, const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_gemv_mma(const StridedOperand<typename Config::T>& x,
+                                  const StridedOperand<typename Config::T>& held, const GemvProblem& p,
+                                  const Epilogue& epilogue) {
   float* shared = reinterpret_cast<float*>(ptx::dynamic_shared());
   const int warp = static_cast<int>(threadIdx.x) / 32;
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;

@@ -4,10 +4,10 @@
 // unless the rows already lie so, that order. Rows whose number names no group are left out. What a row reads of an
 // operand may lie elsewhere (`x[p[m]//K, k]`): that row of the operand is written beside it.
 //
-// The table: offsets[groups + 1], flags[3], signals, then three lists of `rows` entries each (the last two where they are
-// needed): rows of the result, of A and of B, by position in the order. A flag says that its list is 0, 1, 2, ... for
-// every row that belongs to a group; the list is then not written, and the copy engine reads boxes of rows. Signals are
-// zeros for the blocks of the product.
+// The table: offsets[groups + 1], flags[3], signals, then three lists of `rows` entries each (the last two where they
+// are needed): rows of the result, of A and of B, by position in the order. A flag says that its list is 0, 1, 2, ...
+// for every row that belongs to a group; the list is then not written, and the copy engine reads boxes of rows. Signals
+// are zeros for the blocks of the product.
 #pragma once
 
 #include "ptx/types.h"
@@ -64,7 +64,8 @@ SOLSTICE_DEVICE bool find_offsets(const Rows& of, int groups, int rows, int* off
     for (; begins != 0; begins &= begins - 1) {
       const int m = first + 32 * (__ffs(begins) - 1) + lane, end = bucket(m);
 #pragma unroll 1
-      for (int g = bucket(m - 1); g < end; ++g) atomicExch(&offsets[g], m);  // of rows in no order several write, and none is used
+      for (int g = bucket(m - 1); g < end; ++g)
+        atomicExch(&offsets[g], m);  // of rows in no order several write, and none is used
     }
   }
   return __syncthreads_and(sorted);

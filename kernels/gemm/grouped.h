@@ -91,7 +91,8 @@ struct Grouped {
     load_operand<Config::kMajorA, Config::kTileM>(ring.address(), map_a, t.m0, k, 0, ring.full(), t.along_n);
   }
   SOLSTICE_DEVICE void load_b(const Slots& ring, const GroupTile& t, int k) const {
-    load_operand<Config::kMajorB, kN>(ring.address() + Config::kPlaneA, map_b, t.n0, k, kRows ? t.group : 0, ring.full(), !t.along_n);
+    load_operand<Config::kMajorB, kN>(ring.address() + Config::kPlaneA, map_b, t.n0, k, kRows ? t.group : 0,
+                                      ring.full(), !t.along_n);
   }
 
   // Consumers learn what a tile is with its first stage. Where there is no k, and for the tile of no group behind the
@@ -187,7 +188,8 @@ struct Grouped {
     using Instruction = mma::Wgmma<Type, kN, Config::kMajorA == mma::Major::kMN, Config::kMajorB == mma::Major::kMN>;
 #pragma unroll
     for (int k = 0; k < mma::kSteps; ++k)
-      Instruction::run(sums, mma::descriptor<Config::kMajorA>(a, k), mma::descriptor<Config::kMajorB>(b, k), k > 0 || !fresh);
+      Instruction::run(sums, mma::descriptor<Config::kMajorA>(a, k), mma::descriptor<Config::kMajorB>(b, k),
+                       k > 0 || !fresh);
   }
   // Zeros in the rows of k behind the `count` of the group. Both warpgroups write those of B.
   SOLSTICE_DEVICE static void clear_end(u32 a, u32 b, int count, int group) {
@@ -202,7 +204,8 @@ struct Grouped {
     ptx::sync_some<128>(1 + group);
   }
 
-  SOLSTICE_DEVICE void multiply_stage(float (&sums)[kRegisters], const Slots& ring, int left, int group, bool fresh) const {
+  SOLSTICE_DEVICE void multiply_stage(float (&sums)[kRegisters], const Slots& ring, int left, int group,
+                                      bool fresh) const {
     ring.wait_full();
     const u32 a = ring.address() + group * 64 * mma::kRowBytes, b = ring.address() + Config::kPlaneA;
     if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
@@ -215,7 +218,8 @@ struct Grouped {
   // `meanwhile` is called once a stage, while the tensor cores are at work. Where sums may be added to (`collect`), the
   // first stage is written out: the compiler then sees that its products start from zero, and lets products overlap.
   template <class F>
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kRegisters], Slots& ring, const GroupTile& t, int group, int lane, F&& meanwhile) const {
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kRegisters], Slots& ring, const GroupTile& t, int group, int lane,
+                                  F&& meanwhile) const {
     int used = -1, k = t.first;
     if constexpr (kRows) {
       multiply_stage(sums, ring, t.last - k, group, true);
@@ -248,9 +252,12 @@ struct Grouped {
 
   // ---- the last tiles, whose k clusters share: 128 threads hand their sums on to those of another cluster
   SOLSTICE_DEVICE float* partials(int cluster, int group) const {
-    return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * 2 + group) * (128 * kRegisters) + threadIdx.x % 128 * 4;
+    return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * 2 + group) * (128 * kRegisters) +
+           threadIdx.x % 128 * 4;
   }
-  SOLSTICE_DEVICE int* signal(int cluster, int group) const { return p.table.signal((cluster * kCluster + rank) * 2 + group); }
+  SOLSTICE_DEVICE int* signal(int cluster, int group) const {
+    return p.table.signal((cluster * kCluster + rank) * 2 + group);
+  }
 
   SOLSTICE_DEVICE void hand_on(const float (&sums)[kRegisters], int cluster, int group) const {
     float* const to = partials(cluster, group);
@@ -259,7 +266,8 @@ struct Grouped {
       *reinterpret_cast<float4*>(to + i * 128) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
     ptx::wait_for_previous_kernel();  // has cleared the signals
     ptx::sync_some<128>(1 + group);
-    if (threadIdx.x % 128 == 0) ptx::store_release(signal(cluster, group), 1);  // with all that the barrier ordered before it
+    if (threadIdx.x % 128 == 0)
+      ptx::store_release(signal(cluster, group), 1);  // with all that the barrier ordered before it
   }
   // In the order of k.
   SOLSTICE_DEVICE void collect(float (&sums)[kRegisters], int first, int own, int group) const {
@@ -360,12 +368,12 @@ SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
 }
 
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 3) bytes of dynamic
-// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster, and all of it is resident
-// (blocks wait for the sums of others). Launched with programmatic dependence behind the sort, which itself waits for
-// all before it.
+// shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster, and all of it is
+// resident (blocks wait for the sums of others). Launched with programmatic dependence behind the sort, which itself
+// waits for all before it.
 template <class Config, class Rows, class Epilogue>
-SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const GroupedProblem& p,
-                                 const Rows& rows, const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out,
+                                 const GroupedProblem& p, const Rows& rows, const Epilogue& epilogue) {
   u8* const memory = ptx::dynamic_shared();
   int* const offsets = reinterpret_cast<int*>(memory + Config::kOffsetGroups);
   int* const total = offsets + p.table.groups + 1;
@@ -378,13 +386,14 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
     *total = *scattered = 0;
     Gemm::init_barriers(shared);
   }
-  const bool own =
-      Rows::kSources == 0 && p.table.rows <= kMostOwnRows && find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets);
+  const bool own = Rows::kSources == 0 && p.table.rows <= kMostOwnRows &&
+                   find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets);
   if (!own) {
     ptx::wait_for_previous_kernel();
 #pragma unroll 1
     for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
-    if (threadIdx.x == 0) *scattered = !p.table.plain(0) | !p.table.plain(p.a.list) << 1 | !p.table.plain(p.b.list) << 2;
+    if (threadIdx.x == 0)
+      *scattered = !p.table.plain(0) | !p.table.plain(p.a.list) << 1 | !p.table.plain(p.b.list) << 2;
     __syncthreads();
   }
   ptx::let_next_kernel_start();
@@ -396,7 +405,8 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
   // Made by each side for itself: what both had from before would be kept in memory for the producer's few registers.
   const auto make = [&] {
     GroupTile* const told = reinterpret_cast<GroupTile*>(memory + Config::kOffsetTold);
-    const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0, which = ptx::load_shared_u32(ptx::shared_address(scattered));
+    const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0,
+              which = ptx::load_shared_u32(ptx::shared_address(scattered));
     return Gemm{&map_a, &map_b, p, shared, offsets, told, rank, which};
   };
   const auto warpgroup = [] { return __shfl_sync(~0u, threadIdx.x / 128, 0); };

@@ -23,7 +23,8 @@ struct GroupedConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using Slots = Ring<kSlots_, kPlaneA + kPlaneB>;
 
-  // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads (tensor.h).
+  // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads
+  // (tensor.h).
   static constexpr int kTold = kSlots_ + 1;
 
   // Shared memory, in this order; then offsets of the groups.
@@ -32,7 +33,8 @@ struct GroupedConfig {
   static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarrierBytes;
   static constexpr int kOffsetGroups = kOffsetTold + kTold * kToldBytes;
   static constexpr int kSharedBytes = kOffsetGroups;
-  static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN, "a gradient's operands are contiguous in their lines");
+  static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN,
+                "a gradient's operands are contiguous in their lines");
 };
 
 struct GroupedProblem {

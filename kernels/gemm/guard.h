@@ -38,8 +38,8 @@ struct Scale {
   SOLSTICE_DEVICE constexpr bool representable() const { return exponent < kHugeExponent; }
 };
 
-// What one block found, in bytes of half elements: depths at 4, 8, 12 (from the lowest byte) of all chunks, and of those
-// with a lost element; 255 where a chunk has no scale. A byte-wise maximum joins words.
+// What one block found, in bytes of half elements: depths at 4, 8, 12 (from the lowest byte) of all chunks, and of
+// those with a lost element; 255 where a chunk has no scale. A byte-wise maximum joins words.
 struct alignas(8) GuardWord {
   u32 all, lossy;
 };
@@ -76,10 +76,10 @@ struct Range {
 
 // The same for the pair (8, 8) alone, in fewer instructions.
 //
-// Or for a scale over a whole line of n k and one plane (rounded to 11 bits), of which an element is lost below 2^-14 and
-// then off by at most 2^-25. With n - above_A(8) + L_A / 1024 and the same of B at most n together, (L_A + L_B) / 1024
-// places or more have products of 2^12, against losses of 2^-10 each: at most 2^-12 of sum |a||b|, half of what rounding
-// may do.
+// Or for a scale over a whole line of n k and one plane (rounded to 11 bits), of which an element is lost below 2^-14
+// and then off by at most 2^-25. With n - above_A(8) + L_A / 1024 and the same of B at most n together, (L_A + L_B) /
+// 1024 places or more have products of 2^12, against losses of 2^-10 each: at most 2^-12 of sum |a||b|, half of what
+// rounding may do.
 struct RangeAt8 {
   float all = 0, lossy = 0;
 

@@ -1,5 +1,5 @@
-// Sums of tiles whose k several blocks share (scheduler/shared.h): a warpgroup of one block leaves its own in memory, that of
-// another adds them to its own. Signals are 0 when the launch begins.
+// Sums of tiles whose k several blocks share (scheduler/shared.h): a warpgroup of one block leaves its own in memory,
+// that of another adds them to its own. Signals are 0 when the launch begins.
 #pragma once
 
 #include "ptx/memory.h"
@@ -32,7 +32,8 @@ struct HandOn {
     for (int h = 0; h < kParts; ++h) {
 #pragma unroll
       for (int i = 0; i < kOfPart; i += 4)
-        *reinterpret_cast<float4*>(to + (h * kOfPart + i) * 128) = make_float4(sums[h][i], sums[h][i + 1], sums[h][i + 2], sums[h][i + 3]);
+        *reinterpret_cast<float4*>(to + (h * kOfPart + i) * 128) =
+            make_float4(sums[h][i], sums[h][i + 1], sums[h][i + 2], sums[h][i + 3]);
     }
     ptx::sync_some<128>(1 + group);
     if (threadIdx.x % 128 == 0) ptx::store_release(signal(block), 1);  // with all that the barrier ordered before it

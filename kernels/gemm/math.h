@@ -1,7 +1,7 @@
 // How products are computed: the element type of the tensor cores' operands, how many planes an operand is
-// split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k or per line (a row of A, a column
-// of B), whether partial sums are promoted into fp32 registers every chunk (the tensor cores truncate when they add;
-// promotion keeps that from growing with k).
+// split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k or per line (a row of A, a
+// column of B), whether partial sums are promoted into fp32 registers every chunk (the tensor cores truncate when they
+// add; promotion keeps that from growing with k).
 #pragma once
 
 #include "mma/wgmma.h"
@@ -25,8 +25,8 @@ using Fp16 = Math<mma::F16, 1, false, false>;
 using Bf16 = Math<mma::BF16, 1, false, false>;
 using Bf16x3 = Math<mma::BF16, 2, false, true>;
 using Bf16x6 = Math<mma::BF16, 3, false, true>;
-// fp32 values are multiples of 2^-149, and so lifted ones of 2^-133, the smallest number that bf16 has: planes hold every
-// value, or it is so large that bf16 rounds it to infinity.
+// fp32 values are multiples of 2^-149, and so lifted ones of 2^-133, the smallest number that bf16 has: planes hold
+// every value, or it is so large that bf16 rounds it to infinity.
 struct Bf16x6Lifted : Bf16x6 {
   static constexpr int kLift = 16;
 };

@@ -1,12 +1,13 @@
-// Between the sums of a tile of tensor.h and its epilogue: scales of whole lines, and how much of an epilogue's text there is.
+// Between the sums of a tile of tensor.h and its epilogue: scales of whole lines, and how much of an epilogue's text
+// there is.
 #pragma once
 
 #include "gemm/math.h"
 
 namespace solstice::gemm {
 
-// Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With promotion the
-// loop costs more than it saves (docs/gemm.md).
+// Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With
+// promotion the loop costs more than it saves (docs/gemm.md).
 template <class Math, int kAccumulators, class Epilogue>
 inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
 

@@ -5,8 +5,8 @@
 // time without conflicts. Sums of 128 k are added up in shared memory: the error of long sums grows with
 // k/128 + 128 terms instead of k.
 //
-// Two sums that share A: a tile's columns are 64 of B beside the same 64 of the second B, so that a thread's columns j and
-// j + 4 are the two sums of one element.
+// Two sums that share A: a tile's columns are 64 of B beside the same 64 of the second B, so that a thread's columns j
+// and j + 4 are the two sums of one element.
 #pragma once
 
 #include "epilogue/output.h"
@@ -105,7 +105,8 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
 }
 
 template <class Epilogue, int kOutput = 0>
-SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n, const float (&values)[Epilogue::kValues]) {
+SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n,
+                                const float (&values)[Epilogue::kValues]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     epilogue.template store<kOutput>(batch, m, n, math::narrow<ElementOf<Epilogue, kOutput>>(values[kOutput]));
     simt_store<Epilogue, kOutput + 1>(epilogue, batch, m, n, values);
@@ -113,7 +114,8 @@ SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int 
 }
 
 template <bool kDual, class Epilogue>
-SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float (&sums)[8][8]) {
+SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
+                                const float (&sums)[8][8]) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
@@ -134,7 +136,8 @@ SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, 
 
 // The same where rows are reduced: eight neighbouring lanes have 32 columns of a row.
 template <class Epilogue>
-SOLSTICE_DEVICE void simt_reduce(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float (&sums)[8][8]) {
+SOLSTICE_DEVICE void simt_reduce(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
+                                 const float (&sums)[8][8]) {
   const int lane = static_cast<int>(threadIdx.x) % 8;
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
@@ -183,13 +186,14 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 }
 
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
-// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B. Takes tiles number
-// `first`, `first + step` ...
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA, class MadeA, typename TB,
-          class MadeB, class Epilogue>
-SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b, const SimtProblem& p,
-                              const Epilogue& epilogue, const StridedOperand<TB, MadeB>& second_b = {},
-                              int first = static_cast<int>(blockIdx.x), int step = static_cast<int>(gridDim.x)) {
+// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B. Takes tiles
+// number `first`, `first + step` ...
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA,
+          class MadeA, typename TB, class MadeB, class Epilogue>
+SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b,
+                              const SimtProblem& p, const Epilogue& epilogue,
+                              const StridedOperand<TB, MadeB>& second_b = {}, int first = static_cast<int>(blockIdx.x),
+                              int step = static_cast<int>(gridDim.x)) {
   using LoaderB = SimtLoader<TB, MadeB, kMajorB, kVectorB>;
   constexpr int kColumns = kDual ? kSimtTile / 2 : kSimtTile;  // of the result
   const bool of_second = kDual && LoaderB::own_line() >= kColumns;

@@ -1,6 +1,6 @@
-// Elements that need their row's results (epilogue/whole_rows.h), in fp32: a block takes 128 rows, leaves their sums in memory,
-// tile by tile (simt.h), and goes over each row with a warp. Rows of any length; what is behind a product whose range guard
-// fails, and for operands that the tensor cores do not take.
+// Elements that need their row's results (epilogue/whole_rows.h), in fp32: a block takes 128 rows, leaves their sums in
+// memory, tile by tile (simt.h), and goes over each row with a warp. Rows of any length; what is behind a product whose
+// range guard fails, and for operands that the tensor cores do not take.
 #pragma once
 
 #include "epilogue/whole_rows.h"
@@ -45,7 +45,8 @@ struct LineFinder {
       line[n] = acc;
 #pragma unroll
       for (int r = kFirst; r < kLast; ++r)
-        found[r - kFirst] = Epilogue::template combine<double>(r, found[r - kFirst], static_cast<double>(values[r - kFirst]));
+        found[r - kFirst] =
+            Epilogue::template combine<double>(r, found[r - kFirst], static_cast<double>(values[r - kFirst]));
     }
   }
 };
@@ -57,7 +58,8 @@ SOLSTICE_DEVICE void find_in_line(const Epilogue& epilogue, float* line, int bat
     using Finder = LineFinder<kSweep, Epilogue>;
     double found[Finder::kLast - Finder::kFirst];
 #pragma unroll
-    for (int r = Finder::kFirst; r < Finder::kLast; ++r) found[r - Finder::kFirst] = Epilogue::template start<double>(r);
+    for (int r = Finder::kFirst; r < Finder::kLast; ++r)
+      found[r - Finder::kFirst] = Epilogue::template start<double>(r);
     epilogue.template walk<kSweep>(batch, m, results, Finder{line, lane, found});
 #pragma unroll
     for (int r = Finder::kFirst; r < Finder::kLast; ++r)
@@ -84,23 +86,25 @@ struct LineWriter {
 };
 
 // The body of a kernel like that of run_simt. `sums`: 128 x columns floats for every block.
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB, class Epilogue>
-SOLSTICE_DEVICE void run_simt_rows(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p, const Epilogue& epilogue,
-                                   float* sums) {
+template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB,
+          class Epilogue>
+SOLSTICE_DEVICE void run_simt_rows(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
+                                   const Epilogue& epilogue, float* sums) {
   float* const own = sums + static_cast<i64>(blockIdx.x) * kSimtTile * p.n;
   const int blocks = ceil_div(p.m, kSimtTile), lane = static_cast<int>(threadIdx.x) % 32;
   for (int t = blockIdx.x; t < blocks * p.batches; t += gridDim.x) {
     const int batch = t / blocks, m0 = (t - batch * blocks) * kSimtTile, rows = smaller(kSimtTile, p.m - m0);
     const StridedOperand<TA> lines{a.data + batch * a.batch + m0 * a.line, 0, a.line, a.k};
     const StridedOperand<TB> columns{b.data + batch * b.batch, 0, b.line, b.k};
-    run_simt<kMajorA, kMajorB, kVectorA, kVectorB>(lines, columns, SimtProblem{rows, p.n, p.k, 1, p.group}, SumsEpilogue{own, p.n}, {}, 0,
-                                                   1);
+    run_simt<kMajorA, kMajorB, kVectorA, kVectorB>(lines, columns, SimtProblem{rows, p.n, p.k, 1, p.group},
+                                                   SumsEpilogue{own, p.n}, {}, 0, 1);
     __syncthreads();
     for (int r = static_cast<int>(threadIdx.x) / 32; r < rows; r += kSimtThreads / 32) {
       float* const line = own + static_cast<i64>(r) * p.n;
       double results[Epilogue::kResults];
       find_in_line<0>(epilogue, line, batch, m0 + r, lane, results);
-      epilogue.template walk<Epilogue::kSweeps>(batch, m0 + r, results, LineWriter<Epilogue>{epilogue, line, batch, m0 + r, lane});
+      epilogue.template walk<Epilogue::kSweeps>(batch, m0 + r, results,
+                                                LineWriter<Epilogue>{epilogue, line, batch, m0 + r, lane});
       if constexpr (Epilogue::kStoresRows) {
         if (lane == 0) epilogue.store_row(batch, m0 + r, results);
       }

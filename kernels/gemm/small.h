@@ -74,7 +74,8 @@ SOLSTICE_DEVICE void small_multiply(float (&sums)[8][4], const float* a, const f
 }
 
 template <class Epilogue>
-SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0, const float* sums) {
+SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
+                                 const float* sums) {
   for (int i = static_cast<int>(threadIdx.x); i < kSmallTile * kSmallTile; i += kSimtThreads) {
     const int m = m0 + i / kSmallTile, n = n0 + i % kSmallTile;
     if (m >= p.m || (!Epilogue::kReduces && n >= p.n)) continue;
@@ -96,8 +97,8 @@ SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p,
 
 // The body of a kernel launched with kSimtThreads threads and a block for each tile of each batch.
 template <mma::Major kMajorA, mma::Major kMajorB, typename TA, class MadeA, typename TB, class MadeB, class Epilogue>
-SOLSTICE_DEVICE void run_small(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b, const SimtProblem& p,
-                               const Epilogue& epilogue) {
+SOLSTICE_DEVICE void run_small(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b,
+                               const SimtProblem& p, const Epilogue& epilogue) {
   __shared__ __align__(16) float memory[2 * 2 * kSmallK * kSmallPitch];
   constexpr int kOperand = kSmallK * kSmallPitch;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;

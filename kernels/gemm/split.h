@@ -32,7 +32,8 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T, Made>& x, int block, int blo
     const T* from = x.data + batch * x.batch_stride + line * x.stride + k0;
     float v[4][4];
 #pragma unroll
-    for (int i = 0; i < 4; ++i) x.template load<kVector>(v[i], from + 16 * i, batch, line, k0 + 16 * i, live ? x.length - k0 - 16 * i : 0);
+    for (int i = 0; i < 4; ++i)
+      x.template load<kVector>(v[i], from + 16 * i, batch, line, k0 + 16 * i, live ? x.length - k0 - 16 * i : 0);
     if constexpr (Math::kScaled) {
       const int valid = smaller(x.length - chunk * kChunk, kChunk);
       const Scale scale = scale_chunk<1, 2>([&](int i) -> float& { return v[i / 4][i % 4]; }, valid, range);
@@ -41,7 +42,8 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T, Made>& x, int block, int blo
     u8* to = x.template plane_at<Math>(batch, line, k0);
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      if (live && k0 + 16 * i < x.plane_stride) store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
+      if (live && k0 + 16 * i < x.plane_stride)
+        store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
@@ -81,15 +83,17 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T, Made>& x, int block, int bl
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (k0 + 4 * i < x.lines)
-        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
+        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes,
+                           x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
 }
 
-// kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB. kLanes: threads that keep a line of up to 4 * kLanes *
-// kPieces elements in registers, where a scale covers it; 0: a block takes a line.
-template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, int kLanes = 0, int kPieces = 0, typename T, class Made>
+// kScaleBytes says which operand it is: kScaleBytesA or kScaleBytesB. kLanes: threads that keep a line of up to 4 *
+// kLanes * kPieces elements in registers, where a scale covers it; 0: a block takes a line.
+template <class Math, int kScaleBytes, mma::Major kMajor, int kVector, int kLanes = 0, int kPieces = 0, typename T,
+          class Made>
 SOLSTICE_DEVICE void split_operand(const Operand<T, Made>& x, int block, int blocks) {
   constexpr bool kByK = kMajor == mma::Major::kK;
   if constexpr (Math::kLineScaled && kByK && kLanes > 0)

@@ -1,6 +1,6 @@
-// The split pass of maths whose scale covers a line: a row of A, a column of B, all of its k. A block reads its lines twice,
-// once for the largest magnitude and then, backwards, to scale and round them: what was read last is still in registers, most
-// of the rest in L1 or L2. Scales are floats, scales[batch][line].
+// The split pass of maths whose scale covers a line: a row of A, a column of B, all of its k. A block reads its lines
+// twice, once for the largest magnitude and then, backwards, to scale and round them: what was read last is still in
+// registers, most of the rest in L1 or L2. Scales are floats, scales[batch][line].
 #pragma once
 
 #include "gemm/operand.h"
@@ -26,16 +26,19 @@ struct LineCounts {
       lost += __shfl_xor_sync(~0u, lost, d);
     }
   }
-  SOLSTICE_DEVICE void add(const LineCounts& other) { nonzero += other.nonzero, above += other.above, lost += other.lost; }
+  SOLSTICE_DEVICE void add(const LineCounts& other) {
+    nonzero += other.nonzero, above += other.above, lost += other.lost;
+  }
   SOLSTICE_DEVICE void leave(RangeAt8& range, const Scale& scale, int length) const {
-    range.add_line(scale.representable(), static_cast<float>(length), static_cast<float>(nonzero), static_cast<float>(above),
-                   static_cast<float>(lost));
+    range.add_line(scale.representable(), static_cast<float>(length), static_cast<float>(nonzero),
+                   static_cast<float>(above), static_cast<float>(lost));
   }
 };
 
 // Scales four consecutive elements, counts them, and stores their plane.
 template <class Math>
-SOLSTICE_DEVICE void store_scaled(u8* to, const float (&v)[4], const float (&scale)[4], LineCounts (&counts)[4], bool one_line) {
+SOLSTICE_DEVICE void store_scaled(u8* to, const float (&v)[4], const float (&scale)[4], LineCounts (&counts)[4],
+                                  bool one_line) {
   float x[4];
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
@@ -83,7 +86,8 @@ SOLSTICE_DEVICE void split_rows(const Operand<T, Made>& x, int block, int blocks
 #pragma unroll
       for (int i = 0; i < kPieces; ++i) {
         const int k = s * kSegment + i * kStep + static_cast<int>(threadIdx.x) * 4;
-        if (k < x.plane_stride) store_scaled<Math>(x.template plane_at<Math>(batch, line, k), v[i], factors, counts, true);
+        if (k < x.plane_stride)
+          store_scaled<Math>(x.template plane_at<Math>(batch, line, k), v[i], factors, counts, true);
       }
     }
     counts[0].add_lanes<1, 16>();
@@ -98,7 +102,8 @@ SOLSTICE_DEVICE void split_rows(const Operand<T, Made>& x, int block, int blocks
   store_block_guard(x.guard, block, range.word());
 }
 
-// kK, lines of up to 4 * kLanes * kPieces elements: kLanes neighbouring threads take a line at a time and keep it in registers.
+// kK, lines of up to 4 * kLanes * kPieces elements: kLanes neighbouring threads take a line at a time and keep it in
+// registers.
 template <class Math, int kVector, int kLanes, int kPieces, typename T, class Made>
 SOLSTICE_DEVICE void split_short_rows(const Operand<T, Made>& x, int block, int blocks) {
   constexpr int kLines = kSplitThreads / kLanes, kStep = 4 * kLanes;
@@ -124,7 +129,8 @@ SOLSTICE_DEVICE void split_short_rows(const Operand<T, Made>& x, int block, int 
 #pragma unroll
     for (int i = 0; i < kPieces; ++i) {
       const int k = i * kStep + own * 4;
-      if (exists && k < x.plane_stride) store_scaled<Math>(x.template plane_at<Math>(batch, line, k), v[i], factors, counts, true);
+      if (exists && k < x.plane_stride)
+        store_scaled<Math>(x.template plane_at<Math>(batch, line, k), v[i], factors, counts, true);
     }
     counts[0].template add_lanes<1, kLanes / 2>();
     if (exists && own == 0) {
@@ -135,10 +141,12 @@ SOLSTICE_DEVICE void split_short_rows(const Operand<T, Made>& x, int block, int 
   store_block_guard(x.guard, block, range.word());
 }
 
-// kMN: a block takes 32 lines (columns of memory) at a time, in segments of 8 k a thread; lane % 8 has four of the lines.
+// kMN: a block takes 32 lines (columns of memory) at a time, in segments of 8 k a thread; lane % 8 has four of the
+// lines.
 template <class Math, int kVector, typename T, class Made>
 SOLSTICE_DEVICE void split_columns(const Operand<T, Made>& x, int block, int blocks) {
-  constexpr int kColumns = 32, kPieces = 8, kStep = kSplitThreads / 8, kSegment = kPieces * kStep, kWarps = kSplitThreads / 32;
+  constexpr int kColumns = 32, kPieces = 8, kStep = kSplitThreads / 8, kSegment = kPieces * kStep,
+                kWarps = kSplitThreads / 32;
   __shared__ float tops[kWarps][kColumns];
   __shared__ LineCounts found[kWarps][kColumns];
   const int strips = ceil_div(x.length, kColumns), segments = ceil_div(x.lines, kSegment);

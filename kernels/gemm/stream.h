@@ -3,10 +3,10 @@
 // k.
 //
 // A warp copies 16 lines of 64 k of the streamed operand into its own shared memory (cp.async, any alignment, any
-// major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them (TF32: rounds)
-// there; and multiplies them with the planes of the held operand, which one thread brings in by the copy engine.
-// Lines of the streamed operand are the rows of the accumulator, lines
-// of the held one its columns, whichever of them is A. With Bf16x6 a warp works on half chunks (stream_bf16.h).
+// major order), several chunks ahead; reads them as the fragments of wgmma's register operand; scales and splits them
+// (TF32: rounds) there; and multiplies them with the planes of the held operand, which one thread brings in by the copy
+// engine. Lines of the streamed operand are the rows of the accumulator, lines of the held one its columns, whichever
+// of them is A. With Bf16x6 a warp works on half chunks (stream_bf16.h).
 //
 // Blocks of a cluster have neighbouring lines of the streamed operand: each brings a part of the held planes for all.
 // Blocks share the k of a tile (`splits`); each writes its sums to partial[split][batch][m][n], which finish.h adds up
@@ -24,16 +24,17 @@
 
 namespace solstice::gemm {
 
-// kVector: elements that lines are aligned to (4, 2, 1), and that a copy takes at once where k is not contiguous; kGroups: warpgroups, of
-// 64 lines of the streamed operand; kN: lines of the held operand in a tile (those of mma/wgmma_held.h); kRowsAreM: the streamed operand is
-// A. kCluster: blocks that share held planes. Math: Fp16x3, Bf16x6Lifted (no scales; the guard is of the sums), or Tf32 (which needs no
-// scales, promotion nor guard).
-template <class Math_, mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_, int kSlotsHeld_,
-          bool kRowsAreM_, int kCluster_>
+// kVector: elements that lines are aligned to (4, 2, 1), and that a copy takes at once where k is not contiguous;
+// kGroups: warpgroups, of 64 lines of the streamed operand; kN: lines of the held operand in a tile (those of
+// mma/wgmma_held.h); kRowsAreM: the streamed operand is A. kCluster: blocks that share held planes. Math: Fp16x3,
+// Bf16x6Lifted (no scales; the guard is of the sums), or Tf32 (which needs no scales, promotion nor guard).
+template <class Math_, mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_, int kGroups_, int kN_, int kSlots_,
+          int kSlotsHeld_, bool kRowsAreM_, int kCluster_>
 struct StreamConfig {
   using Math = Math_;
   static constexpr bool kScaled = Math::kScaled;
-  static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> || (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
+  static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> ||
+                    (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
                 "what fragments there are");
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
@@ -48,17 +49,20 @@ struct StreamConfig {
   static constexpr bool kByK = kMajor == mma::Major::kK;
   static constexpr int kInner = kByK ? kChunk : 16, kOuter = kByK ? 16 : kChunk, kPitch = kByK ? 72 : 20;
   static constexpr int kSlotBytes = kOuter * kPitch * 4;
-  // Lines along k that are not even aligned to 8 bytes are copied in aligned units of 16 bytes, however they begin: a line then
-  // lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four apart have one shift,
-  // and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes (docs/gemm.md).
+  // Lines along k that are not even aligned to 8 bytes are copied in aligned units of 16 bytes, however they begin: a
+  // line then lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four
+  // apart have one shift, and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes
+  // (docs/gemm.md).
   static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, Bf16x6Lifted>;
 
-  static constexpr int kPlaneHeld = kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
-  static constexpr int kPlanesHeld = kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
+  static constexpr int kPlaneHeld =
+      kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
+  static constexpr int kPlanesHeld =
+      kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
   using RingHeld = Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
-  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also stands
-  // for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is filled after
-  // an arrival behind the use of its values.
+  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also
+  // stands for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is
+  // filled after an arrival behind the use of its values.
   static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
   using Scales = Aside<kSlotsHeld_ + 1, kScales>;
 
@@ -138,8 +142,8 @@ struct Stream {
       } else {
 #pragma unroll
         for (int g = 0; g < ceil_div(kN, mma::kGroupRows); ++g)
-          load_part(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, column0 + g * mma::kGroupRows, c * kChunk + first_k, z,
-                    held.full());
+          load_part(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, column0 + g * mma::kGroupRows,
+                    c * kChunk + first_k, z, held.full());
       }
     }
     if constexpr (Config::kScaled) {
@@ -160,7 +164,8 @@ struct Stream {
     constexpr int kUnits = kChunk / 4;
     const int k0 = chunk(i) * kChunk, rows_left = p.rows - first_row, k_left = p.k_extent - k0;
     const float* const first = p.data + batch * p.batch + first_row * p.line + k0;
-    const float* const nothing = reinterpret_cast<const float*>(reinterpret_cast<u64>(p.data) & ~15ull);  // where no byte is read
+    const float* const nothing =
+        reinterpret_cast<const float*>(reinterpret_cast<u64>(p.data) & ~15ull);  // where no byte is read
     const auto copy_unit = [&](int line, const float* unaligned, int unit, int add, bool whole) {
       const int shift = static_cast<int>(reinterpret_cast<u64>(unaligned) / 4 % 4);
       const float* const from = unaligned - shift + 4 * unit + add * 4 * p.line;
@@ -212,8 +217,9 @@ struct Stream {
       for (int j = 0; j < kAcross; ++j) {
         const int left = inner_left - inner - j * 32 * Config::kVector;
         const int valid = outer + l * kLines < outer_left ? larger(0, smaller(left, Config::kVector)) : 0;
-        copy::load_async<4 * Config::kVector>(to + (l * kLines * Config::kPitch + j * 32 * Config::kVector) * 4,
-                                              valid > 0 ? from + l * kLines * stride + j * 32 * Config::kVector : p.data, 4 * valid);
+        copy::load_async<4 * Config::kVector>(
+            to + (l * kLines * Config::kPitch + j * 32 * Config::kVector) * 4,
+            valid > 0 ? from + l * kLines * stride + j * 32 * Config::kVector : p.data, 4 * valid);
       }
     }
   }
@@ -221,7 +227,8 @@ struct Stream {
   // Element k of a row and the next one.
   SOLSTICE_DEVICE static Pair fetch_pair(u32 at) {
     if constexpr (Config::kByK && Config::kVector > 1) return ptx::load_shared_pair(at);
-    return {ptx::from_bits(ptx::load_shared_u32(at)), ptx::from_bits(ptx::load_shared_u32(at + (Config::kByK ? 4 : Config::kPitch * 4)))};
+    return {ptx::from_bits(ptx::load_shared_u32(at)),
+            ptx::from_bits(ptx::load_shared_u32(at + (Config::kByK ? 4 : Config::kPitch * 4)))};
   }
   SOLSTICE_DEVICE static u32 address_of(u32 slot, int row, int k) {
     return slot + (Config::kByK ? row * Config::kPitch + k : k * Config::kPitch + row) * 4;
@@ -236,8 +243,8 @@ struct Stream {
     }
   }
 
-  // The warp's 16 rows as fragments [instruction][register]: TF32 of 8 k each; planes of 16 k each, the large ones first,
-  // and the inverse scales of rows g and g + 8.
+  // The warp's 16 rows as fragments [instruction][register]: TF32 of 8 k each; planes of 16 k each, the large ones
+  // first, and the inverse scales of rows g and g + 8.
   using Fragments = u32[8][4];
   SOLSTICE_DEVICE static Pair split_chunk(Fragments& a, float (&v)[2][16], int valid, RangeAt8& range) {
     if constexpr (!Config::kScaled) {
@@ -282,7 +289,8 @@ struct Stream {
     }
   }
 
-  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row, u32 scales) {
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row,
+                                      u32 scales) {
 #pragma unroll
     for (int j = 0; j < kN / 8; ++j) {
       const Pair column = ptx::load_shared_pair(scales + 32 * j);
@@ -345,7 +353,8 @@ struct Stream {
         multiply_chunk(d, a[i], held.address());
         mma::commit();
         if (c + i + 1 < count) row[1 - i] = take(c + i + 1, a[1 - i]);
-        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count) load_held(c + i + Config::kSlotsHeld - 1, loads, loads_aside);
+        if (threadIdx.x == 0 && c + i + Config::kSlotsHeld - 1 < count)
+          load_held(c + i + Config::kSlotsHeld - 1, loads, loads_aside);
         ptx::sync_warp();
         mma::wait<0>();
         mma::pin(d);
@@ -368,14 +377,16 @@ struct Stream {
 #pragma unroll
     for (int i = 0; i < kRegisters; ++i) {
       const int r = row + 8 * (i / 2 % 2), c = column + 8 * (i / 4) + i % 2;
-      if (r < p.rows && c < p.columns) to[Config::kRowsAreM ? static_cast<i64>(r) * n + c : static_cast<i64>(c) * n + r] = sums[i];
+      if (r < p.rows && c < p.columns)
+        to[Config::kRowsAreM ? static_cast<i64>(r) * n + c : static_cast<i64>(c) * n + r] = sums[i];
     }
   }
 };
 
-// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, clusters of
-// Config::kCluster blocks and one cluster for each of ceil(rows / (kCluster * kTileRows)) x ceil(columns / kN), batch and split. The
-// streamed operand is read before the launch that this one depends on has ended; that launch must not write it.
+// The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory, clusters
+// of Config::kCluster blocks and one cluster for each of ceil(rows / (kCluster * kTileRows)) x ceil(columns / kN),
+// batch and split. The streamed operand is read before the launch that this one depends on has ended; that launch must
+// not write it.
 template <class Config, template <class> class Form = Stream>
 SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
   const Form<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));

@@ -1,11 +1,12 @@
-// stream.h with three planes of bf16, which has fp32's exponents: no scales, and nothing to count of what is streamed. Both
-// operands are lifted by a power of two, so that planes hold the smallest values too (math.h), and sums are lowered by both
-// before they are stored. Large values overflow: a sum that is not finite, because of one or because an operand is not, leaves
-// a guard word that sends the whole product to the fallback. There Inf and NaN come out where fp32 has them.
+// stream.h with three planes of bf16, which has fp32's exponents: no scales, and nothing to count of what is streamed.
+// Both operands are lifted by a power of two, so that planes hold the smallest values too (math.h), and sums are
+// lowered by both before they are stored. Large values overflow: a sum that is not finite, because of one or because an
+// operand is not, leaves a guard word that sends the whole product to the fallback. There Inf and NaN come out where
+// fp32 has them.
 //
-// A warp has fragments of two half chunks of 32 k, three planes each: while the tensor cores multiply one, the next is split.
-// Sums are promoted after each half. What is of the size of the result is then added in two steps between promotions, all the
-// small products before it (tensor.h).
+// A warp has fragments of two half chunks of 32 k, three planes each: while the tensor cores multiply one, the next is
+// split. Sums are promoted after each half. What is of the size of the result is then added in two steps between
+// promotions, all the small products before it (tensor.h).
 #pragma once
 
 #include "gemm/stream.h"
@@ -124,7 +125,8 @@ struct StreamBf16 : Stream<Config> {
           take(c, 1, a[1]);
         else if (c + 1 < count)
           take(c + 1, 0, a[0]);
-        if (half == 0 && threadIdx.x == 0 && c + Config::kSlotsHeld - 1 < count) this->load_held(c + Config::kSlotsHeld - 1, loads, none);
+        if (half == 0 && threadIdx.x == 0 && c + Config::kSlotsHeld - 1 < count)
+          this->load_held(c + Config::kSlotsHeld - 1, loads, none);
         ptx::sync_warp();
         mma::wait<0>();
         mma::pin(part);

@@ -8,10 +8,11 @@
 // truncated away. CTAs of a cluster lie along m and share B, or along n and share A: each
 // loads a part of it for all.
 //
-// Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the others
-// the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
+// Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the
+// others the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
 //
-// Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole rows.
+// Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole
+// rows.
 //
 // Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/shared.h, hand_on.h).
 #pragma once
@@ -29,8 +30,9 @@
 
 namespace solstice::gemm {
 
-template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_, int kSlotsB_,
-          int kCluster_, bool kAlongN_ = false, bool kHalf_ = false, bool kDual_ = false, bool kShared_ = false>
+template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, int kN_, int kHalves_, int kGroups_, int kSlotsA_,
+          int kSlotsB_, int kCluster_, bool kAlongN_ = false, bool kHalf_ = false, bool kDual_ = false,
+          bool kShared_ = false>
 struct TensorConfig {
   using Math = Math_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
@@ -45,12 +47,14 @@ struct TensorConfig {
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
   using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
-  // Slots are released by arrives, and an arrive, in this CTA or another, may overtake loads from shared memory that are
-  // still on their way: no warp can fall behind (each arrives for itself), but its last scales can. They have one slot
-  // more than planes: it is filled again only after the arrival that follows, and before that their values have been
-  // used, since the sums they scale are added to next. (Planes are read by wgmma, which has ended by then.) Every lane
-  // arrives for the scales that it has read, and who fills a slot fences its copy from them (they are of another proxy).
-  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0, kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
+  // Slots are released by arrives, and an arrive, in this CTA or another, may overtake loads from shared memory that
+  // are still on their way: no warp can fall behind (each arrives for itself), but its last scales can. They have one
+  // slot more than planes: it is filled again only after the arrival that follows, and before that their values have
+  // been used, since the sums they scale are added to next. (Planes are read by wgmma, which has ended by then.) Every
+  // lane arrives for the scales that it has read, and who fills a slot fences its copy from them (they are of another
+  // proxy).
+  static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0,
+                       kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
   using ScalesA = Aside<kSlotsA_ + 1, kScaleA>;
   using ScalesB = Aside<kSlotsB_ + 1, kScaleB>;
 
@@ -90,8 +94,8 @@ struct Tensor {
   using RingB = typename Config::RingB;
   using ScalesA = typename Config::ScalesA;
   using ScalesB = typename Config::ScalesB;
-  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster, kShareA = Config::kShareA,
-                       kShareB = Config::kShareB, kPlanes = Math::kPlanes;
+  static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
+                       kShareA = Config::kShareA, kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
   static constexpr bool kDual = Config::kDual;
   // Products of a byte take so little time that a promotion between them is felt.
@@ -133,7 +137,8 @@ struct Tensor {
   template <class F>
   SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const TileShare& share) const {
     const int r = static_cast<int>(rank);
-    f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM, (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, share);
+    f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM,
+      (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, share);
   }
 
   SOLSTICE_DEVICE void init_barriers() const {
@@ -179,7 +184,8 @@ struct Tensor {
           load_plane<Config::kMajorA, kShareA, Config::kTileM>(to, map_a, s * Config::kStageK, m0, z, ring.full());
         }
         if constexpr (Math::kScaled) {
-          const u8* from = p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
+          const u8* from =
+              p.scales_a + ((static_cast<i64>(batch) * stages() + s) * p.scale_stride_a + m0) * kScaleBytesA;
           copy::load_bytes(scales.address(), from, Config::kScaleA, ring.full());
         }
       }
@@ -204,7 +210,8 @@ struct Tensor {
             const int k = s * Config::kStageK, z = batch * kPlanes + plane;
             if constexpr (kDual && kHalves == 1) {
               load_plane<Config::kMajorB, kShareB, kN / 2>(to, map_b, k, n, z, ring.full());
-              load_plane<Config::kMajorB, kShareB, kN / 2>(to + kN / 2 * mma::kRowBytes, map_second_b, k, n, z, ring.full());
+              load_plane<Config::kMajorB, kShareB, kN / 2>(to + kN / 2 * mma::kRowBytes, map_second_b, k, n, z,
+                                                           ring.full());
             } else {
               load_plane<Config::kMajorB, kShareB, kN>(to, second ? map_second_b : map_b, k, n, z, ring.full());
             }
@@ -263,7 +270,8 @@ struct Tensor {
   }
   // Adds half of a chunk's partial sums, scaled, to the fp32 sums.
   template <int kPartIndex>
-  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair a, const Pair (&scales)[kPart]) {
+  SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair a,
+                                      const Pair (&scales)[kPart]) {
 #pragma unroll
     for (int j = 0; j < kPart; ++j) {
       const int i = 4 * (kPartIndex * kPart + j);
@@ -281,15 +289,16 @@ struct Tensor {
   // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes
   // less than half as long as its products: every instruction of it counts. Half of the scales are read
   // before the products are done, the others while the first half is added.
-  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, ScalesA& aside_a, ScalesB& aside_b,
-                                           int last, int group, int lane, int row) const {
+  SOLSTICE_DEVICE void accumulate_promoted(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, ScalesA& aside_a,
+                                           ScalesB& aside_b, int last, int group, int lane, int row) const {
     for (int s = 0; s < last; ++s, a.advance(), aside_a.advance()) {
       a.wait_full();
       const u32 tile_a = a.address() + group * 64 * mma::kRowBytes;
       Pair scale_a{1.f, 1.f};
       if constexpr (Math::kScaled) {
         const u32 at = aside_a.address() + kScaleBytesA * row;
-        scale_a = {ptx::from_bits(ptx::load_shared_u8(at) << 23), ptx::from_bits(ptx::load_shared_u8(at + 8 * kScaleBytesA) << 23)};
+        scale_a = {ptx::from_bits(ptx::load_shared_u8(at) << 23),
+                   ptx::from_bits(ptx::load_shared_u8(at + 8 * kScaleBytesA) << 23)};
       }
 #pragma unroll
       for (int h = 0; h < kHalves; ++h, b.advance(), aside_b.advance()) {
@@ -304,7 +313,8 @@ struct Tensor {
         mma::wait<0>();
         mma::pin(part);
         if (h == kHalves - 1) {
-          if constexpr (Math::kScaled) ptx::sync_warp();  // not for the arrival: without it the compiler's order is 6 % slower at 2048^3
+          if constexpr (Math::kScaled)
+            ptx::sync_warp();  // not for the arrival: without it the compiler's order is 6 % slower at 2048^3
           release_a(a, a.slot, lane);
         }
         load_scales<1>(scales_b, scales[1]);
@@ -316,9 +326,10 @@ struct Tensor {
     }
   }
 
-  // Two chunks a time, an accumulator each: the sums of the first are added while the second is multiplied, and all that
-  // another warpgroup has to cover is the addition of the second.
-  SOLSTICE_DEVICE void accumulate_pairs(float (&sums)[kRegisters], RingA& a, RingB& b, int last, int group, int lane) const {
+  // Two chunks a time, an accumulator each: the sums of the first are added while the second is multiplied, and all
+  // that another warpgroup has to cover is the addition of the second.
+  SOLSTICE_DEVICE void accumulate_pairs(float (&sums)[kRegisters], RingA& a, RingB& b, int last, int group,
+                                        int lane) const {
     const auto multiply_chunk = [&](float(&part)[kRegisters]) {
       a.wait_full();
       b.wait_full();
@@ -358,7 +369,8 @@ struct Tensor {
     }
   }
 
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int last, int group, int lane) const {
+  SOLSTICE_DEVICE void accumulate(float (&sums)[kHalves][kRegisters], RingA& a, RingB& b, int last, int group,
+                                  int lane) const {
     static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
     int used_a = -1, used_b = -1;
     if (Config::kHalf && last == 0) return;
@@ -386,7 +398,8 @@ struct Tensor {
 
   // Of a consumer's warp, in the second half of its staging buffers.
   SOLSTICE_DEVICE solstice::epilogue::RowExchange<kShareA> row_exchange(int warp) const {
-    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging, rank};
+    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging,
+            rank};
   }
 
   template <class Epilogue>
@@ -415,14 +428,16 @@ struct Tensor {
         const HandOn<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
         if (share.hands_on) return hand.give(sums, block);
 #pragma unroll 1
-        for (int cluster = share.from; cluster < block / kCluster; ++cluster) hand.add(sums, cluster * kCluster + static_cast<int>(rank));
+        for (int cluster = share.from; cluster < block / kCluster; ++cluster)
+          hand.add(sums, cluster * kCluster + static_cast<int>(rank));
       }
       if constexpr (Math::kLineScaled) scale_lines<kDual>(sums[0], p, batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
       if constexpr (Epilogue::kWhole) {
         static_assert(kShareB == 1 && !kDual);
-        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out, sums, exchange);
+        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out,
+                                                                                           sums, exchange);
       } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
         write_tile<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
@@ -446,8 +461,8 @@ struct Tensor {
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes of dynamic shared memory
 // and clusters of Config::kCluster blocks; the grid is a multiple of the cluster. `map_second_b`: of kDual.
 template <class Config, class Epilogue>
-SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out, const Problem& p,
-                                const Epilogue& epilogue, const TensorMap* map_second_b = nullptr) {
+SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out,
+                                const Problem& p, const Epilogue& epilogue, const TensorMap* map_second_b = nullptr) {
   const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0;
   const Tensor<Config> gemm{&map_a, &map_b, map_second_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);

@@ -86,8 +86,8 @@ inline void sync_cluster() { wait(team->cluster_barrier, team->threads * team->r
 template <typename T>
 T shuffle(T value, int source_lane) {
   static_assert(sizeof(T) <= 8);
-  const size_t base =
-      static_cast<size_t>(block_rank()) * static_cast<size_t>(team->threads) + static_cast<size_t>(team->current->thread / 32) * 32;
+  const size_t base = static_cast<size_t>(block_rank()) * static_cast<size_t>(team->threads) +
+                      static_cast<size_t>(team->current->thread / 32) * 32;
   unsigned long long bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
   team->slots[base + static_cast<size_t>(team->current->thread % 32)] = bits;
@@ -138,7 +138,8 @@ inline void run_team(Team& t) {
       left += fiber.done ? 0 : 1;
     }
     if (left > 0 && t.waits == before) {
-      std::fprintf(stderr, "emulator: block %u: %zu threads wait at a barrier that the others never reach\n", blockIdx.x, left);
+      std::fprintf(stderr, "emulator: block %u: %zu threads wait at a barrier that the others never reach\n",
+                   blockIdx.x, left);
       std::abort();
     }
   }

@@ -1,6 +1,6 @@
-// The judge's kernels: they read a candidate's results beside the float64 oracle's and PyTorch's own, and look for bytes
-// that changed where none may. Sums are per block and are added up on the host in a fixed order, so that a verdict
-// repeats bit for bit. Plain CUDA without headers; src/run/judge_kernels.h holds the structs' twins.
+// The judge's kernels: they read a candidate's results beside the float64 oracle's and PyTorch's own, and look for
+// bytes that changed where none may. Sums are per block and are added up on the host in a fixed order, so that a
+// verdict repeats bit for bit. Plain CUDA without headers; src/run/judge_kernels.h holds the structs' twins.
 
 typedef unsigned char u8;
 typedef unsigned short u16;
@@ -132,8 +132,8 @@ __device__ void add(Partial& into, const Partial& other) {
   into.excused += other.excused;
 }
 
-// A thread reads this many elements of each tensor, kThreads apart, before it looks at the first: enough on their way to
-// keep the memory busy. One element at a time reached 0.5 to 0.8 TB/s on an H200.
+// A thread reads this many elements of each tensor, kThreads apart, before it looks at the first: enough on their way
+// to keep the memory busy. One element at a time reached 0.5 to 0.8 TB/s on an H200.
 constexpr int kBatch = 4;
 constexpr i64 kTile = kThreads * kBatch;
 
@@ -174,8 +174,9 @@ __device__ double block_sum(double value) {
   return sum;
 }
 
-// Root mean square of the oracle's finite values in each run, negative (-0.0 too) where 7 of 8 of them are zero: what was
-// clamped to zero there says nothing of the size, hence of the rounding errors, of what was not. One block a run at a time.
+// Root mean square of the oracle's finite values in each run, negative (-0.0 too) where 7 of 8 of them are zero: what
+// was clamped to zero there says nothing of the size, hence of the rounding errors, of what was not. One block a run at
+// a time.
 extern "C" __global__ void judge_run_rms(View oracle, Rows rows, i64 elements, double* out) {
   const i64 runs = elements / rows.row * rows.runs_a_row;
   for (i64 run = blockIdx.x; run < runs; run += gridDim.x) {
@@ -206,7 +207,8 @@ extern "C" __global__ void judge_run_rms(View oracle, Rows rows, i64 elements, d
 // Of the runs' mean squares, a sum a block.
 extern "C" __global__ void judge_sum_runs(const double* run_rms, i64 runs, double* out) {
   double sum = 0;
-  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs; i += static_cast<i64>(gridDim.x) * kThreads) {
+  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs;
+       i += static_cast<i64>(gridDim.x) * kThreads) {
     sum += run_rms[i] * run_rms[i];
   }
   sum = block_sum(sum);
@@ -218,7 +220,8 @@ extern "C" __global__ void judge_fill_runs(double* run_rms, i64 runs, const doub
   double sum = 0;
   for (int i = threadIdx.x; i < count; i += kThreads) sum += sums[i];
   const double all = sqrt(block_sum(sum) / static_cast<double>(runs));
-  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs; i += static_cast<i64>(gridDim.x) * kThreads) {
+  for (i64 i = static_cast<i64>(blockIdx.x) * kThreads + threadIdx.x; i < runs;
+       i += static_cast<i64>(gridDim.x) * kThreads) {
     if (signbit(run_rms[i])) run_rms[i] = all;
   }
 }
@@ -248,14 +251,16 @@ __device__ bool same(double x, double p, const View& candidate, const View& expe
          static_cast<const i64*>(expected.data)[position(expected, index)];
 }
 
-// One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none). `merged`: what is not finite is one
-// class. `room`: how far x may lie from o where the inputs do not determine it, negative where they do; PyTorch's error is of
-// those that are determined.
-__device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p, bool has_reference, double scale_rms,
-                            double floor, u8 poison, bool merged, float room, i64 index, Partial& mine) {
+// One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none). `merged`: what is not finite
+// is one class. `room`: how far x may lie from o where the inputs do not determine it, negative where they do;
+// PyTorch's error is of those that are determined.
+__device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p,
+                            bool has_reference, double scale_rms, double floor, u8 poison, bool merged, float room,
+                            i64 index, Partial& mine) {
   const int class_x = class_of(x), class_o = class_of(o), class_p = class_of(p);
   const double scale = fmax(fmax(fabs(o), scale_rms), floor);
-  const bool right_class = class_x == class_o || class_x == class_p || (merged && class_x != 0 && (class_o != 0 || class_p != 0));
+  const bool right_class =
+      class_x == class_o || class_x == class_p || (merged && class_x != 0 && (class_o != 0 || class_p != 0));
   if (!right_class) {
     ++mine.class_mismatches;
     if (mine.first_mismatch < 0) mine.first_mismatch = index;
@@ -289,8 +294,8 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    judge_compare(View candidate, View oracle, View reference, View rooms, Rows rows, const double* run_rms, i64 elements, double floor,
-                  u32 poison, u32 merged, Partial* out) {
+    judge_compare(View candidate, View oracle, View reference, View rooms, Rows rows, const double* run_rms,
+                  i64 elements, double floor, u32 poison, u32 merged, Partial* out) {
   __shared__ Partial shared[kThreads];
   Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 0};
   const bool has_reference = reference.data != nullptr;
@@ -307,8 +312,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       const i64 index = first + i * kThreads;
       if (index >= elements) break;
       const float room = rooms.data != nullptr ? static_cast<const float*>(rooms.data)[position(rooms, index)] : -1.0f;
-      compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference, scales.at(index),
-                  floor, static_cast<u8>(poison), merged != 0, room, index, mine);
+      compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference,
+                  scales.at(index), floor, static_cast<u8>(poison), merged != 0, room, index, mine);
     }
   }
   shared[threadIdx.x] = mine;
@@ -322,7 +327,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 
 // out[0]: how many bytes differ; out[1]: the first of them (the caller sets it to ~0).
 extern "C" __global__ void judge_bytes_differ(const u8* a, const u8* b, i64 bytes, u64* out) {
-  const i64 stride = static_cast<i64>(gridDim.x) * blockDim.x, thread = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const i64 stride = static_cast<i64>(gridDim.x) * blockDim.x,
+            thread = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x;
   const bool wide = (reinterpret_cast<u64>(a) | reinterpret_cast<u64>(b)) % 16 == 0;
   const i64 chunks = wide ? bytes / 16 : 0;
   u64 count = 0, first = ~0ull;
@@ -351,7 +357,8 @@ struct Range {
 extern "C" __global__ void judge_ranges_differ(const u8* arena, const Range* ranges, int count, u32 value, u64* out) {
   for (int r = blockIdx.y; r < count; r += gridDim.y) {
     const Range range = ranges[r];
-    for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < range.bytes; i += static_cast<i64>(gridDim.x) * blockDim.x) {
+    for (i64 i = static_cast<i64>(blockIdx.x) * blockDim.x + threadIdx.x; i < range.bytes;
+         i += static_cast<i64>(gridDim.x) * blockDim.x) {
       if (arena[range.offset + i] == value) continue;
       atomicAdd(&out[0], 1ull);
       atomicMin(&out[1], static_cast<u64>(range.offset + i));

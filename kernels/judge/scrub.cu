@@ -1,6 +1,6 @@
-// Overwrites what a launch leaves where no pointer leads: shared memory, registers and local memory, which the next launch would
-// find as they are. One block of 1024 threads for each half of an SM, all of them there at once: src/runner/scrub.cpp launches as
-// many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
+// Overwrites what a launch leaves where no pointer leads: shared memory, registers and local memory, which the next
+// launch would find as they are. One block of 1024 threads for each half of an SM, all of them there at once:
+// src/runner/scrub.cpp launches as many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
 
 constexpr int kLocalWords = 4096 / 4;
 constexpr int kHeld = 20;                   // registers that a thread fills: of 32, the rest is needed
@@ -21,7 +21,8 @@ extern "C" __global__ void __launch_bounds__(1024, 2) scrub(unsigned* arrived, i
     atomicAdd(arrived, 1u);
     const long long begin = clock64();
     bool all_here = false;
-    while (!all_here && clock64() - begin < kPatience) all_here = *static_cast<volatile unsigned*>(arrived) >= gridDim.x;
+    while (!all_here && clock64() - begin < kPatience)
+      all_here = *static_cast<volatile unsigned*>(arrived) >= gridDim.x;
     if (!all_here) atomicAdd(arrived + 1, 1u);
   }
   __syncthreads();

@@ -75,8 +75,8 @@ SOLSTICE_DEVICE i64 to_integer(T a) {
 }
 
 // A divisor that many numerators share: one reciprocal, then a product and its correction instead of a division.
-// The quotient is within 1 ulp, exact where the plain one is (zero, but for its sign; Inf; NaN). Divisors out of the comfortable range are
-// scaled, and what they divide with them.
+// The quotient is within 1 ulp, exact where the plain one is (zero, but for its sign; Inf; NaN). Divisors out of the
+// comfortable range are scaled, and what they divide with them.
 struct Divisor {
   float value, reciprocal, scale;
 };

@@ -86,8 +86,8 @@ SOLSTICE_DEVICE float tanh(float x) {
 }
 
 // Short forms, for values that are rounded to 11 bits or fewer before anything else is done with them (src/codegen/
-// short_values.h says which those are). Relative errors, also of small results: 2^-15.2 of 1 + erf down to erf = -0.9996
-// and, as of the long form, an absolute 2^-23 below; 2^-16 of tanh, 2^-17 of the others.
+// short_values.h says which those are). Relative errors, also of small results: 2^-15.2 of 1 + erf down to erf =
+// -0.9996 and, as of the long form, an absolute 2^-23 below; 2^-16 of tanh, 2^-17 of the others.
 //
 // 1 + erf(x) = 2/(1 + 2^-s) with s = x*R(x^2), whose 2^s is the odds of the normal distribution.
 SOLSTICE_DEVICE float short_one_plus_erf(float x) {
@@ -103,7 +103,9 @@ SOLSTICE_DEVICE float short_one_plus_erf(float x) {
 }
 
 // 2/(1 + e^-2x).
-SOLSTICE_DEVICE float short_one_plus_tanh(float x) { return reciprocal_fast(exp2_fast(fused(x, -2.8853900817779268f, -1.0f)) + 0.5f); }
+SOLSTICE_DEVICE float short_one_plus_tanh(float x) {
+  return reciprocal_fast(exp2_fast(fused(x, -2.8853900817779268f, -1.0f)) + 0.5f);
+}
 
 SOLSTICE_DEVICE float short_tanh(float x) {
   const float t = x * x;

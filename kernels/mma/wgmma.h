@@ -47,26 +47,28 @@ SOLSTICE_DEVICE void pin(float (&d)[kCount]) {
 #define SOLSTICE_OUT_128(i) SOLSTICE_OUT_64(i), SOLSTICE_OUT_64(i + 64)
 #define SOLSTICE_TEN(t) "%" #t "0,%" #t "1,%" #t "2,%" #t "3,%" #t "4,%" #t "5,%" #t "6,%" #t "7,%" #t "8,%" #t "9,"
 #define SOLSTICE_REG_32 "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SOLSTICE_TEN(1) SOLSTICE_TEN(2) "%30,%31"
-#define SOLSTICE_REG_64 \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SOLSTICE_TEN(1) SOLSTICE_TEN(2) SOLSTICE_TEN(3) SOLSTICE_TEN(4) SOLSTICE_TEN(5) "%60,%61,%62,%63"
-#define SOLSTICE_REG_128                                                                                                           \
-  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SOLSTICE_TEN(1) SOLSTICE_TEN(2) SOLSTICE_TEN(3) SOLSTICE_TEN(4) SOLSTICE_TEN(5) SOLSTICE_TEN(6) \
-      SOLSTICE_TEN(7) SOLSTICE_TEN(8) SOLSTICE_TEN(9) SOLSTICE_TEN(10) SOLSTICE_TEN(11) "%120,%121,%122,%123,%124,%125,%126,%127"
+#define SOLSTICE_REG_64                                                                            \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SOLSTICE_TEN(1) SOLSTICE_TEN(2) SOLSTICE_TEN(3) SOLSTICE_TEN(4) \
+      SOLSTICE_TEN(5) "%60,%61,%62,%63"
+#define SOLSTICE_REG_128                                                                                           \
+  "%0,%1,%2,%3,%4,%5,%6,%7,%8,%9," SOLSTICE_TEN(1) SOLSTICE_TEN(2) SOLSTICE_TEN(3) SOLSTICE_TEN(4) SOLSTICE_TEN(5) \
+      SOLSTICE_TEN(6) SOLSTICE_TEN(7) SOLSTICE_TEN(8) SOLSTICE_TEN(9) SOLSTICE_TEN(10)                             \
+          SOLSTICE_TEN(11) "%120,%121,%122,%123,%124,%125,%126,%127"
 
 template <typename T, int kN, int kTransA, int kTransB>
 struct Wgmma;
 
 // A, B, S and the transpose flags are operand numbers after the registers: descriptors of A and B, "add to
 // d".
-#define SOLSTICE_WGMMA_16(TYPE, SUFFIX, N, REGS, A, B, S, TA, TB)                                                         \
-  template <int kTransA, int kTransB>                                                                                     \
-  struct Wgmma<TYPE, N, kTransA, kTransB> {                                                                               \
-    static SOLSTICE_DEVICE void run(float (&d)[REGS], u64 a, u64 b, int accumulate) {                                     \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." SUFFIX \
-                   " {" SOLSTICE_REG_##REGS "}, %" #A ", %" #B ", p, 1, 1, %" #TA ", %" #TB ";\n}"                        \
-                   : SOLSTICE_OUT_##REGS(0)                                                                               \
-                   : "l"(a), "l"(b), "r"(accumulate), "n"(kTransA), "n"(kTransB));                                        \
-    }                                                                                                                     \
+#define SOLSTICE_WGMMA_16(TYPE, SUFFIX, N, REGS, A, B, S, TA, TB)                                                    \
+  template <int kTransA, int kTransB>                                                                                \
+  struct Wgmma<TYPE, N, kTransA, kTransB> {                                                                          \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], u64 a, u64 b, int accumulate) {                                \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N              \
+                   "k16.f32." SUFFIX " {" SOLSTICE_REG_##REGS "}, %" #A ", %" #B ", p, 1, 1, %" #TA ", %" #TB ";\n}" \
+                   : SOLSTICE_OUT_##REGS(0)                                                                          \
+                   : "l"(a), "l"(b), "r"(accumulate), "n"(kTransA), "n"(kTransB));                                   \
+    }                                                                                                                \
   };
 #define SOLSTICE_WGMMA_32(N, REGS, A, B, S)                                                             \
   template <>                                                                                           \
@@ -79,16 +81,16 @@ struct Wgmma;
     }                                                                                                   \
   };
 // A template, so that it costs nothing where it is not used.
-#define SOLSTICE_WGMMA_8(TYPE_A, TYPE_B, SUFFIX, N, REGS, A, B, S)                                                        \
-  template <int kTransA, int kTransB>                                                                                     \
-  struct Wgmma<FP8<TYPE_A, TYPE_B>, N, kTransA, kTransB> {                                                                \
-    static_assert(!kTransA && !kTransB, "operands of a byte are K-major");                                                \
-    static SOLSTICE_DEVICE void run(float (&d)[REGS], u64 a, u64 b, int accumulate) {                                     \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k32.f32." SUFFIX \
-                   " {" SOLSTICE_REG_##REGS "}, %" #A ", %" #B ", p, 1, 1;\n}"                                            \
-                   : SOLSTICE_OUT_##REGS(0)                                                                               \
-                   : "l"(a), "l"(b), "r"(accumulate));                                                                    \
-    }                                                                                                                     \
+#define SOLSTICE_WGMMA_8(TYPE_A, TYPE_B, SUFFIX, N, REGS, A, B, S)                                      \
+  template <int kTransA, int kTransB>                                                                   \
+  struct Wgmma<FP8<TYPE_A, TYPE_B>, N, kTransA, kTransB> {                                              \
+    static_assert(!kTransA && !kTransB, "operands of a byte are K-major");                              \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], u64 a, u64 b, int accumulate) {                   \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N \
+                   "k32.f32." SUFFIX " {" SOLSTICE_REG_##REGS "}, %" #A ", %" #B ", p, 1, 1;\n}"        \
+                   : SOLSTICE_OUT_##REGS(0)                                                             \
+                   : "l"(a), "l"(b), "r"(accumulate));                                                  \
+    }                                                                                                   \
   };
 #define SOLSTICE_WGMMA(N, REGS, A, B, S, TA, TB)                 \
   SOLSTICE_WGMMA_16(F16, "f16.f16", N, REGS, A, B, S, TA, TB)    \

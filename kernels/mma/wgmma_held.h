@@ -40,28 +40,31 @@ template <typename T, int kN, int kTransB>
 struct WgmmaHeld;
 
 // A..D: operand numbers of the fragment; B: of the descriptor; S: "add to d"; TB: transposed B.
-#define SOLSTICE_WGMMA_HELD_AS(TYPE, NAME, N, REGS, A0, A1, A2, A3, B, S, TB)                                                    \
-  template <int kTransB>                                                                                                         \
-  struct WgmmaHeld<TYPE, N, kTransB> {                                                                                           \
-    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {                                \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N "k16.f32." NAME "." NAME \
-                   " {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B ", p, 1, 1, %" #TB ";\n}"         \
-                   : SOLSTICE_ACC_##REGS(0)                                                                                      \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(kTransB));                         \
-    }                                                                                                                            \
+#define SOLSTICE_WGMMA_HELD_AS(TYPE, NAME, N, REGS, A0, A1, A2, A3, B, S, TB)                                 \
+  template <int kTransB>                                                                                      \
+  struct WgmmaHeld<TYPE, N, kTransB> {                                                                        \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {             \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N       \
+                   "k16.f32." NAME "." NAME " {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 \
+                                                                       "}, %" #B ", p, 1, 1, %" #TB ";\n}"    \
+                   : SOLSTICE_ACC_##REGS(0)                                                                   \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate), "n"(kTransB));      \
+    }                                                                                                         \
   };
-#define SOLSTICE_WGMMA_HELD(...) SOLSTICE_WGMMA_HELD_AS(F16, "f16", __VA_ARGS__) SOLSTICE_WGMMA_HELD_AS(BF16, "bf16", __VA_ARGS__)
+#define SOLSTICE_WGMMA_HELD(...) \
+  SOLSTICE_WGMMA_HELD_AS(F16, "f16", __VA_ARGS__) SOLSTICE_WGMMA_HELD_AS(BF16, "bf16", __VA_ARGS__)
 
 // TF32, 8 k: a[0] holds row g, k t; a[1] row g+8, the same; a[2] and a[3] the same rows at k t + 4.
-#define SOLSTICE_WGMMA_HELD_TF32(N, REGS, A0, A1, A2, A3, B, S)                                                                \
-  template <>                                                                                                                  \
-  struct WgmmaHeld<TF32, N, 0> {                                                                                               \
-    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {                              \
-      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N                        \
-                   "k8.f32.tf32.tf32 {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B ", p, 1, 1;\n}" \
-                   : SOLSTICE_ACC_##REGS(0)                                                                                    \
-                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));                                     \
-    }                                                                                                                          \
+#define SOLSTICE_WGMMA_HELD_TF32(N, REGS, A0, A1, A2, A3, B, S)                                                \
+  template <>                                                                                                  \
+  struct WgmmaHeld<TF32, N, 0> {                                                                               \
+    static SOLSTICE_DEVICE void run(float (&d)[REGS], const u32 (&a)[4], u64 b, int accumulate) {              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sync.aligned.m64n" #N        \
+                   "k8.f32.tf32.tf32 {" SOLSTICE_NAMES_##REGS "}, {%" #A0 ",%" #A1 ",%" #A2 ",%" #A3 "}, %" #B \
+                                                              ", p, 1, 1;\n}"                                  \
+                   : SOLSTICE_ACC_##REGS(0)                                                                    \
+                   : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(accumulate));                     \
+    }                                                                                                          \
   };
 
 SOLSTICE_WGMMA_HELD_TF32(8, 4, 4, 5, 6, 7, 8, 9)

@@ -34,8 +34,8 @@ struct Ring {
   SOLSTICE_DEVICE u32 empty(int i) const { return barriers + 8 * (kSlots + i); }
   SOLSTICE_DEVICE void wait_full() const { ptx::barrier_wait(full(), phase); }
   SOLSTICE_DEVICE void wait_empty() const { ptx::barrier_wait(empty(slot), phase ^ 1); }
-  // By a warp that has read slot i, which kBlocks blocks of the cluster fill; `rank` is its own. kEachLane: lanes have read
-  // what lies beside the slot, and each arrives for itself at its own block's barrier.
+  // By a warp that has read slot i, which kBlocks blocks of the cluster fill; `rank` is its own. kEachLane: lanes have
+  // read what lies beside the slot, and each arrives for itself at its own block's barrier.
   template <int kBlocks, bool kEachLane>
   SOLSTICE_DEVICE void release(int i, int lane, int rank) const {
     if constexpr (kBlocks > 1) {

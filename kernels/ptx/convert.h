@@ -31,7 +31,9 @@ SOLSTICE_DEVICE u32 pack_bfloat(float low, float high) {
 }
 SOLSTICE_DEVICE Pair unpack_half(u32 v) {
   Pair r;
-  asm("{\n.reg .f16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}" : "=f"(r.x), "=f"(r.y) : "r"(v));
+  asm("{\n.reg .f16 a, b;\nmov.b32 {a, b}, %2;\ncvt.f32.f16 %0, a;\ncvt.f32.f16 %1, b;\n}"
+      : "=f"(r.x), "=f"(r.y)
+      : "r"(v));
   return r;
 }
 SOLSTICE_DEVICE Pair unpack_bfloat(u32 v) { return {from_bits(v << 16), from_bits(v & 0xffff0000u)}; }

@@ -17,7 +17,9 @@ SOLSTICE_DEVICE void barrier_init_fence() {
   asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async.shared::cta;" ::: "memory");
 }
 
-SOLSTICE_DEVICE void barrier_arrive(u32 barrier) { asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory"); }
+SOLSTICE_DEVICE void barrier_arrive(u32 barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
 
 // As many arrivals at once.
 SOLSTICE_DEVICE void barrier_arrive(u32 barrier, u32 count) {

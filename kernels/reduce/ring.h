@@ -40,7 +40,9 @@ struct Run {
     rest = all % kUnit;
     whole = all - rest;
   }
-  SOLSTICE_DEVICE static int before(long long offset) { return static_cast<int>(offset & (kUnit - 1)); }  // elements to skip
+  SOLSTICE_DEVICE static int before(long long offset) {
+    return static_cast<int>(offset & (kUnit - 1));
+  }  // elements to skip
 
   SOLSTICE_DEVICE u32 bytes() const { return static_cast<u32>(whole) * static_cast<u32>(sizeof(T)); }
   SOLSTICE_DEVICE void copy_rest(const T* tensor, T* to) const {
@@ -58,8 +60,8 @@ struct Run {
 };
 
 // Slots with a barrier for `full` (every lane of the copying warp arrives, with the bytes it asked for) and one for
-// `empty` (every lane of the kReaders reading warps arrives, each for what it has read). Both sides walk the same sequence
-// of slots.
+// `empty` (every lane of the kReaders reading warps arrives, each for what it has read). Both sides walk the same
+// sequence of slots.
 //
 // A slot is read by ordinary loads and filled by the copy engine, through another proxy: an arrival alone does not keep
 // loads that are still on their way before the copy that it admits. So a reader's fence stands before its arrival.
@@ -73,7 +75,8 @@ struct Ring {
   u32 phase = 0;
 
   // By all threads of the block; they may use it after a barrier of the block.
-  SOLSTICE_DEVICE explicit Ring(unsigned char* shared) : data(shared), barriers(reinterpret_cast<Barrier*>(shared + kSlots * kSlotBytes)) {
+  SOLSTICE_DEVICE explicit Ring(unsigned char* shared)
+      : data(shared), barriers(reinterpret_cast<Barrier*>(shared + kSlots * kSlotBytes)) {
     if (threadIdx.x == 0) {
       for (int i = 0; i < kSlots; ++i) {
 #if defined(__CUDACC__)

@@ -6,8 +6,8 @@
 
 namespace solstice::rows {
 
-// A part's maximum as the center of its exponentials, which are then right for +Inf and NaN, as the row's maximum is the
-// same; those of a part of nothing but -Inf are zeros.
+// A part's maximum as the center of its exponentials, which are then right for +Inf and NaN, as the row's maximum is
+// the same; those of a part of nothing but -Inf are zeros.
 template <typename T>
 SOLSTICE_DEVICE T center_of(T maximum) {
   return maximum == rows::lowest<T>() ? T(0) : maximum;

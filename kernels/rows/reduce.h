@@ -222,7 +222,9 @@ SOLSTICE_DEVICE void store_remote(T* to, int rank, T v) {
   static_assert(sizeof(T) % 4 == 0);
 #if defined(__CUDACC__)
   u32 remote;
-  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(remote) : "r"(static_cast<u32>(__cvta_generic_to_shared(to))), "r"(rank));
+  asm("mapa.shared::cluster.u32 %0, %1, %2;"
+      : "=r"(remote)
+      : "r"(static_cast<u32>(__cvta_generic_to_shared(to))), "r"(rank));
   const u32* words = reinterpret_cast<const u32*>(&v);
 #pragma unroll
   for (int i = 0; i < static_cast<int>(sizeof(T) / 4); ++i) {
@@ -261,7 +263,8 @@ SOLSTICE_DEVICE T collect(const T* slots) {
     const int at = i + lane;
     v = Op::template combine<T>(v, slots[at / kMine * kWarps + first + at % kMine]);
   }
-  // All lanes hold values of this row, the same ones every kWidth lanes: of the best it does not matter how often one is looked at.
+  // All lanes hold values of this row, the same ones every kWidth lanes: of the best it does not matter how often one
+  // is looked at.
   return reduce_lanes < Op, kSame<T, Ranked<float>> ? 32 : kWidth > (v);
 }
 

@@ -3,10 +3,10 @@
 // launch), so waiting for another one ends. One warp of each block does nothing but exchange; the others go on with the
 // next row meanwhile.
 //
-// A value travels with the number of its row in one 16-byte store, which no reader sees half of; a reader asks until the
-// number is right. So there are no counters and no fences. Every block has a place for everyone's offer that it alone
-// reads. Numbers begin at 1 with every launch, and the memory starts as zeros (a memset step). Two places take turns: a
-// group that offers for its row n has everyone's offer for n - 1, hence everyone has read those for n - 2.
+// A value travels with the number of its row in one 16-byte store, which no reader sees half of; a reader asks until
+// the number is right. So there are no counters and no fences. Every block has a place for everyone's offer that it
+// alone reads. Numbers begin at 1 with every launch, and the memory starts as zeros (a memset step). Two places take
+// turns: a group that offers for its row n has everyone's offer for n - 1, hence everyone has read those for n - 2.
 #pragma once
 
 #include "rows/correct.h"
@@ -31,8 +31,8 @@ SOLSTICE_DEVICE void offer(T value, u32 row, Offer* to) {
   else
     bits = __builtin_bit_cast(u32, value);
 #if defined(__CUDACC__)
-  asm volatile("{\n.reg .b128 both;\nmov.b128 both, {%1, %2};\nst.relaxed.gpu.global.b128 [%0], both;\n}" ::"l"(to), "l"(bits),
-               "l"(static_cast<u64>(row))
+  asm volatile("{\n.reg .b128 both;\nmov.b128 both, {%1, %2};\nst.relaxed.gpu.global.b128 [%0], both;\n}" ::"l"(to),
+               "l"(bits), "l"(static_cast<u64>(row))
                : "memory");
 #else
   *to = {bits, row};
@@ -84,8 +84,8 @@ SOLSTICE_DEVICE void offer_to_all(T value, int rank, int place, u32 row, Offer* 
 }
 
 // What lane `lane` of a warp is to know of what all blocks of the team offer to this one: kValues of each, from blocks
-// lane, lane + 32, ..: value[i * kEach + k]. Beyond the last block, this one's. All are asked for at once, as often as it
-// takes.
+// lane, lane + 32, ..: value[i * kEach + k]. Beyond the last block, this one's. All are asked for at once, as often as
+// it takes.
 template <int kBlocks, int kValues, int kEach>
 SOLSTICE_DEVICE void collect_offers(const Offer* offers, int rank, int lane, u32 row, u64* value) {
   bool all = false;
@@ -111,8 +111,8 @@ SOLSTICE_DEVICE int taken(int size, int place) {
   return size > place ? (size - place + kThreads - 1) / kThreads : 0;
 }
 
-// Tells that something happened for the n-th time (n = 0, 1, ..) to threads of the block that wait for it: when kArrivals
-// threads, or one, said so. Nobody may be two times behind.
+// Tells that something happened for the n-th time (n = 0, 1, ..) to threads of the block that wait for it: when
+// kArrivals threads, or one, said so. Nobody may be two times behind.
 struct Signal {
   unsigned long long* barrier;
 

@@ -1,5 +1,5 @@
-// Data that lies along rows whose vectors begin elsewhere: weights begin at a row's first element, vectors are aligned to
-// the row's data in memory. So a vector of weights lies in two that are aligned, which are read whole.
+// Data that lies along rows whose vectors begin elsewhere: weights begin at a row's first element, vectors are aligned
+// to the row's data in memory. So a vector of weights lies in two that are aligned, which are read whole.
 #pragma once
 
 #include "math/vector.h"

@@ -1,12 +1,12 @@
-// Rows and columns that all blocks of the grid share, tile by tile: in a round each block takes the tile of its own number
-// behind those of the round before. Blocks tell each other what their tiles hold (rows/team.h: all of them are resident,
-// and a value travels with the number of its round), and each adds up what it needs in the order of the tiles: results do
-// not depend on timing.
+// Rows and columns that all blocks of the grid share, tile by tile: in a round each block takes the tile of its own
+// number behind those of the round before. Blocks tell each other what their tiles hold (rows/team.h: all of them are
+// resident, and a value travels with the number of its round), and each adds up what it needs in the order of the
+// tiles: results do not depend on timing.
 //
-// A block tells of its next tile before it asks for what comes before this one, so that nobody waits for a message on its
-// way; meanwhile its tile lies in shared memory (scan/ring.h) and is scanned twice: for what it holds, and for its prefixes.
-// Offers have room for four rounds: when a block tells of round r + 1 it has heard all of round r - 1, hence all blocks
-// are done with round r - 3.
+// A block tells of its next tile before it asks for what comes before this one, so that nobody waits for a message on
+// its way; meanwhile its tile lies in shared memory (scan/ring.h) and is scanned twice: for what it holds, and for its
+// prefixes. Offers have room for four rounds: when a block tells of round r + 1 it has heard all of round r - 1, hence
+// all blocks are done with round r - 3.
 #pragma once
 
 #include "rows/team.h"
@@ -58,8 +58,8 @@ class SharedRows {
     }
   }
 
-  // What comes before this block's tile of the round, which is number `tile` of its row; the round's last one is number `last` of
-  // its own row. Rounds are glanced at and asked for in their order.
+  // What comes before this block's tile of the round, which is number `tile` of its row; the round's last one is number
+  // `last` of its own row. Rounds are glanced at and asked for in their order.
   SOLSTICE_DEVICE T before(int round, int tile, int last) {
     const rows::Offer* const offers = offers_ + round % kRounds * kBlocks;
     const int first = tile < rank_ ? rank_ - tile : 0;                      // where this tile's row begins in the round
@@ -110,9 +110,9 @@ class SharedRows {
   Carry<Op, T> carry_;
 };
 
-// Columns, whose tiles kTeam blocks take in turn. kGroup threads of a block, kApart from each other, hold a column, one element
-// a step. `offers` are those of the column, kStride from block to block; `slots` has room for two values of each thread in
-// two rounds.
+// Columns, whose tiles kTeam blocks take in turn. kGroup threads of a block, kApart from each other, hold a column, one
+// element a step. `offers` are those of the column, kStride from block to block; `slots` has room for two values of
+// each thread in two rounds.
 template <class Op, typename T, int kTeam, int kGroup, int kApart, int kStride>
 class SharedColumn {
  public:
@@ -120,7 +120,8 @@ class SharedColumn {
       : offers_(offers), slots_(slots), member_(member), part_(part) {}
 
   SOLSTICE_DEVICE void tell(int round, T all) {
-    if (part_ == 0) rows::offer(all, static_cast<u32>(round) + 1, offers_ + (round % kRounds * kTeam + member_) * kStride);
+    if (part_ == 0)
+      rows::offer(all, static_cast<u32>(round) + 1, offers_ + (round % kRounds * kTeam + member_) * kStride);
   }
 
   SOLSTICE_DEVICE void glance(int) {}
@@ -138,7 +139,8 @@ class SharedColumn {
 #pragma unroll
       for (int i = 0; i < kAhead; ++i) {
         if (i >= (part_ + 1) * kEach - first || first + i >= kTeam) break;
-        const T value = seen[i].row == number ? value_of<T>(seen[i]) : rows::wait_for<T>(offers + (first + i) * kStride, number);
+        const T value =
+            seen[i].row == number ? value_of<T>(seen[i]) : rows::wait_for<T>(offers + (first + i) * kStride, number);
         if (first + i < member_) mine = Op::template combine<T>(mine, value);
         rest = Op::template combine<T>(rest, value);
       }

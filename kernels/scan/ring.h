@@ -1,5 +1,5 @@
-// Tiles on their way: a thread copies its vectors of the next tiles into shared memory, where it alone finds them again. They
-// take no registers, keep their storage format, and need no barriers.
+// Tiles on their way: a thread copies its vectors of the next tiles into shared memory, where it alone finds them
+// again. They take no registers, keep their storage format, and need no barriers.
 #pragma once
 
 #include "math/vector.h"

@@ -1,6 +1,6 @@
-// Prefixes and linear recurrences along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread; vectors are numbered
-// along the row with the lanes of a warp fastest, then `u`, then warps, so that loads of a warp are contiguous. The order of every
-// combination follows from these numbers: results do not depend on timing.
+// Prefixes and linear recurrences along rows, tile by tile. A tile is kUnroll vectors of kVector elements a thread;
+// vectors are numbered along the row with the lanes of a warp fastest, then `u`, then warps, so that loads of a warp
+// are contiguous. The order of every combination follows from these numbers: results do not depend on timing.
 #pragma once
 
 #include "rows/reduce.h"
@@ -36,7 +36,8 @@ struct Carry {
   SOLSTICE_DEVICE T get() const { return value; }
   SOLSTICE_DEVICE void add(T more) { value = Op::template combine<T>(value, more); }
 };
-// A sum keeps what each addition rounds away, so that the error of a long row does not grow with the number of its tiles.
+// A sum keeps what each addition rounds away, so that the error of a long row does not grow with the number of its
+// tiles.
 template <>
 struct Carry<rows::Sum, float> {
   float value = 0, lost = 0;
@@ -133,7 +134,8 @@ SOLSTICE_DEVICE void scan_vectors(T (&t)[kUnroll][kVector]) {
   for (int u = 0; u < kUnroll; ++u) scan_vector<Op, kReverse>(t[u]);
 }
 
-// What of the tile comes before each of a thread's vectors, which hold their own prefixes; returns what the whole tile holds.
+// What of the tile comes before each of a thread's vectors, which hold their own prefixes; returns what the whole tile
+// holds.
 template <class Op, int kLanes, int kWarps, bool kReverse, int kUnroll, int kVector, typename T>
 SOLSTICE_DEVICE T scan_tile(const T (&t)[kUnroll][kVector], T (&before)[kUnroll], int lane, int warp, T* slots) {
   T all = Op::template start<T>();
@@ -166,19 +168,22 @@ SOLSTICE_DEVICE void put_behind(T (&t)[kVector], T base) {
   }
 }
 
-// Replaces the elements of a tile by their prefixes. `history` is told what the whole tile holds and says what comes before it.
-template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T, class History>
+// Replaces the elements of a tile by their prefixes. `history` is told what the whole tile holds and says what comes
+// before it.
+template <class Op, int kLanes, int kWarps, bool kReverse, bool kExclusive, int kUnroll, int kVector, typename T,
+          class History>
 SOLSTICE_DEVICE void tile(T (&t)[kUnroll][kVector], History& history, int lane, int warp, T* slots) {
   T before[kUnroll];
   scan_vectors<Op, kReverse>(t);
   const T all = scan_tile<Op, kLanes, kWarps, kReverse>(t, before, lane, warp, slots);
   const T others = history.before(all);
 #pragma unroll
-  for (int u = 0; u < kUnroll; ++u) put_behind<Op, kReverse, kExclusive>(t[u], Op::template combine<T>(others, before[u]));
+  for (int u = 0; u < kUnroll; ++u)
+    put_behind<Op, kReverse, kExclusive>(t[u], Op::template combine<T>(others, before[u]));
 }
 
-// The same where neighbouring lanes hold different rows, kVector each: kGroup threads, kApart from each other, take parts
-// of a tile's steps, `u` along them. `slots` has room for kVector values of every thread.
+// The same where neighbouring lanes hold different rows, kVector each: kGroup threads, kApart from each other, take
+// parts of a tile's steps, `u` along them. `slots` has room for kVector values of every thread.
 template <class Op, int kUnroll, int kVector, typename T>
 SOLSTICE_DEVICE void scan_steps(T (&t)[kUnroll][kVector]) {
 #pragma unroll
@@ -190,7 +195,8 @@ SOLSTICE_DEVICE void scan_steps(T (&t)[kUnroll][kVector]) {
 
 // One barrier, as in scan_warps.
 template <class Op, int kGroup, int kApart, int kUnroll, int kVector, typename T>
-SOLSTICE_DEVICE void scan_parts(const T (&t)[kUnroll][kVector], T (&before)[kVector], T (&all)[kVector], int part, T* slots) {
+SOLSTICE_DEVICE void scan_parts(const T (&t)[kUnroll][kVector], T (&before)[kVector], T (&all)[kVector], int part,
+                                T* slots) {
   const int column = static_cast<int>(threadIdx.x) % kApart;
 #pragma unroll
   for (int i = 0; i < kVector; ++i) {

@@ -48,9 +48,9 @@ struct PairedOrder {
   }
 };
 
-// The last tiles of a persistent kernel, where they are fewer than its workers: chunks of their k, numbered tile by tile,
-// are shared out, so that all end together. A worker has chunks of at most two tiles: the end of one, which it finishes,
-// and chunks of the next that it hands on to the worker that finishes that one.
+// The last tiles of a persistent kernel, where they are fewer than its workers: chunks of their k, numbered tile by
+// tile, are shared out, so that all end together. A worker has chunks of at most two tiles: the end of one, which it
+// finishes, and chunks of the next that it hands on to the worker that finishes that one.
 struct TilePart {
   int tile, first, last;  // chunks first .. last - 1 of the tile
   int from;               // workers `from` .. the one before this have the chunks before `first`

@@ -1,5 +1,5 @@
-// Tiles of a result of which products are needed in a half-plane alone: those with products are shared out evenly, then those
-// without, which are only written. Free of PTX.
+// Tiles of a result of which products are needed in a half-plane alone: those with products are shared out evenly, then
+// those without, which are only written. Free of PTX.
 #pragma once
 
 #include "scheduler/grouped.h"
@@ -28,11 +28,12 @@ SOLSTICE_DEVICE RowRange rows_within(const HalfPlane& plane, int row, int column
   return {0, plane.m == 0 ? height : smaller(height, c / -plane.m + 1)};
 }
 
-// Calls f(tile, has_products) for every `step`-th tile from `first` on, of those with products, then of the others. In the
-// order of GroupedOrder, but found a column of a group at a time: dividing a number for each tile would take longer than
-// some tiles do.
+// Calls f(tile, has_products) for every `step`-th tile from `first` on, of those with products, then of the others. In
+// the order of GroupedOrder, but found a column of a group at a time: dividing a number for each tile would take longer
+// than some tiles do.
 template <class F>
-SOLSTICE_DEVICE void for_each_half(const GroupedOrder& order, int batches, const HalfPlane& tiles, int first, int step, F&& f) {
+SOLSTICE_DEVICE void for_each_half(const GroupedOrder& order, int batches, const HalfPlane& tiles, int first, int step,
+                                   F&& f) {
   int turn = first;  // tiles until the next one
   for (int pass = 0; pass < 2; ++pass) {
     for (int batch = 0; batch < batches; ++batch) {
@@ -40,7 +41,8 @@ SOLSTICE_DEVICE void for_each_half(const GroupedOrder& order, int batches, const
         const int height = smaller(order.group, order.rows - row);
         for (int column = 0; column < order.columns; ++column) {
           const RowRange has = rows_within(tiles, row, column, height);
-          const int before = pass == 0 ? 0 : has.first, inside = has.last - has.first, count = pass == 0 ? inside : height - inside;
+          const int before = pass == 0 ? 0 : has.first, inside = has.last - has.first,
+                    count = pass == 0 ? inside : height - inside;
           for (; turn < count; turn += step) {
             const int skipped = pass == 0 ? has.first : turn < before ? 0 : inside;
             f(TileIndex{batch, row + skipped + turn, column}, pass == 0);

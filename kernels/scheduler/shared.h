@@ -1,12 +1,12 @@
-// Tiles of a persistent kernel of which the last ones are shared: where rounds of whole tiles do not come out even, the stages
-// of the tiles behind the last whole round, numbered tile by tile, are shared out evenly among all workers (clusters), so
-// that all end together (Osama et al., "Stream-K", PPoPP 2023, with whole tiles first). Free of PTX.
+// Tiles of a persistent kernel of which the last ones are shared: where rounds of whole tiles do not come out even, the
+// stages of the tiles behind the last whole round, numbered tile by tile, are shared out evenly among all workers
+// (clusters), so that all end together (Osama et al., "Stream-K", PPoPP 2023, with whole tiles first). Free of PTX.
 //
-// A worker's stages follow each other. It goes through its tiles from the last to the first: what it has of the last one,
-// unless it reaches that tile's end, is handed on to the worker that has the end, which adds up what others found, in the order
-// of their numbers, and writes the tile. So a worker hands on once at most, before it waits for anyone, and waits for
-// workers of lower numbers alone: blocks that start in the order of their numbers never wait for one that cannot start. CUDA does
-// not promise this order; where all blocks are resident, as planned, it does not matter.
+// A worker's stages follow each other. It goes through its tiles from the last to the first: what it has of the last
+// one, unless it reaches that tile's end, is handed on to the worker that has the end, which adds up what others found,
+// in the order of their numbers, and writes the tile. So a worker hands on once at most, before it waits for anyone,
+// and waits for workers of lower numbers alone: blocks that start in the order of their numbers never wait for one that
+// cannot start. CUDA does not promise this order; where all blocks are resident, as planned, it does not matter.
 #pragma once
 
 #include "ptx/types.h"

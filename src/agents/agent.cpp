@@ -32,7 +32,8 @@ std::string tried_before(const search::Tree& tree, const std::string& program) {
                     : "this very program was considered before, and expected to be slower than the best";
 }
 
-// What `who` said last, where that was that nothing is left of any program, and nothing has happened since that it did not know.
+// What `who` said last, where that was that nothing is left of any program, and nothing has happened since that it did
+// not know.
 const search::Proposal* said_of_all(const search::Tree& tree, const std::string& who, const Json& schema) {
   using Kind = search::Event::Kind;
   for (auto event = tree.events().rbegin(); event != tree.events().rend(); ++event) {
@@ -89,7 +90,8 @@ Result<Complaint> Agent::complaint_of(const llm::Reply& reply, const search::Tre
     case llm::Finish::kEmpty:
       return Complaint{"the answer was empty"};
     case llm::Finish::kTruncated:
-      return Complaint{fmt::format("the answer was cut off after {} tokens: give edits, or less text", options_.most_output)};
+      return Complaint{
+          fmt::format("the answer was cut off after {} tokens: give edits, or less text", options_.most_output)};
     case llm::Finish::kInvalid:
       return Complaint{"the answer is not the JSON that was asked for: " + reply.problem};
     case llm::Finish::kComplete:
@@ -113,10 +115,12 @@ Result<Complaint> Agent::checked(const search::Tree& tree, const std::string& pr
   return legality_(program);
 }
 
-Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint, const Draft& draft) const {
+Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint,
+                        const Draft& draft) const {
   SOLSTICE_TRY(const std::string text,
-               prompts_.section("repair", {{"complaint", cut_to(without_repeats(complaint), kMostComplaint)},
-                                           {"base", draft.own ? "the program that you wrote last" : "the program to go on from"}}));
+               prompts_.section(
+                   "repair", {{"complaint", cut_to(without_repeats(complaint), kMostComplaint)},
+                              {"base", draft.own ? "the program that you wrote last" : "the program to go on from"}}));
   if (reply.text.empty()) {
     request.messages.back().text += "\n" + text;
     return success();
@@ -127,7 +131,8 @@ Status Agent::ask_again(llm::Request& request, const llm::Reply& reply, const st
 }
 
 // Until the answer can be taken, or no repair is left, or the model has no room for one; what is wrong with the last.
-Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tree, Draft& draft, search::Proposal& out) {
+Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tree, Draft& draft,
+                                  search::Proposal& out) {
   const int number = tree.trials() + 1;
   const Deadline end(std::min(client_.patience(), options_.left()));
   options_.news(fmt::format("asking {} for attempt {}", options_.origin, number));
@@ -135,11 +140,13 @@ Result<Complaint> Agent::converse(llm::Request& request, const search::Tree& tre
     SOLSTICE_TRY(const llm::Reply reply, client_.ask(request, end));
     out.tokens += reply.usage.input.value_or(0) + reply.usage.output.value_or(0) + reply.estimated;
     SOLSTICE_TRY(Complaint complaint, complaint_of(reply, tree, draft));
-    if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs) return complaint;
+    if (complaint.text.empty() || reply.finish == llm::Finish::kRefused || out.repairs == briefing_.repairs)
+      return complaint;
     SOLSTICE_CHECK(ask_again(request, reply, complaint.text, draft));
     if (options_.most_repaired && llm::estimated_tokens(request) > *options_.most_repaired) return complaint;
     ++out.repairs;
-    options_.news(fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
+    options_.news(
+        fmt::format("attempt {}: {}; asked again", number, complaint.text.substr(0, complaint.text.find('\n'))));
   }
 }
 

@@ -14,15 +14,16 @@ namespace solstice::agents {
 Json text_schema(std::string_view description);
 Json closed_schema(const Json& properties);
 
-// {"reason", "nothing_left", "edits", "program"}, closed and all required; with `extra` members (name and schema) before them.
+// {"reason", "nothing_left", "edits", "program"}, closed and all required; with `extra` members (name and schema)
+// before them.
 Json answer_schema(const Json& extra = Json::object());
 
 // What follows `extra` in prompts/answer.md: "- `analysis`: ..\n" of their descriptions.
 std::string fields_text(const Json& extra);
 
-// The program of an answer that follows the schema; nothing where it says that nothing is left to be tried. Error bad_argument,
-// written for whoever answered: neither edits nor a program, or both, or one of them where nothing is left; an edit whose text is
-// not in `base`, or more than once.
+// The program of an answer that follows the schema; nothing where it says that nothing is left to be tried. Error
+// bad_argument, written for whoever answered: neither edits nor a program, or both, or one of them where nothing is
+// left; an edit whose text is not in `base`, or more than once.
 Result<std::optional<std::string>> program_of(const Json& answer, const std::string& base);
 
 // Whether nothing is left of any program, not only of the one that the question was about.

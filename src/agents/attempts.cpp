@@ -34,11 +34,14 @@ std::string failure_of(const search::Node& node) {
   if (m.detail.empty()) return state;
   const std::string detail = cut_to(m.detail, kMostDetail);
   const bool lines = detail.find('\n') != detail.npos;
-  return lines ? fmt::format("{}:\n```\n{}{}```", state, detail, detail.ends_with('\n') ? "" : "\n") : state + ": " + detail;
+  return lines ? fmt::format("{}:\n```\n{}{}```", state, detail, detail.ends_with('\n') ? "" : "\n")
+               : state + ": " + detail;
 }
 
 std::string outcome_of(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
-  if (node.id == 0) return tree.original().value > 0 ? fmt::format("the original takes {}", time_text(tree.original())) : "not timed yet";
+  if (node.id == 0)
+    return tree.original().value > 0 ? fmt::format("the original takes {}", time_text(tree.original()))
+                                     : "not timed yet";
   if (!node.measurement) return node.lost ? "no result came" : "under way";
   return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
 }
@@ -51,7 +54,9 @@ std::string given_up_text(const search::Node& node) {
 
 }  // namespace
 
-std::string name_of(const search::Node& node) { return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id); }
+std::string name_of(const search::Node& node) {
+  return node.id == 0 ? "the problem itself" : fmt::format("attempt {}", node.id);
+}
 
 std::string name_with_author(const search::Node& node) {
   return name_of(node) + (node.proposal.origin == "expert" ? ", by the expert" : "");
@@ -72,7 +77,8 @@ std::string result_text(const search::Tree& tree, const search::Node& node, cons
 }
 
 std::string title_text(const search::Tree& tree, const search::Node& node) {
-  return fmt::format("{}, from {}: {}", name_with_author(node), name_of(tree.node(node.proposal.parent)), node.proposal.reason);
+  return fmt::format("{}, from {}: {}", name_with_author(node), name_of(tree.node(node.proposal.parent)),
+                     node.proposal.reason);
 }
 
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
@@ -94,7 +100,8 @@ std::string left_text(const Briefing& briefing, int done) {
   const std::string out = fmt::format("{} of {} attempts are left, this one included.", left, briefing.trials);
   if (briefing.tune == 0) return out;
   return out + fmt::format(
-                   " Of those to come the expert takes up to {} for each program of yours that works, where it expects to gain by the "
+                   " Of those to come the expert takes up to {} for each program of yours that works, where it expects "
+                   "to gain by the "
                    "schedules of its kernels.",
                    briefing.tune);
 }

@@ -14,8 +14,8 @@ std::string name_of(const search::Node& node);
 // "attempt 7, by the expert"; the model's own have no author.
 std::string name_with_author(const search::Node& node);
 
-// "verified: 46.9 us, 1.53x as fast as the original, 1.21 times the bound `practical`; the best so far", with what Briefing::feedback asks
-// for below it; why it failed; that it is under way.
+// "verified: 46.9 us, 1.53x as fast as the original, 1.21 times the bound `practical`; the best so far", with what
+// Briefing::feedback asks for below it; why it failed; that it is under way.
 std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
 // "attempt 7, by the expert, from attempt 3: REASON".

@@ -14,18 +14,18 @@ namespace solstice::agents {
 enum class Writes { kUcut, kCuda, kBoth };
 std::vector<const char*> enum_names(Writes);
 
-// What it is told of a measurement beside verdict and time: nothing more; counters as they are, which exists to measure what they
-// do to it (papers.md: worse than nothing); findings in words.
+// What it is told of a measurement beside verdict and time: nothing more; counters as they are, which exists to measure
+// what they do to it (papers.md: worse than nothing); findings in words.
 enum class Feedback { kNone, kRaw, kTools };
 std::vector<const char*> enum_names(Feedback);
 
 struct Briefing {
-  std::string equations;             // the problem, not scheduled
-  machine::Machine machine;          // that candidates are compiled for
-  std::string setting;               // machine, numerics, weights, in words
-  std::string grammar;               // the page of the language
-  std::string families;              // and the knobs of the families that are built
-  bool sol = true;                   // whether it may be told the speed of light, shares of it, and what cost models expect of kernels
+  std::string equations;     // the problem, not scheduled
+  machine::Machine machine;  // that candidates are compiled for
+  std::string setting;       // machine, numerics, weights, in words
+  std::string grammar;       // the page of the language
+  std::string families;      // and the knobs of the families that are built
+  bool sol = true;  // whether it may be told the speed of light, shares of it, and what cost models expect of kernels
   std::string ladder;                // the speed-of-light report; "" where it is left out (--sol off)
   std::optional<Seconds> practical;  // its bound, none where the ladder is left out
   Writes writes = Writes::kUcut;

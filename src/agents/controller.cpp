@@ -21,7 +21,8 @@ namespace {
 Result<std::string> device_code_section(const Briefing& briefing, const Prompts& prompts) {
   const machine::Machine& machine = briefing.machine;
   const auto shared = static_cast<int64_t>(machine.shared_per_block.value) / 1024;
-  return prompts.section("cuda", {{"shared", fmt::format("{} KiB", shared)}, {"sms", std::to_string(machine.sm_count)}});
+  return prompts.section("cuda",
+                         {{"shared", fmt::format("{} KiB", shared)}, {"sms", std::to_string(machine.sm_count)}});
 }
 
 }  // namespace
@@ -51,7 +52,8 @@ Result<std::string> ladder_section(const Situation& at) {
 }
 
 Result<std::string> base_section(const Situation& at, const search::Node& node, bool with_program) {
-  const Prompts::Values values = {{"which", name_with_author(node)}, {"result", result_text(at.tree, node, at.briefing)}};
+  const Prompts::Values values = {{"which", name_with_author(node)},
+                                  {"result", result_text(at.tree, node, at.briefing)}};
   if (!with_program) return at.prompts.section("base_again", values);
   Prompts::Values whole = values;
   whole["program"] = node.id == 0 ? at.briefing.equations : node.proposal.program;

@@ -1,7 +1,9 @@
-// How a language model is led: which conversation it is asked to go on with. A controller is a function of the tree and of the
-// node that the policy chose, and keeps nothing else, so that a run that is resumed, or replayed, asks the same again.
+// How a language model is led: which conversation it is asked to go on with. A controller is a function of the tree and
+// of the node that the policy chose, and keeps nothing else, so that a run that is resumed, or replayed, asks the same
+// again.
 //
-// One file in controllers/ defines one `extern const ControllerSpec solstice_controllers_<stem>`; that is all it takes to add one.
+// One file in controllers/ defines one `extern const ControllerSpec solstice_controllers_<stem>`; that is all it takes
+// to add one.
 #pragma once
 
 #include <string_view>
@@ -44,7 +46,8 @@ Result<std::string> instructions(const Briefing& briefing, const Prompts& prompt
 Result<std::string> problem_section(const Situation& at);
 Result<std::string> ladder_section(const Situation& at);  // "" where it is left out
 Result<std::string> base_section(const Situation& at, const search::Node& node, bool with_program = true);
-Result<std::string> tried_section(const Situation& at, const std::vector<const search::Node*>& nodes);  // "" without any
+Result<std::string> tried_section(const Situation& at,
+                                  const std::vector<const search::Node*>& nodes);  // "" without any
 // Attempts whose results are not there yet; "" where there are none.
 Result<std::string> awaited_section(const Situation& at);
 Result<std::string> budget_section(const Situation& at, int done);

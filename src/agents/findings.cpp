@@ -34,16 +34,18 @@ std::string name_of_function(const Json& kernel) {
 std::string text_of_spill(const Json& kernel) {
   const int64_t spilled = kernel.at("spill_stores").as_int() + kernel.at("spill_loads").as_int();
   if (spilled == 0) return "";
-  return fmt::format("{} spills {} bytes a thread to local memory: fewer live values help (a smaller tile, less unrolling)",
-                     name_of_function(kernel), spilled);
+  return fmt::format(
+      "{} spills {} bytes a thread to local memory: fewer live values help (a smaller tile, less unrolling)",
+      name_of_function(kernel), spilled);
 }
 
 std::string text_of_stack(const Json& kernel) {
   const int64_t stack = kernel.at("stack_bytes").as_int();
   const bool spills = kernel.at("spill_stores").as_int() > 0;
   if (stack == 0 || spills) return "";
-  return fmt::format("{} keeps {} bytes a thread in local memory: an array that is indexed by what the compiler does not know",
-                     name_of_function(kernel), stack);
+  return fmt::format(
+      "{} keeps {} bytes a thread in local memory: an array that is indexed by what the compiler does not know",
+      name_of_function(kernel), stack);
 }
 
 std::string text_of_occupancy(const Json& kernel, const machine::Machine& machine, int64_t most_warps) {
@@ -52,8 +54,8 @@ std::string text_of_occupancy(const Json& kernel, const machine::Machine& machin
   const int64_t held = round_up(registers * kThreadsOfWarp, machine.register_unit);
   const int64_t warps = std::min<int64_t>(machine.warps_per_sm, machine.registers_per_sm / held);
   if (warps > most_warps) return "";
-  return fmt::format("{} takes {} registers a thread, which leaves room for {} of {} warps on an SM", name_of_function(kernel), registers,
-                     warps, machine.warps_per_sm);
+  return fmt::format("{} takes {} registers a thread, which leaves room for {} of {} warps on an SM",
+                     name_of_function(kernel), registers, warps, machine.warps_per_sm);
 }
 
 // "the cost models give `gemm` (gemm) 531 us, 97 % of their sum".
@@ -71,7 +73,8 @@ std::vector<std::string> text_of_costs(const Json& costs) {
   return out;
 }
 
-// "measured: kernel `a` 12.3 us (predicted 10.1 us), ..."; "" where it could not be taken. What is predicted is the cost models' word.
+// "measured: kernel `a` 12.3 us (predicted 10.1 us), ..."; "" where it could not be taken. What is predicted is the
+// cost models' word.
 std::string text_of_trace(const Json& record, bool with_predictions) {
   Result<KernelTrace> trace = from_json<KernelTrace>(record);
   if (!trace.ok()) return "the times by kernel cannot be read: " + trace.error().message;
@@ -83,7 +86,8 @@ std::string text_of_trace(const Json& record, bool with_predictions) {
 
 }  // namespace
 
-std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol) {
+std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine,
+                                     bool sol) {
   std::vector<std::string> out;
   const auto add = [&](std::string text) {
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
@@ -95,7 +99,8 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
   }
   if (sol) add(text_of_use(measurement));
   add(text_of_choices(measurement));
-  const int64_t worth_telling = costs.size() == 1 ? machine.warps_per_sm : kFewWarps;  // of a kernel alone there is little else to say
+  const int64_t worth_telling =
+      costs.size() == 1 ? machine.warps_per_sm : kFewWarps;  // of a kernel alone there is little else to say
   for (const Json& module : measurement.record.at("modules").items()) {
     for (const Json& kernel : module.at("kernels").items()) {
       if (is_fallback(kernel)) continue;

@@ -1,5 +1,5 @@
-// What a measurement says beside its time, in words: the time of each kernel, what the cost models say of it, how much of the machine
-// it uses, what its family chose, what the compiler reported that deserves attention.
+// What a measurement says beside its time, in words: the time of each kernel, what the cost models say of it, how much
+// of the machine it uses, what its family chose, what the compiler reported that deserves attention.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace solstice::agents {
 
-// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also what the
-// cost models expect, and the shares of what the machine gives; without it, what was measured and reported alone.
+// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also what
+// the cost models expect, and the shares of what the machine gives; without it, what was measured and reported alone.
 std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.

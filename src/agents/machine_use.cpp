@@ -26,8 +26,8 @@ std::string name_of(const ResourceNeed& need) {
 }
 
 std::string text_of(const ResourceNeed& need, Seconds measured) {
-  return fmt::format("{}, {:.0f} % of what {} gives", rate_text(need.amount / measured.value, need.unit), 100 * (need.time / measured),
-                     name_of(need));
+  return fmt::format("{}, {:.0f} % of what {} gives", rate_text(need.amount / measured.value, need.unit),
+                     100 * (need.time / measured), name_of(need));
 }
 
 // Of the resource that it uses most, and of a second one.
@@ -43,7 +43,8 @@ std::vector<ResourceNeed> sum_of_needs(const std::vector<KernelFacts>& facts) {
   std::vector<ResourceNeed> out;
   for (const KernelFacts& kernel : facts) {
     for (const ResourceNeed& need : kernel.needs) {
-      const auto at = std::find_if(out.begin(), out.end(), [&](const ResourceNeed& s) { return s.resource == need.resource; });
+      const auto at =
+          std::find_if(out.begin(), out.end(), [&](const ResourceNeed& s) { return s.resource == need.resource; });
       if (at == out.end()) {
         out.push_back(need);
         continue;
@@ -62,7 +63,8 @@ std::string text_of_traced(const KernelTrace& trace, const std::vector<KernelFac
   std::vector<std::string> uses;
   for (const TracedKernel& kernel : trace.kernels) {
     if (kernel.measured < sum * kSmallKernel) continue;
-    const auto found = std::find_if(facts.begin(), facts.end(), [&](const KernelFacts& f) { return f.kernel == kernel.kernel; });
+    const auto found =
+        std::find_if(facts.begin(), facts.end(), [&](const KernelFacts& f) { return f.kernel == kernel.kernel; });
     const std::string use = found == facts.end() ? "" : text_of_most_used(found->needs, kernel.measured);
     if (!use.empty()) uses.push_back(fmt::format("`{}` {}", kernel.kernel, use));
   }
@@ -85,7 +87,8 @@ std::string text_of_choices(const search::Measurement& measurement) {
   std::vector<std::pair<std::string, std::vector<std::string>>> choices;  // and the kernels that are alike
   for (const KernelFacts& kernel : kernel_facts_of(measurement.record)) {
     if (kernel.chosen.empty()) continue;
-    auto at = std::find_if(choices.begin(), choices.end(), [&](const auto& choice) { return choice.first == kernel.chosen; });
+    auto at =
+        std::find_if(choices.begin(), choices.end(), [&](const auto& choice) { return choice.first == kernel.chosen; });
     if (at == choices.end()) at = choices.insert(choices.end(), {kernel.chosen, {}});
     at->second.push_back(fmt::format("`{}`", kernel.kernel));
   }

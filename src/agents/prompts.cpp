@@ -42,14 +42,16 @@ Result<std::string> fill(std::string_view text, const Prompts::Values& values, s
     const size_t close = text.find(kClose, open);
     const std::string_view name = text.substr(open + kOpen.size(), close - open - kOpen.size());
     const auto value = values.find(name);
-    if (value == values.end()) return fail(Code::internal, fmt::format("section `{}` has `{}`, which nobody fills in", section, name));
+    if (value == values.end())
+      return fail(Code::internal, fmt::format("section `{}` has `{}`, which nobody fills in", section, name));
     used.insert(value->first);
     out += value->second;
     text.remove_prefix(close + kClose.size());
     if (text.starts_with('\n') && out.ends_with('\n')) out.pop_back();  // a line ends once
   }
   for (const auto& [name, value] : values) {
-    if (!used.count(name)) return fail(Code::internal, fmt::format("section `{}` has no place for `{}`", section, name));
+    if (!used.count(name))
+      return fail(Code::internal, fmt::format("section `{}` has no place for `{}`", section, name));
   }
   return out;
 }
@@ -58,7 +60,8 @@ Status check_placeholders(std::string_view text) {
   for (size_t at = text.find(kOpen); at != text.npos; at = text.find(kOpen, at)) {
     const size_t close = text.find(kClose, at);
     const std::string_view name = text.substr(at + kOpen.size(), close == text.npos ? 20 : close - at - kOpen.size());
-    const bool word = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); });
+    const bool word = !name.empty() &&
+                      std::all_of(name.begin(), name.end(), [](char c) { return c == '_' || (c >= 'a' && c <= 'z'); });
     if (close == text.npos || !word) return fail(Code::bad_argument, fmt::format("`{{{{{}` is no placeholder", name));
     at = close + kClose.size();
   }
@@ -69,7 +72,8 @@ Status check_placeholders(std::string_view text) {
 
 std::string cut_to(const std::string& text, int64_t tokens) {
   if (llm::estimated_tokens(text) <= tokens) return text;
-  const size_t end = text.rfind('\n', static_cast<size_t>(std::max<int64_t>(0, tokens * int64_t{llm::kBytesAToken} - 1)));
+  const size_t end =
+      text.rfind('\n', static_cast<size_t>(std::max<int64_t>(0, tokens * int64_t{llm::kBytesAToken} - 1)));
   std::string kept = end == text.npos ? "" : text.substr(0, end + 1);
   const std::string_view rest = std::string_view(text).substr(kept.size());
   const size_t lines = count_of(rest, "\n") + (rest.ends_with('\n') ? 0 : 1);

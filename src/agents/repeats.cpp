@@ -20,8 +20,10 @@ bool is_number(std::string_view text) { return !text.empty() && text.find_first_
 // Behind "FILE:LINE:COLUMN: "; nothing where the line does not begin so.
 std::string_view message_of(std::string_view line) {
   const size_t file = line.find(':'), row = line.find(':', file + 1), column = line.find(": ", row + 1);
-  if (file == line.npos || row == line.npos || column == line.npos || line.substr(0, file).find(' ') != line.npos) return {};
-  const bool place = is_number(line.substr(file + 1, row - file - 1)) && is_number(line.substr(row + 1, column - row - 1));
+  if (file == line.npos || row == line.npos || column == line.npos || line.substr(0, file).find(' ') != line.npos)
+    return {};
+  const bool place =
+      is_number(line.substr(file + 1, row - file - 1)) && is_number(line.substr(row + 1, column - row - 1));
   return place ? line.substr(column + 2) : std::string_view();
 }
 
@@ -34,7 +36,8 @@ std::string without_repeats(const std::string& diagnostics) {
   for (std::string line; std::getline(lines, line);) {
     const std::string_view message = message_of(line);
     if (!message.empty()) {
-      const auto same = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.message == message; });
+      const auto same =
+          std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) { return entry.message == message; });
       repeat = same != entries.end();
       if (repeat)
         ++same->repeats;
@@ -48,7 +51,8 @@ std::string without_repeats(const std::string& diagnostics) {
     }
   }
   std::string out;
-  for (const Entry& entry : entries) out += entry.text + (entry.repeats > 0 ? fmt::format("({} more like it)\n", entry.repeats) : "");
+  for (const Entry& entry : entries)
+    out += entry.text + (entry.repeats > 0 ? fmt::format("({} more like it)\n", entry.repeats) : "");
   return out;
 }
 

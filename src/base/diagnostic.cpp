@@ -17,7 +17,8 @@ struct Position {
 class Lines {
  public:
   explicit Lines(std::string_view source) : source_(source) {
-    for (size_t at = source.find('\n'); at != std::string_view::npos; at = source.find('\n', at + 1)) starts_.push_back(at + 1);
+    for (size_t at = source.find('\n'); at != std::string_view::npos; at = source.find('\n', at + 1))
+      starts_.push_back(at + 1);
   }
 
   Position at(int offset) const {
@@ -25,7 +26,8 @@ class Lines {
     const auto next = std::upper_bound(starts_.begin(), starts_.end(), at);
     const size_t start = *std::prev(next);
     const size_t end = next == starts_.end() ? source_.size() : *next - 1;
-    return {static_cast<int>(next - starts_.begin()), static_cast<int>(at - start) + 1, source_.substr(start, end - start)};
+    return {static_cast<int>(next - starts_.begin()), static_cast<int>(at - start) + 1,
+            source_.substr(start, end - start)};
   }
 
  private:
@@ -52,13 +54,14 @@ std::string excerpt(const Lines& lines, Span span) {
   const size_t from = p.text.size() > kWidest && column > kBefore ? column - kBefore : 0;
   std::string text(p.text.substr(from, kWidest));
   std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; }, '?');  // a terminal obeys them
+      text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; },
+      '?');  // a terminal obeys them
   const size_t room = std::max<size_t>(1, text.size() - std::min(text.size(), column - from));
   const size_t width = std::clamp<size_t>(static_cast<size_t>(std::max(span.end - span.begin, 1)), 1, room);
   const char* const head = from > 0 ? "..." : "";
-  return fmt::format("  {} | {}{}{}\n  {} | {}{}\n", p.line, head, text, from + text.size() < p.text.size() ? "..." : "",
-                     std::string(std::to_string(p.line).size(), ' '), std::string(column - from + std::strlen(head), ' '),
-                     std::string(width, '^'));
+  return fmt::format("  {} | {}{}{}\n  {} | {}{}\n", p.line, head, text,
+                     from + text.size() < p.text.size() ? "..." : "", std::string(std::to_string(p.line).size(), ' '),
+                     std::string(column - from + std::strlen(head), ' '), std::string(width, '^'));
 }
 
 size_t edit_distance(std::string_view a, std::string_view b) {
@@ -103,7 +106,8 @@ Diagnostic& Diagnostics::add(Diagnostic diagnostic) {
 }
 
 void Diagnostics::sort() {
-  std::stable_sort(all_.begin(), all_.end(), [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
+  std::stable_sort(all_.begin(), all_.end(),
+                   [](const Diagnostic& a, const Diagnostic& b) { return a.span.begin < b.span.begin; });
 }
 
 bool Diagnostics::has_errors() const {
@@ -143,7 +147,8 @@ Json render_json(const Diagnostics& diagnostics, std::string_view source, std::s
     out.push(entry);
   };
   for (const Diagnostic& d : diagnostics.all()) add(d);
-  if (const size_t more = diagnostics.omitted(); more > 0) add({"N000", Severity::kNote, fmt::format("and {} more", more), {}, {}, "", ""});
+  if (const size_t more = diagnostics.omitted(); more > 0)
+    add({"N000", Severity::kNote, fmt::format("and {} more", more), {}, {}, "", ""});
   return out;
 }
 

@@ -36,7 +36,8 @@ struct Diagnostic {
 
 class Diagnostics {
  public:
-  static constexpr size_t kMost = 100;  // that are kept of each severity; nobody reads more, and a binary file has millions
+  static constexpr size_t kMost =
+      100;  // that are kept of each severity; nobody reads more, and a binary file has millions
 
   // Where there are enough of its severity, the diagnostic is counted and lost, with what is done to the reference.
   Diagnostic& error(std::string code, Span span, std::string message, std::string hint = "");
@@ -56,8 +57,8 @@ class Diagnostics {
   Diagnostic lost_;
 };
 
-// `file:line:column: error[E002]: message`, the source line with carets (a part of it where it is long), `hint: ...`. Where
-// some were omitted, the last line says how many; in JSON the last entry is a note (N000).
+// `file:line:column: error[E002]: message`, the source line with carets (a part of it where it is long), `hint: ...`.
+// Where some were omitted, the last line says how many; in JSON the last entry is a note (N000).
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 

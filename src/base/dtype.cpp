@@ -15,10 +15,12 @@ struct Row {
 };
 
 constexpr std::array kRows = {
-    Row{DType::kF64, "f64", 8, 53, false},  Row{DType::kF32, "f32", 4, 24, false},  Row{DType::kF16, "f16", 2, 11, false},
-    Row{DType::kBF16, "bf16", 2, 8, false}, Row{DType::kE4M3, "e4m3", 1, 4, false}, Row{DType::kE5M2, "e5m2", 1, 3, false},
-    Row{DType::kI64, "i64", 8, 0, true},    Row{DType::kI32, "i32", 4, 0, true},    Row{DType::kI16, "i16", 2, 0, true},
-    Row{DType::kI8, "i8", 1, 0, true},      Row{DType::kU8, "u8", 1, 0, true},      Row{DType::kBool, "bool", 1, 0, false},
+    Row{DType::kF64, "f64", 8, 53, false},  Row{DType::kF32, "f32", 4, 24, false},
+    Row{DType::kF16, "f16", 2, 11, false},  Row{DType::kBF16, "bf16", 2, 8, false},
+    Row{DType::kE4M3, "e4m3", 1, 4, false}, Row{DType::kE5M2, "e5m2", 1, 3, false},
+    Row{DType::kI64, "i64", 8, 0, true},    Row{DType::kI32, "i32", 4, 0, true},
+    Row{DType::kI16, "i16", 2, 0, true},    Row{DType::kI8, "i8", 1, 0, true},
+    Row{DType::kU8, "u8", 1, 0, true},      Row{DType::kBool, "bool", 1, 0, false},
 };
 
 const Row& row_of(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }

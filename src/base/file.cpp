@@ -53,7 +53,8 @@ struct Target {
 bool is_open_file(const fs::path& link) {
   std::error_code ignored;  // what cannot be resolved is not in /proc
   const fs::path folder = fs::canonical(link.parent_path().empty() ? "." : link.parent_path(), ignored);
-  return folder.begin() != folder.end() && std::next(folder.begin()) != folder.end() && *std::next(folder.begin()) == "proc";
+  return folder.begin() != folder.end() && std::next(folder.begin()) != folder.end() &&
+         *std::next(folder.begin()) == "proc";
 }
 
 Result<Target> target_of(fs::path path) {
@@ -62,7 +63,8 @@ Result<Target> target_of(fs::path path) {
     struct stat found {};
     if (::lstat(path.c_str(), &found) != 0) return Target{path, false, std::nullopt};  // new, or making it will tell
     const mode_t mode = found.st_mode & 0777;
-    if (S_ISDIR(found.st_mode)) return fail(Code::bad_argument, fmt::format("cannot write {}: it is a folder, not a file", path.string()));
+    if (S_ISDIR(found.st_mode))
+      return fail(Code::bad_argument, fmt::format("cannot write {}: it is a folder, not a file", path.string()));
     if (!S_ISLNK(found.st_mode)) return Target{path, !S_ISREG(found.st_mode), mode};
     if (is_open_file(path)) return Target{path, true, mode};
     std::error_code error;
@@ -115,7 +117,8 @@ Status make_folder(const fs::path& path) {
   return success();
 }
 
-// A device, a pipe or an open file is written as it is; a file keeps its links and permissions, a new one gets the umask's.
+// A device, a pipe or an open file is written as it is; a file keeps its links and permissions, a new one gets the
+// umask's.
 Status write_file(const fs::path& path, std::string_view bytes) {
   SOLSTICE_TRY(const Target target, target_of(path));
   if (target.in_place) return write_in_place(path, bytes);
@@ -127,7 +130,8 @@ Status write_file(const fs::path& path, std::string_view bytes) {
   if (written.ok()) written = write_all(fd, path, bytes);
   if (written.ok() && ::fsync(fd) != 0) written = writing_error(path, "flush", errno);
   ::close(fd);
-  if (written.ok() && ::rename(temporary.c_str(), target.path.c_str()) != 0) written = writing_error(path, "replace", errno);
+  if (written.ok() && ::rename(temporary.c_str(), target.path.c_str()) != 0)
+    written = writing_error(path, "replace", errno);
   if (!written.ok()) ::unlink(temporary.c_str());
   return written;
 }

@@ -159,10 +159,13 @@ Json& Json::push(Json value) {
   return *this;
 }
 
-std::string Json::dump(int indent) const { return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace); }
+std::string Json::dump(int indent) const {
+  return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace);
+}
 
 Result<Json> parse_json(std::string_view text) {
-  if (is_too_deep(text)) return fail(Code::bad_json, "not read: JSON nested more than " + std::to_string(kDeepestJson) + " deep");
+  if (is_too_deep(text))
+    return fail(Code::bad_json, "not read: JSON nested more than " + std::to_string(kDeepestJson) + " deep");
   // The library's own exceptions end here.
   try {
     return from_parsed(Parsed::parse(text));

@@ -35,7 +35,8 @@ std::vector<uint32_t> common_lengths(const TextLines& a, const TextLines& b) {
   std::vector<uint32_t> out((a.size() + 1) * row);
   for (size_t i = a.size(); i-- > 0;) {
     for (size_t j = b.size(); j-- > 0;) {
-      out[i * row + j] = a[i] == b[j] ? out[(i + 1) * row + j + 1] + 1 : std::max(out[(i + 1) * row + j], out[i * row + j + 1]);
+      out[i * row + j] =
+          a[i] == b[j] ? out[(i + 1) * row + j + 1] + 1 : std::max(out[(i + 1) * row + j], out[i * row + j + 1]);
     }
   }
   return out;
@@ -96,7 +97,8 @@ class Hunks {
       body += edits_[at_].line;
       if (!edits_[at_].line.ends_with('\n')) body += "\n\\ No newline at end of file\n";
     }
-    text += fmt::format("@@ -{} +{} @@\n{}", range(old_before, old_ - old_before), range(new_before, new_ - new_before), body);
+    text += fmt::format("@@ -{} +{} @@\n{}", range(old_before, old_ - old_before), range(new_before, new_ - new_before),
+                        body);
   }
 
   std::string text;

@@ -1,5 +1,5 @@
-// Warnings that no result carries: one line each, on stderr. Libraries log, they never print; what the user asked for is
-// printed by src/cli alone.
+// Warnings that no result carries: one line each, on stderr. Libraries log, they never print; what the user asked for
+// is printed by src/cli alone.
 #pragma once
 
 #include <string_view>

@@ -101,7 +101,8 @@ Result<fs::path> python_path() {
     return *root / ".venv/bin/python";
   }
   if (auto found = find_program("python3"); found.ok()) return found;
-  return fail(Code::no_python, "no Python was found: neither .venv/bin/python nor python3 on PATH; set SOLSTICE_PYTHON");
+  return fail(Code::no_python,
+              "no Python was found: neither .venv/bin/python nor python3 on PATH; set SOLSTICE_PYTHON");
 }
 
 Result<std::map<std::string, std::string>> python_environment() {

@@ -36,8 +36,8 @@ Result<std::filesystem::path> home_folder();
 Result<std::filesystem::path> python_path();
 
 // What a Python process of ours needs in its environment. PYTHONPATH: our package first, then what the variable holds
-// already. SOLSTICE_BYTECODE: where it keeps PyTorch's bytecode if none is installed (python/solstice/bytecode.py), below
-// cache_folder(); absent where there is none. Error not_found.
+// already. SOLSTICE_BYTECODE: where it keeps PyTorch's bytecode if none is installed (python/solstice/bytecode.py),
+// below cache_folder(); absent where there is none. Error not_found.
 Result<std::map<std::string, std::string>> python_environment();
 
 // An executable on PATH; not_found.

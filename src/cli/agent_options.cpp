@@ -33,12 +33,14 @@ Enum chosen(const std::string& text) {
 }
 
 Status without_agent(const Invocation& in) {
-  for (const char* name : {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--most-output",
-                           "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
+  for (const char* name :
+       {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--most-output",
+        "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
     if (!in.has(name)) continue;
-    return fail(Code::bad_argument, fmt::format("{} is of a language model, and none takes part: give --agent, which says how one is led "
-                                                "(`solstice list controllers`), or leave {} out",
-                                                name, name));
+    return fail(Code::bad_argument,
+                fmt::format("{} is of a language model, and none takes part: give --agent, which says how one is led "
+                            "(`solstice list controllers`), or leave {} out",
+                            name, name));
   }
   return success();
 }
@@ -72,7 +74,8 @@ Result<std::map<std::string, std::string>> parse_pairs(const std::string& what, 
   std::map<std::string, std::string> out;
   for (const std::string& text : texts) {
     const size_t equals = text.find('=');
-    if (equals == text.npos) return fail(Code::bad_argument, fmt::format("{} is `{}`; it takes NAME=VALUE", what, text));
+    if (equals == text.npos)
+      return fail(Code::bad_argument, fmt::format("{} is `{}`; it takes NAME=VALUE", what, text));
     out[text.substr(0, equals)] = text.substr(equals + 1);
   }
   return out;
@@ -80,13 +83,16 @@ Result<std::map<std::string, std::string>> parse_pairs(const std::string& what, 
 
 std::vector<Parameter> agent_parameters() {
   return {
-      {"--agent", "NAME", "a language model proposes too, led so (`solstice list controllers`)", "", controllers(), false, false},
+      {"--agent", "NAME", "a language model proposes too, led so (`solstice list controllers`)", "", controllers(),
+       false, false},
       {"--provider", "NAME", "where its answers come from (`solstice list providers`)", "", {}, false, false},
       {"--model", "NAME", "a model, or the path of its file; `command` and `mailbox` need none", "", {}, false, false},
       {"--option", "NAME=VALUE", "of the provider; may be repeated", "", {}, false, true},
-      {"--write", "WHAT", "ucut: programs; cuda: device code in them; both; left out: ucut", "", choices<agents::Writes>(), false, false},
+      {"--write", "WHAT", "ucut: programs; cuda: device code in them; both; left out: ucut", "",
+       choices<agents::Writes>(), false, false},
       {"--sol", "WHICH", "whether it is told the speed of light; left out: on", "", {"on", "off"}, false, false},
-      {"--feedback", "WHAT", "beside verdict and time: nothing, raw counters (worse than nothing: an ablation), findings; left out: tools",
+      {"--feedback", "WHAT",
+       "beside verdict and time: nothing, raw counters (worse than nothing: an ablation), findings; left out: tools",
        "", choices<agents::Feedback>(), false, false},
       {"--expert", "TRIALS", "the first ones are the built-in expert's; left out: 8", "", {}, false, false},
       {"--tune",

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "flow/agent_choice.h"
+#include "flow/run/agent/agent_choice.h"
 
 namespace solstice::cli {
 

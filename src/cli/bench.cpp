@@ -2,22 +2,24 @@
 
 #include <fmt/format.h>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "cli/devices.h"
 #include "cli/progress.h"
-#include "cli/table.h"
 #include "cli/values.h"
+#include "cli/view/table.h"
 #include "numerics/policy.h"
 
 namespace solstice::cli {
 namespace {
 
 Result<std::vector<flow::VariantName>> variants_named(const std::string& policies, const std::string& rewrites) {
-  const std::vector<std::string> choices = rewrites == "both" ? std::vector<std::string>{"on", "off"} : std::vector<std::string>{rewrites};
+  const std::vector<std::string> choices =
+      rewrites == "both" ? std::vector<std::string>{"on", "off"} : std::vector<std::string>{rewrites};
   std::vector<flow::VariantName> out;
   for (const std::string& policy : split(policies, ',')) {
     if (!numerics::policy_from_name(policy)) {
-      return fail(Code::bad_argument, fmt::format("--numerics `{}`; legal are reference, high and medium, or several with commas", policy));
+      return fail(Code::bad_argument,
+                  fmt::format("--numerics `{}`; legal are reference, high and medium, or several with commas", policy));
     }
     for (const std::string& choice : choices) out.push_back({policy, choice});
   }
@@ -30,7 +32,8 @@ Result<std::optional<flow::SharedBudget>> shared_budget(const Invocation& in, si
     if (!in.has("--schedule")) return std::optional<flow::SharedBudget>();
     return fail(Code::bad_argument, "--schedule shares out a budget: give --total too, for example --total 480trials");
   }
-  if (variants > 1) return fail(Code::bad_argument, "--total is for one policy: name one of --numerics, and --rewrites on or off");
+  if (variants > 1)
+    return fail(Code::bad_argument, "--total is for one policy: name one of --numerics, and --rewrites on or off");
   flow::SharedBudget out;
   out.total_text = in.get("--total");
   out.schedule_text = in.has("--schedule") ? in.get("--schedule") : "log-gain";
@@ -71,9 +74,12 @@ void print_row(const BenchRow& row) {
   for (const BenchVariant& v : row.variants) {
     const bool lost = v.failed && v.outcome == RunOutcome::kNone;
     const bool kept = v.outcome == RunOutcome::kNotFaster && !lost;
-    const std::string outcome = lost ? "failed" : kept ? (v.predicted ? "predicted" : "original kept") : enum_name(v.outcome);
+    const std::string outcome = lost   ? "failed"
+                                : kept ? (v.predicted ? "predicted" : "original kept")
+                                       : enum_name(v.outcome);
     const bool first = &v == &row.variants.front();
-    fmt::print("{:<6} {:<44} {:<10} {:<14} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "", v.numerics, outcome,
+    fmt::print("{:<6} {:<44} {:<10} {:<14} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "",
+               v.numerics, outcome,
                kept && !v.predicted ? "1.00x"
                : v.speedup > 0      ? show_factor(v.speedup)
                                     : "",
@@ -87,10 +93,12 @@ void print_end(const Bench& bench, const flow::BenchOptions& options) {
   for (const flow::VariantName& variant : flow::variants_of(bench)) {
     const flow::Figures f = flow::figures_of(bench, {variant, 0, true, ""});
     if (f.compared == 0) continue;
-    fmt::print("{}: {} over the {} supported ones, fast_1 {:.0f} %, fast_2 {:.0f} %\n", variant.text(), show_factor(f.supported),
-               f.compared, 100 * f.fast_1, 100 * f.fast_2);
-    fmt::print("  {} on generated kernels alone and at least {}x: {}, lowest {}; {} slower, where the original is kept; median trial {}\n",
-               f.complete, flow::kKept, show_factor(f.of_complete), show_factor(f.least_complete), f.slower, show(f.trial));
+    fmt::print("{}: {} over the {} supported ones, fast_1 {:.0f} %, fast_2 {:.0f} %\n", variant.text(),
+               show_factor(f.supported), f.compared, 100 * f.fast_1, 100 * f.fast_2);
+    fmt::print(
+        "  {} on generated kernels alone and at least {}x: {}, lowest {}; {} slower, where the original is kept; "
+        "median trial {}\n",
+        f.complete, flow::kKept, show_factor(f.of_complete), show_factor(f.least_complete), f.slower, show(f.trial));
   }
   fmt::print("{}\n", (options.out / "bench.md").string());
 }
@@ -125,7 +133,13 @@ Result<int> run_bench_of(const Invocation& in, std::vector<flow::BenchProblem> p
 
 std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std::string& out) {
   const std::vector<Parameter> more = {
-      {"--budget", "BUDGET", "time and trials for each problem; with --total the most that one gets", "15s,40trials", {}, false, false},
+      {"--budget",
+       "BUDGET",
+       "time and trials for each problem; with --total the most that one gets",
+       "15s,40trials",
+       {},
+       false,
+       false},
       {"--total",
        "BUDGET",
        "one budget for all problems, whose searches then take turns: 480trials, 600s of trials, or both",
@@ -135,7 +149,8 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
        false},
       {"--schedule",
        "SCHEDULE",
-       "whose turn it is under --total: log-gain (the most expected gain for its cost, the default), with parameters, or fixed (the same for each)",
+       "whose turn it is under --total: log-gain (the most expected gain for its cost, the default), with parameters, "
+       "or fixed (the same for each)",
        "",
        {},
        false,
@@ -144,10 +159,28 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
       {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
       devices_option(),
       {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-      {"--numerics", "LIST", "how accurate: reference, high, medium, or several with commas", "reference", {}, false, false},
-      {"--rewrites", "WHICH", "whether rewritten equations are tried too; both: a column each", "on", {"on", "off", "both"}, false, false},
+      {"--numerics",
+       "LIST",
+       "how accurate: reference, high, medium, or several with commas",
+       "reference",
+       {},
+       false,
+       false},
+      {"--rewrites",
+       "WHICH",
+       "whether rewritten equations are tried too; both: a column each",
+       "on",
+       {"on", "off", "both"},
+       false,
+       false},
       {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
-      {"--memory", "WHICH", "whether what moves gained in other problems orders the searches", "on", {"on", "off"}, false, false},
+      {"--memory",
+       "WHICH",
+       "whether what moves gained in other problems orders the searches",
+       "on",
+       {"on", "off"},
+       false,
+       false},
       {"--opponents",
        "WHICH",
        "beside which problems PyTorch's other ways are timed; supported: where we can run them",

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "flow/bench.h"
+#include "flow/bench/bench.h"
 
 namespace solstice::cli {
 

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "cli/checks.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 #include "machine/machine.h"
 #include "rt/cuda_driver.h"
 #include "run/gpu_use.h"
@@ -58,7 +58,8 @@ Finding describe(const rt::Driver& driver, int ordinal) {
   const Status memory = driver.check(driver.cuMemGetInfo(&free, &total), "asking for free memory");
   finding.found = context->name();
   if (memory.ok()) {
-    finding.found += fmt::format(", {} of {} free", show(Bytes(static_cast<double>(free))), show(Bytes(static_cast<double>(total))));
+    finding.found +=
+        fmt::format(", {} of {} free", show(Bytes(static_cast<double>(free))), show(Bytes(static_cast<double>(total))));
   }
   const Result<int> major = context->attribute(cu::kComputeMajor);
   const Result<int> minor = context->attribute(cu::kComputeMinor);
@@ -89,7 +90,8 @@ bool library_opens(const char* name) {
 
 Finding check_nvml() {
   if (library_opens("libnvidia-ml.so.1")) return {"NVML", Health::kGood, "libnvidia-ml.so.1", "", ""};
-  return {"NVML", Health::kMissing, "libnvidia-ml.so.1 does not open", "no clocks, throttle reasons or energy in reports", ""};
+  return {"NVML", Health::kMissing, "libnvidia-ml.so.1 does not open",
+          "no clocks, throttle reasons or energy in reports", ""};
 }
 
 // Kernel spans come from CUPTI activity records, which any user may read; hardware counters may be reserved to root.
@@ -103,7 +105,8 @@ Finding check_counters() {
   if (restricted || !ncu.ok()) {
     finding.health = Health::kLimited;
     finding.costs = kWithoutCounters;
-    finding.remedy = restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : "install Nsight Compute";
+    finding.remedy =
+        restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : "install Nsight Compute";
   }
   return finding;
 }
@@ -121,13 +124,15 @@ std::vector<Finding> check_gpu() {
   std::vector<Finding> all;
   const Result<const rt::Driver*> driver = rt::cuda_driver();
   if (!driver.ok()) {
-    all.push_back({"CUDA driver", Health::kMissing, driver.error().message, kWithoutGpu, "install NVIDIA's driver 525 or newer"});
+    all.push_back(
+        {"CUDA driver", Health::kMissing, driver.error().message, kWithoutGpu, "install NVIDIA's driver 525 or newer"});
     without_gpu(all, "none can be used without the driver", "");
     return all;
   }
   int version = 0, count = 0;
   if ((*driver)->cuDriverGetVersion(&version) == cu::kSuccess) {
-    all.push_back({"CUDA driver", Health::kGood, fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10), "", ""});
+    all.push_back(
+        {"CUDA driver", Health::kGood, fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10), "", ""});
   }
   if ((*driver)->cuDeviceGetCount(&count) != cu::kSuccess || count == 0) {
     without_gpu(all, "the driver sees none", "check nvidia-smi and CUDA_VISIBLE_DEVICES");

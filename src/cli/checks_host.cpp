@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "cli/checks.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 #include "machine/machine.h"
 #include "store/store.h"
 #include "toolchain/toolchain.h"
@@ -35,7 +35,8 @@ Finding check_store() {
     const Bytes left(static_cast<double>(disk.f_bavail) * static_cast<double>(disk.f_frsize));
     space = fmt::format(", {} free", show(left));
     if (left.value < 1e9) {
-      return {"run store", Health::kLimited, folder->string() + space, "a long run may fill the disk", "free some space"};
+      return {"run store", Health::kLimited, folder->string() + space, "a long run may fill the disk",
+              "free some space"};
     }
   }
   return good("run store", folder->string() + space);
@@ -52,7 +53,8 @@ constexpr const char* kAskPython =
     "v = 'Python ' + sys.version.split()[0]\n"
     "try:\n"
     "  import torch\n"
-    "  print(v + ', PyTorch ' + torch.__version__ + (', CUDA ' + torch.version.cuda if torch.version.cuda else ', CPU only'))\n"
+    "  print(v + ', PyTorch ' + torch.__version__ + (', CUDA ' + torch.version.cuda if torch.version.cuda else ', CPU "
+    "only'))\n"
     "  sys.exit(0 if tuple(int(x) for x in torch.__version__.split('.')[:2]) >= (2, 11) else 4)\n"
     "except ImportError as e:\n"
     "  print(v + ', no PyTorch (' + str(e) + ')')\n"
@@ -62,9 +64,11 @@ Finding check_bytecode(const std::string& where, const std::string& folder) {
   if (where == "installed") return good("bytecode", "installed with PyTorch");
   if (where == "kept") return good("bytecode", fmt::format("none installed with PyTorch; kept in {}", folder));
   return {"bytecode", Health::kLimited,
-          folder.empty() ? "none installed with PyTorch"
-                         : fmt::format("none installed with PyTorch, and {} is not a folder that only you can write", folder),
-          "every start of Python compiles PyTorch's sources anew, which takes seconds", "set SOLSTICE_CACHE to a folder of your own"};
+          folder.empty()
+              ? "none installed with PyTorch"
+              : fmt::format("none installed with PyTorch, and {} is not a folder that only you can write", folder),
+          "every start of Python compiles PyTorch's sources anew, which takes seconds",
+          "set SOLSTICE_CACHE to a folder of your own"};
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ Finding check_bytecode(const std::string& where, const std::string& folder) {
 std::vector<Finding> check_data() {
   std::vector<Finding> all;
   const Result<fs::path> root = data_root();
-  all.push_back(root.ok() ? good("data", root->string()) : missing("data", root.error().message, "nothing works", "set SOLSTICE_ROOT"));
+  all.push_back(root.ok() ? good("data", root->string())
+                          : missing("data", root.error().message, "nothing works", "set SOLSTICE_ROOT"));
   const auto machines = machine::list_machines();
   all.push_back(machines.ok() ? good("machine files", fmt::format("{}", fmt::join(*machines, ", ")))
                               : missing("machine files", machines.error().message, "no bounds, no predictions", ""));
@@ -108,7 +113,8 @@ std::vector<Finding> check_compilers() {
 std::vector<Finding> check_python() {
   const char* costs = "PyTorch files cannot be imported, checked or timed; .ucut programs still work";
   const Result<fs::path> python = python_path();
-  if (!python.ok()) return {missing("Python", python.error().message, costs, "apt-get install python3, then ./x setup")};
+  if (!python.ok())
+    return {missing("Python", python.error().message, costs, "apt-get install python3, then ./x setup")};
   SpawnOptions options;
   options.argv = {python->string(), "-c", kAskPython};
   if (auto environment = python_environment(); environment.ok()) options.environment = std::move(*environment);
@@ -116,11 +122,14 @@ std::vector<Finding> check_python() {
   if (!asked.ok()) return {missing("Python", asked.error().message, costs, "./x setup, or set SOLSTICE_PYTHON")};
   const size_t first = std::min(asked->out.find('\n'), asked->out.size());
   const size_t second = std::min(first + 1, asked->out.size());
-  const std::string said = fmt::format("{} ({})", asked->out.substr(second, asked->out.find('\n', second) - second), python->string());
+  const std::string said =
+      fmt::format("{} ({})", asked->out.substr(second, asked->out.find('\n', second) - second), python->string());
   if (asked->exit.code == 0) {
-    return {good("Python", said), check_bytecode(asked->out.substr(0, first), options.environment["SOLSTICE_BYTECODE"])};
+    return {good("Python", said),
+            check_bytecode(asked->out.substr(0, first), options.environment["SOLSTICE_BYTECODE"])};
   }
-  return {missing("Python", said, costs, "PyTorch 2.11 or newer: ./x setup, or set SOLSTICE_PYTHON to one that has it")};
+  return {
+      missing("Python", said, costs, "PyTorch 2.11 or newer: ./x setup, or set SOLSTICE_PYTHON to one that has it")};
 }
 
 std::vector<Finding> check_sandbox() {

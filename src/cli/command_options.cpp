@@ -24,9 +24,13 @@ std::map<std::string, std::string> options_of(const std::vector<std::string>& co
     const size_t equals = words[i].find('=');
     const std::string name = words[i].substr(0, equals);
     const auto& parameters = (*known)->parameters;
-    const auto parameter = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
-    const bool takes_next = equals == std::string::npos && parameter != parameters.end() && !parameter->is_flag() && i + 1 < words.size();
-    const std::string value = takes_next ? words[++i] : equals == std::string::npos ? "given" : words[i].substr(equals + 1);
+    const auto parameter =
+        std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+    const bool takes_next =
+        equals == std::string::npos && parameter != parameters.end() && !parameter->is_flag() && i + 1 < words.size();
+    const std::string value = takes_next                    ? words[++i]
+                              : equals == std::string::npos ? "given"
+                                                            : words[i].substr(equals + 1);
     if (!is_told_elsewhere(name)) out[name] += (out[name].empty() ? "" : ", ") + value;
   }
   return out;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/command.h"
-#include "flow/gpu_choice.h"
+#include "flow/run/gpu/gpu_choice.h"
 
 namespace solstice::cli {
 

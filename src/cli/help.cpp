@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "cli/parse.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 namespace solstice::cli {
 namespace {

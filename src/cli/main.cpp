@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "base/interrupt.h"
 #include "base/json.h"
 #include "base/log.h"
+#include "base/process/interrupt.h"
 #include "base/version.h"
 #include "cli/exit_codes.h"
 #include "cli/parse.h"

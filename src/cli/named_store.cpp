@@ -1,6 +1,6 @@
 #include "cli/named_store.h"
 
-#include "flow/opening.h"
+#include "flow/run/opening.h"
 
 namespace solstice::cli {
 

@@ -65,8 +65,8 @@ Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string>
     app.parse(arguments);
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extra = app.remaining();
-    return fail(Code::bad_argument,
-                fmt::format("`solstice {}` takes no further argument `{}`", command.name, extra.empty() ? "" : extra.front()));
+    return fail(Code::bad_argument, fmt::format("`solstice {}` takes no further argument `{}`", command.name,
+                                                extra.empty() ? "" : extra.front()));
   } catch (const CLI::ParseError& e) {
     return fail(Code::bad_argument, fmt::format("{}; see `solstice {} --help`", e.what(), command.name));
   }
@@ -141,8 +141,9 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
     return fail(Code::bad_argument, fmt::format("`{}` alone is no command; there is {}", typed, fmt::join(full, ", ")));
   }
   const std::string near = closest(typed, names);
-  return fail(Code::bad_argument, near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
-                                               : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
+  return fail(Code::bad_argument,
+              near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
+                           : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
 }
 
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {

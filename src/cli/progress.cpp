@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "cli/harmless.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 namespace solstice::cli {
 namespace {
@@ -77,7 +77,8 @@ class TerminalProgress final : public Progress {
   void stage_finished(std::string_view name, std::string_view detail, Seconds took) override {
     stage_.clear();
     clear();
-    fmt::print(out_, "  {:<12} {}  ({})\n", name, clip(harmless(detail), width_ - std::min<size_t>(width_, 28)), show(took));
+    fmt::print(out_, "  {:<12} {}  ({})\n", name, clip(harmless(detail), width_ - std::min<size_t>(width_, 28)),
+               show(took));
     std::fflush(out_);
   }
   void trial_finished(const TrialNews& news, const Standing& standing) override {
@@ -115,7 +116,8 @@ class TerminalProgress final : public Progress {
 
 std::string standing_text(const Standing& s) {
   std::vector<std::string> parts;
-  parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed) : fmt::format("{} trials", s.trials));
+  parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed)
+                                   : fmt::format("{} trials", s.trials));
   if (s.best) {
     std::string best = "best " + show(*s.best, s.predicted);
     if (s.speedup()) best += fmt::format(" ({})", show_factor(*s.speedup()));
@@ -128,7 +130,9 @@ std::string standing_text(const Standing& s) {
 
 std::unique_ptr<Progress> plain_progress(std::FILE* out) { return std::make_unique<PlainProgress>(out); }
 
-std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width) { return std::make_unique<TerminalProgress>(out, width); }
+std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width) {
+  return std::make_unique<TerminalProgress>(out, width);
+}
 
 std::unique_ptr<Progress> progress_for(std::FILE* out) {
   const char* term = std::getenv("TERM");

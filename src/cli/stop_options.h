@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "flow/optimize.h"
+#include "flow/run/optimize.h"
 
 namespace solstice::cli {
 

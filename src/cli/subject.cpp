@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "cli/values.h"
-#include "flow/problem.h"
+#include "flow/run/problem.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
@@ -15,7 +15,8 @@ Result<ir::BoundText> load_subject(const std::string& argument) {
   }
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
-  SOLSTICE_TRY(flow::Problem problem, flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
+  SOLSTICE_TRY(flow::Problem problem,
+               flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
   return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
 }
 

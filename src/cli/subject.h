@@ -8,7 +8,8 @@
 
 namespace solstice::cli {
 
-// "model.py", "model.py:Class" or "program.ucut". Errors: those of tracing and import; program_invalid, with all diagnostics.
+// "model.py", "model.py:Class" or "program.ucut". Errors: those of tracing and import; program_invalid, with all
+// diagnostics.
 Result<ir::BoundText> load_subject(const std::string& argument);
 
 }  // namespace solstice::cli

@@ -15,10 +15,12 @@ constexpr double kLongest = 1e7;
 constexpr double kMostTrials = 1e6;
 
 Error bad_budget(const std::string& text, const std::string& why) {
-  return fail(Code::bad_argument,
-              fmt::format("budget `{}`: {}; legal are a time of at least {}s (60s, 2m), a whole number of trials (40trials), or both, "
-                          "one of each (60s,40trials)",
-                          text, why, kShortest));
+  return fail(
+      Code::bad_argument,
+      fmt::format(
+          "budget `{}`: {}; legal are a time of at least {}s (60s, 2m), a whole number of trials (40trials), or both, "
+          "one of each (60s,40trials)",
+          text, why, kShortest));
 }
 
 // The number that `part` begins with; the unit is what is left of it. Nothing where there is none.
@@ -35,12 +37,14 @@ std::string add_part(const std::string& part, GivenBudget& given) {
   if (part.empty()) return "a part is empty";
   std::string unit = part;
   const std::optional<double> value = leading_number(unit);
-  const bool minutes = unit == "m" || unit == "min", time = minutes || unit == "s", trials = unit == "trials" || unit == "trial";
+  const bool minutes = unit == "m" || unit == "min", time = minutes || unit == "s",
+             trials = unit == "trials" || unit == "trial";
   if (!value || (!time && !trials)) return fmt::format("`{}` is neither a time nor a number of trials", part);
   std::optional<double>& slot = time ? given.seconds : given.trials;
   if (slot) return time ? "it has two times" : "it has two numbers of trials";
   slot = minutes ? *value * 60 : *value;
-  if (time && !(*slot >= kShortest && *slot <= kLongest)) return fmt::format("`{}` is too {}", part, *slot < kShortest ? "short" : "long");
+  if (time && !(*slot >= kShortest && *slot <= kLongest))
+    return fmt::format("`{}` is too {}", part, *slot < kShortest ? "short" : "long");
   if (trials && !(*slot >= 1 && *slot <= kMostTrials && *slot == std::floor(*slot)))
     return fmt::format("`{}` is no number of trials", part);
   return "";
@@ -62,7 +66,8 @@ Result<GivenBudget> parse_given_budget(const std::string& text) {
   GivenBudget given;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
-    if (const std::string why = add_part(text.substr(begin, end - begin), given); !why.empty()) return bad_budget(text, why);
+    if (const std::string why = add_part(text.substr(begin, end - begin), given); !why.empty())
+      return bad_budget(text, why);
     begin = end + 1;
   }
   return given;
@@ -97,14 +102,16 @@ Result<int> parse_int(const std::string& what, const std::string& text, int low,
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && rest == end && value >= low && value <= high) return value;
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are whole numbers from {} to {}", what, text, low, high));
+  return fail(Code::bad_argument,
+              fmt::format("{} is `{}`; legal are whole numbers from {} to {}", what, text, low, high));
 }
 
 Result<double> parse_real(const std::string& what, const std::string& text, double low, double high) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
-    return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
+    return fail(Code::bad_argument,
+                fmt::format("{} is `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
   }
   return value;
 }

@@ -21,7 +21,8 @@ struct GivenBudget {
   std::optional<double> seconds, trials;
 };
 
-// "60s,40trials": either part may be left out; also "2m". At least 0.1 s and one trial. Error bad_argument, with the legal form.
+// "60s,40trials": either part may be left out; also "2m". At least 0.1 s and one trial. Error bad_argument, with the
+// legal form.
 Result<GivenBudget> parse_given_budget(const std::string& text);
 BudgetText completed(const GivenBudget& given, BudgetText usual = {});  // with `usual` for what is left out
 Result<BudgetText> parse_budget(const std::string& text);

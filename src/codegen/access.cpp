@@ -91,16 +91,18 @@ std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& fl
 
 bool only_in_linear(const ir::Program& program, const FlatKernel& flat, int index) {
   std::map<const ir::Expr*, bool> memo;
-  return std::none_of(flat.equations.begin(), flat.equations.end(),
-                      [&](const FlatEquation& equation) { return used_as_value(program, flat.indices, equation.rhs, index, memo); });
+  return std::none_of(flat.equations.begin(), flat.equations.end(), [&](const FlatEquation& equation) {
+    return used_as_value(program, flat.indices, equation.rhs, index, memo);
+  });
 }
 
-bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer, int inner,
-             int64_t inner_extent) {
+bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer,
+             int inner, int64_t inner_extent) {
   if (!only_in_linear(program, flat, outer) || !only_in_linear(program, flat, inner)) return false;
   return std::all_of(accesses.begin(), accesses.end(), [&](const Access& access) {
     if (!access.depends_on(outer) && !access.depends_on(inner)) return true;
-    return access.offset && !access.tested && access.offset->coefficient(outer) == access.offset->coefficient(inner) * inner_extent;
+    return access.offset && !access.tested &&
+           access.offset->coefficient(outer) == access.offset->coefficient(inner) * inner_extent;
   });
 }
 
@@ -139,7 +141,8 @@ std::map<int, Bytes> traffic_by_tensor(const ir::Program& program, const FlatKer
   std::map<int, double> elements;
   for (const Access& access : accesses_of(program, flat)) {
     double& touched = elements[access.tensor];
-    touched = std::min(touched + points_of(flat.indices, access), static_cast<double>(program.tensor(access.tensor).elements()));
+    touched = std::min(touched + points_of(flat.indices, access),
+                       static_cast<double>(program.tensor(access.tensor).elements()));
   }
   std::map<int, Bytes> out;
   for (const auto& [tensor, count] : elements) {

@@ -30,8 +30,8 @@ std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& fl
 bool only_in_linear(const ir::Program& program, const FlatKernel& flat, int index);
 
 // Whether loops over `outer` and `inner` (which has this extent) step through every access as one loop.
-bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer, int inner,
-             int64_t inner_extent);
+bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer,
+             int inner, int64_t inner_extent);
 
 // A loop over one index, or over several fused ones (outer to inner): then the last steps through all of them.
 struct Loop {

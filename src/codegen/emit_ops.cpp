@@ -155,8 +155,9 @@ std::optional<double> folded(Op op, const Value& a) {
   }
 }
 
-// a / by as products with the inverse: exact for a power of two; else rounded once more (2^-24), or with the inverse in two
-// floats, both of its sign so that no infinities meet. Nothing: a division it stays, since the inverse has too few digits.
+// a / by as products with the inverse: exact for a power of two; else rounded once more (2^-24), or with the inverse in
+// two floats, both of its sign so that no infinities meet. Nothing: a division it stays, since the inverse has too few
+// digits.
 std::optional<std::string> times_inverse(const std::string& a, float by, bool few_digits) {
   int exponent = 0;
   const float fraction = std::abs(std::frexp(by, &exponent));
@@ -234,7 +235,8 @@ Result<Value> Emitter::emit_operator(const ir::ExprRef& e) {
     return unary(*e, a);
   }
   if (const auto whole = one_plus_of(*e); whole && is_short(*e)) return emit_one_plus(*whole);
-  if (e->args.size() != 2) return fail(Code::internal, fmt::format("operator `{}` with {} operands", ir::name_of(e->op), e->args.size()));
+  if (e->args.size() != 2)
+    return fail(Code::internal, fmt::format("operator `{}` with {} operands", ir::name_of(e->op), e->args.size()));
   SOLSTICE_TRY(Value a, emit(e->args[0]));
   SOLSTICE_TRY(Value b, emit(e->args[1]));
   return binary(*e, std::move(a), std::move(b));
@@ -264,15 +266,18 @@ Value Emitter::unary(const ir::Expr& e, const Value& a) {
   if (e.op == Op::kNeg) return define(a.type, "-" + a.text, a.depth);
   if (!is_real(a.type) && is_rounding(e.op)) return a;
   if (!is_real(a.type) && (e.op == Op::kAbs || e.op == Op::kSign)) {
-    const Interval range = e.op == Op::kSign ? Interval{-1, 1} : Interval{0, std::max(a.range.hi, (Interval::point(0) - a.range).hi)};
+    const Interval range =
+        e.op == Op::kSign ? Interval{-1, 1} : Interval{0, std::max(a.range.hi, (Interval::point(0) - a.range).hi)};
     const Value wide = convert(a, a.type == CType::kBool ? CType::kI32 : a.type);
-    const std::string text = e.op == Op::kSign ? fmt::format("sign({})", wide.text) : fmt::format("{0} < 0 ? -{0} : {0}", wide.text);
+    const std::string text =
+        e.op == Op::kSign ? fmt::format("sign({})", wide.text) : fmt::format("{0} < 0 ? -{0} : {0}", wide.text);
     return define(wide.type, text, a.depth, range);
   }
   if (const auto value = folded(e.op, a)) return real_constant(*value);
   const Value x = convert(a, a.type == CType::kF64 ? CType::kF64 : CType::kF32);
   if (e.op == Op::kIsNan || e.op == Op::kIsFinite) {
-    return define(CType::kBool, fmt::format("{}({})", e.op == Op::kIsNan ? "is_nan" : "is_finite", x.text), x.depth, {0, 1});
+    return define(CType::kBool, fmt::format("{}({})", e.op == Op::kIsNan ? "is_nan" : "is_finite", x.text), x.depth,
+                  {0, 1});
   }
   const char* brief = is_short(e) && x.type == CType::kF32 ? short_function_of(e.op) : nullptr;
   const char* function = brief ? brief : e.op == Op::kAbs ? "absolute" : e.op == Op::kSign ? "sign" : function_of(e.op);
@@ -287,8 +292,10 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
   if (const auto value = folded(e.op, a, b); value && e.kind == ir::ValueKind::kReal) return real_constant(*value);
   if (e.op == Op::kDiv) return quotient(e, std::move(a), std::move(b));
   if (e.op == Op::kAnd || e.op == Op::kOr) {
-    return define(CType::kBool, fmt::format("{} {} {}", convert(a, CType::kBool).text, symbol_of(e.op), convert(b, CType::kBool).text),
-                  depth, {0, 1});
+    return define(
+        CType::kBool,
+        fmt::format("{} {} {}", convert(a, CType::kBool).text, symbol_of(e.op), convert(b, CType::kBool).text), depth,
+        {0, 1});
   }
   CType type = common(a, b);
   const Interval range = is_real(type) ? Interval{} : integer_range(e.op, a.range, b.range);
@@ -296,7 +303,8 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
   a = convert(a, type);
   b = convert(b, type);
   if (e.op == Op::kMin || e.op == Op::kMax) {
-    return define(type, fmt::format("{}({}, {})", e.op == Op::kMin ? "minimum" : "maximum", a.text, b.text), depth, range);
+    return define(type, fmt::format("{}({}, {})", e.op == Op::kMin ? "minimum" : "maximum", a.text, b.text), depth,
+                  range);
   }
   const CType result = is_comparison(e.op) ? CType::kBool : type;
   return define(result, fmt::format("{} {} {}", a.text, symbol_of(e.op), b.text), depth, range);
@@ -309,10 +317,12 @@ Value Emitter::quotient(const ir::Expr& e, Value a, Value b) {
   a = convert(a, type);
   const bool shared = type == CType::kF32 && !b.constant && b.depth < a.depth;
   if (const auto by = constant_of(b); by && type == CType::kF32) {
-    if (const auto text = times_inverse(a.text, static_cast<float>(*by), is_short(e))) return define(type, *text, depth);
+    if (const auto text = times_inverse(a.text, static_cast<float>(*by), is_short(e)))
+      return define(type, *text, depth);
   }
   b = convert(b, type);
-  if (!shared && is_short(e) && type == CType::kF32) return define(type, fmt::format("short_quotient({}, {})", a.text, b.text), depth);
+  if (!shared && is_short(e) && type == CType::kF32)
+    return define(type, fmt::format("short_quotient({}, {})", a.text, b.text), depth);
   if (!shared) return define(type, fmt::format("{} / {}", a.text, b.text), depth);
   const std::string key = "Divisor " + b.text;
   auto& known = scopes_[static_cast<size_t>(b.depth)].known;
@@ -330,7 +340,9 @@ Value Emitter::integer_division(const ir::Expr& e, Value a, Value b) {
   const CType type = a.range.fits_int() && b.range.fits_int() ? CType::kI32 : CType::kI64;
   const bool by_constant = b.range.lo == b.range.hi && b.range.lo > 0;
   const bool modulo = e.op == Op::kMod;
-  const Interval range = !by_constant ? Interval{} : modulo ? floor_mod(a.range, b.range.lo) : floor_div(a.range, b.range.lo);
+  const Interval range = !by_constant ? Interval{}
+                         : modulo     ? floor_mod(a.range, b.range.lo)
+                                      : floor_div(a.range, b.range.lo);
   const CType result = by_constant ? type : CType::kI64;
   a = convert(a, result);
   b = convert(b, result);
@@ -338,7 +350,8 @@ Value Emitter::integer_division(const ir::Expr& e, Value a, Value b) {
     // Unsigned division by a constant is a multiplication without corrections.
     const std::string_view as = result == CType::kI32 ? "unsigned" : "unsigned long long";
     return define(result,
-                  fmt::format("static_cast<{}>(static_cast<{}>({}) {} {})", name_of(result), as, a.text, modulo ? "%" : "/", b.range.lo),
+                  fmt::format("static_cast<{}>(static_cast<{}>({}) {} {})", name_of(result), as, a.text,
+                              modulo ? "%" : "/", b.range.lo),
                   depth, range);
   }
   return define(result, fmt::format("{}({}, {})", modulo ? "floor_mod" : "floor_div", a.text, b.text), depth, range);
@@ -353,7 +366,8 @@ Result<Value> Emitter::emit_select(const ir::Expr& e) {
   yes = convert(yes, type);
   no = convert(no, type);
   const int depth = std::max({test.depth, yes.depth, no.depth});
-  return define(type, fmt::format("{} ? {} : {}", convert(test, CType::kBool).text, yes.text, no.text), depth, join(yes.range, no.range));
+  return define(type, fmt::format("{} ? {} : {}", convert(test, CType::kBool).text, yes.text, no.text), depth,
+                join(yes.range, no.range));
 }
 
 Result<Value> Emitter::emit_cast(const ir::Expr& e) {
@@ -375,11 +389,14 @@ Result<Value> Emitter::emit_power(const ir::Expr& e) {
   }
   const auto power = constant_of(exponent);
   const bool whole = power && *power == std::floor(*power) && *power >= 1 && *power <= kLargestUnrolledPower;
-  const CType type = e.kind == ir::ValueKind::kInt ? CType::kI64 : common(base, exponent) == CType::kF64 ? CType::kF64 : CType::kF32;
+  const CType type = e.kind == ir::ValueKind::kInt           ? CType::kI64
+                     : common(base, exponent) == CType::kF64 ? CType::kF64
+                                                             : CType::kF32;
   base = convert(base, type);
   if (whole) {
     Value product = base;
-    for (int i = 1; i < static_cast<int>(*power); ++i) product = define(type, fmt::format("{} * {}", product.text, base.text), depth);
+    for (int i = 1; i < static_cast<int>(*power); ++i)
+      product = define(type, fmt::format("{} * {}", product.text, base.text), depth);
     return product;
   }
   if (!is_real(type)) return fail(Code::not_yet, "an integer power with an exponent that is not a small constant");

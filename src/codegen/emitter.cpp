@@ -95,7 +95,8 @@ Value Emitter::sum_of(const Parts& parts, Interval range) {
     std::string text = sum.text;
     for (const auto& [value, factor] : terms) {
       if (factor == 0) continue;
-      const std::string wide = value.type == type ? value.text : fmt::format("static_cast<{}>({})", name_of(type), value.text);
+      const std::string wide =
+          value.type == type ? value.text : fmt::format("static_cast<{}>({})", name_of(type), value.text);
       const std::string term = factor == 1 ? wide : fmt::format("{} * {}", wide, literal(factor, type));
       text += (text.empty() ? "" : " + ") + term;
     }
@@ -176,8 +177,8 @@ Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vecto
     if (!out.inside)
       out.inside = test;
     else
-      out.inside =
-          define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text), std::max(out.inside->depth, test.depth), {0, 1});
+      out.inside = define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text),
+                          std::max(out.inside->depth, test.depth), {0, 1});
   }
   return out;
 }
@@ -193,7 +194,8 @@ Result<Value> Emitter::emit_read(const ir::Expr& e) {
   std::string text = fmt::format("load_one({} + {})", pointer_name(e.id), at.offset.text);
   int depth = at.offset.depth;
   if (at.inside) {
-    Value otherwise{type, is_real(type) ? literal(0.0, type) : literal(int64_t{0}, type), 0, Interval::point(0), std::nullopt};
+    Value otherwise{type, is_real(type) ? literal(0.0, type) : literal(int64_t{0}, type), 0, Interval::point(0),
+                    std::nullopt};
     if (e.has_else) {
       SOLSTICE_TRY(otherwise, emit(e.args.back()));
       const bool wider = otherwise.type == CType::kF64 && !otherwise.constant;

@@ -21,7 +21,8 @@ using ir::Op;
 std::set<std::string> values_in(const std::string& text) {
   std::set<std::string> out;
   for (size_t i = 0; i < text.size(); ++i) {
-    const bool starts = text[i] == 'v' && (i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_'));
+    const bool starts =
+        text[i] == 'v' && (i == 0 || !(std::isalnum(static_cast<unsigned char>(text[i - 1])) || text[i - 1] == '_'));
     size_t end = i + 1;
     while (starts && end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]))) ++end;
     const bool ends = end >= text.size() || !(std::isalnum(static_cast<unsigned char>(text[end])) || text[end] == '_');
@@ -59,7 +60,8 @@ class EpilogueWriter {
     bind_variables(emitter);
     const int depth = emitter.push();
     emitter.set_hook([&](Emitter& e, const ExprRef& node) -> Result<std::optional<Value>> {
-      if (is_accumulator(*node)) return std::optional(e.variable(CType::kF32, node->id == pseudo_ ? "acc" : "acc1", depth));
+      if (is_accumulator(*node))
+        return std::optional(e.variable(CType::kF32, node->id == pseudo_ ? "acc" : "acc1", depth));
       return std::optional<Value>();
     });
     for (const FlatEquation& equation : flat_.equations) {
@@ -82,10 +84,9 @@ class EpilogueWriter {
   bool is_accumulator(const ir::Expr& e) const { return e.op == Op::kRead && e.id >= pseudo_; }
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
-    return fail(
-        Code::not_yet,
-        fmt::format("`{}` {}; an epilogue reads the product at its own element alone: store the product, and read it in another kernel",
-                    program_.tensor(equation.target).name, why));
+    return fail(Code::not_yet, fmt::format("`{}` {}; an epilogue reads the product at its own element alone: store the "
+                                           "product, and read it in another kernel",
+                                           program_.tensor(equation.target).name, why));
   }
 
   // All equations over one set of indices: those of the anchor, in its order.
@@ -110,11 +111,13 @@ class EpilogueWriter {
         continue;
       }
       const bool twice = reads.size() > accumulators.size();
-      if (reads.empty() || twice) return refuse(equation, twice ? "reads the contraction at two places" : "does not use the contraction");
+      if (reads.empty() || twice)
+        return refuse(equation, twice ? "reads the contraction at two places" : "does not use the contraction");
       std::map<int, ExprRef> rename;
       for (const ir::Expr* read : reads) SOLSTICE_CHECK(add_renaming(equation, *read, rename));
       for (const int id : equation.free) {
-        if (!rename.count(id) && flat_.indices.index(id).extent != 1) return refuse(equation, "has an index that the contraction lacks");
+        if (!rename.count(id) && flat_.indices.index(id).extent != 1)
+          return refuse(equation, "has an index that the contraction lacks");
       }
       equation.rhs = flat_.indices.substitute(equation.rhs, rename);
       for (ExprRef& e : equation.lhs) e = flat_.indices.substitute(e, rename);
@@ -130,14 +133,16 @@ class EpilogueWriter {
     for (const ir::Expr* read : reads) {
       SOLSTICE_TRY(const auto found, places_of(equation, *read));
       for (const auto& [id, index] : found) {
-        if (!rename.emplace(id, index).second && rename[id] != index) return refuse(equation, "reads the contraction at another element");
+        if (!rename.emplace(id, index).second && rename[id] != index)
+          return refuse(equation, "reads the contraction at another element");
         if (flat_.indices.index(index->id).extent > 1) (bound.count(id) ? reduced : free).insert(index->id);
       }
     }
     const auto unknown = [&](int id) { return !rename.count(id) && flat_.indices.index(id).extent != 1; };
     if (std::any_of(equation.free.begin(), equation.free.end(), unknown))
       return refuse(equation, "has an index that the contraction lacks");
-    if (std::any_of(bound.begin(), bound.end(), unknown)) return refuse(equation, "reduces over an index that the contraction lacks");
+    if (std::any_of(bound.begin(), bound.end(), unknown))
+      return refuse(equation, "reduces over an index that the contraction lacks");
     const bool mixed = std::any_of(reduced.begin(), reduced.end(), [&](int id) { return free.count(id) > 0; });
     if (mixed && !request_.whole_rows) return refuse(equation, "needs a reduction's result for each of its elements");
     if (mixed) SOLSTICE_CHECK(require_rows(equation, rename, reduced));
@@ -152,7 +157,8 @@ class EpilogueWriter {
   }
 
   // No reduction depends on the element that needs it.
-  Status require_rows(const FlatEquation& equation, const std::map<int, ExprRef>& rename, const std::set<int>& reduced) const {
+  Status require_rows(const FlatEquation& equation, const std::map<int, ExprRef>& rename,
+                      const std::set<int>& reduced) const {
     bool depends = false;
     ir::walk(equation.rhs, [&](const ir::Expr& e) {
       if (e.op != Op::kReduce) return;
@@ -240,7 +246,8 @@ class EpilogueWriter {
   Status add_renaming(const FlatEquation& equation, const ir::Expr& read, std::map<int, ExprRef>& out) {
     SOLSTICE_TRY(const auto found, places_of(equation, read));
     for (const auto& [id, index] : found) {
-      if (out.emplace(id, index).first->second->id != index->id) return refuse(equation, "reads the contractions at different elements");
+      if (out.emplace(id, index).first->second->id != index->id)
+        return refuse(equation, "reads the contractions at different elements");
     }
     return success();
   }
@@ -269,7 +276,8 @@ class EpilogueWriter {
     for (size_t v = 0; v < request_.variables.size(); ++v) {
       const std::vector<int>& indices = request_.second->indices[v];
       const auto found = std::find(indices.begin(), indices.end(), own);
-      if (found != indices.end()) return canonical_of(request_.variables[v].indices[static_cast<size_t>(found - indices.begin())]);
+      if (found != indices.end())
+        return canonical_of(request_.variables[v].indices[static_cast<size_t>(found - indices.begin())]);
     }
     return -1;
   }
@@ -366,7 +374,8 @@ class EpilogueWriter {
       kept.insert(defined->name);
     }
     std::string head;
-    for (const EpilogueField& field : out_.fields) head += fmt::format("const {} {} = in.{};\n", field.type, field.name, field.name);
+    for (const EpilogueField& field : out_.fields)
+      head += fmt::format("const {} {} = in.{};\n", field.type, field.name, field.name);
     out_.compute = head + out_.compute;
   }
 
@@ -409,16 +418,19 @@ int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel
     if (k > 0) {
       const int64_t by = loops[k].extent;
       digit =
-          emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by), depth, {0, by - 1});
-      rest = emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by), depth,
-                            {0, rest.range.hi / by});
+          emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) % {}u)", rest.text, by),
+                         depth, {0, by - 1});
+      rest =
+          emitter.define(CType::kI32, fmt::format("static_cast<int>(static_cast<unsigned>({}) / {}u)", rest.text, by),
+                         depth, {0, rest.range.hi / by});
     }
     emitter.bind(loops[k].stepping(), Binding{0, {{digit, 1}}});
   }
   return loops.size() <= 1 ? (loops.empty() ? -1 : loops[0].stepping()) : -2;
 }
 
-Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request) {
+Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel,
+                                   const EpilogueRequest& request) {
   return EpilogueWriter(program, kernel, request).write();
 }
 

@@ -9,11 +9,12 @@
 //   - `acc` (float), in `compute` only; of a second contraction `acc1`.
 // They need math/special.h and math/vector.h and `using namespace solstice; using namespace solstice::math;`.
 //
-// Every output of the kernel must be a function of the accumulators at the same element, or, where the caller takes them
+// Every output of the kernel must be a function of the accumulators at the same element, or, where the caller takes
+// them
 // (`terms`), of reductions over such elements along some of the contraction's indices, the same ones for all: a row's
-// results. With `whole_rows`, an output may need both: then nothing but `stores` is written here, and the caller gets all
-// equations (`whole`) to write the text of each of its sweeps over a row himself. Other equations that reduce over the
-// contraction's result, or read it elsewhere, are an error (not_yet) that names the equation.
+// results. With `whole_rows`, an output may need both: then nothing but `stores` is written here, and the caller gets
+// all equations (`whole`) to write the text of each of its sweeps over a row himself. Other equations that reduce over
+// the contraction's result, or read it elsewhere, are an error (not_yet) that names the equation.
 #pragma once
 
 #include <functional>
@@ -43,8 +44,8 @@ struct SecondAnchor {
   std::vector<std::vector<int>> indices;
 };
 
-// Equations of rows' results. In `flat`, whose equations are these alone, the contraction is a read of a tensor that the
-// program does not have.
+// Equations of rows' results. In `flat`, whose equations are these alone, the contraction is a read of a tensor that
+// the program does not have.
 struct EpilogueRows {
   FlatKernel flat;
   std::vector<int> canonical;         // indices of `flat`, beside the anchor's free ones
@@ -115,11 +116,12 @@ struct EpilogueCode {
   std::optional<WholeEpilogue> whole;
 };
 
-// Binds the digits of a variable, which the caller has at `depth`, to their values. The index that it steps where it is one
-// loop; -1 where it has one value, -2 where it is several.
+// Binds the digits of a variable, which the caller has at `depth`, to their values. The index that it steps where it is
+// one loop; -1 where it has one value, -2 where it is several.
 int bind_variable(Emitter& emitter, const ir::Program& program, const FlatKernel& flat, const std::string& name,
                   const std::vector<int>& digits, int depth);
 
-Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel, const EpilogueRequest& request);
+Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel,
+                                   const EpilogueRequest& request);
 
 }  // namespace solstice::codegen

@@ -74,7 +74,9 @@ class Expander {
   ExprRef mean(const ir::Expr& e) { return real(Op::kDiv, {reduce(e, Reducer::kSum, real_body(e.args[0])), count(e)}); }
 
   // An integer sum must not overflow: mean and var are of reals.
-  ExprRef real_body(const ExprRef& body) { return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)}); }
+  ExprRef real_body(const ExprRef& body) {
+    return body->kind == ValueKind::kReal ? body : real(Op::kMul, {body, interner_.real(1.0)});
+  }
 
   ExprRef cast(DType dtype, ExprRef value) {
     ir::Expr e;

@@ -29,16 +29,21 @@ void mark_reads(const ExprRef& root, std::vector<char>& tensors) {
 
 class Flattener {
  public:
-  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored, const std::vector<Anchor>& anchors,
-            Recurrences recurrences, FlatKernel& out)
-      : program_(program), anchors_(anchors), recurrences_(recurrences), out_(out), stored_(stored.begin(), stored.end()) {
+  Flattener(const ir::Program& program, const ir::Kernel& kernel, const std::vector<int>& stored,
+            const std::vector<Anchor>& anchors, Recurrences recurrences, FlatKernel& out)
+      : program_(program),
+        anchors_(anchors),
+        recurrences_(recurrences),
+        out_(out),
+        stored_(stored.begin(), stored.end()) {
     const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
     for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
     for (size_t id = 0; id < program.equations.size(); ++id) {
       const ir::Equation& equation = program.equations[id];
       const ir::Tensor& target = program.target_of(equation);
       const bool view = target.kind == ir::TensorKind::kLocal && target.kernel == -1;
-      if (!view && definitions_.count(equation.target) && !own.count(static_cast<int>(id))) elsewhere_.insert(equation.target);
+      if (!view && definitions_.count(equation.target) && !own.count(static_cast<int>(id)))
+        elsewhere_.insert(equation.target);
       if (view && !definitions_.count(equation.target)) views_.insert(equation.target);
       if (view && views_.count(equation.target)) definitions_[equation.target].push_back(static_cast<int>(id));
     }
@@ -47,8 +52,9 @@ class Flattener {
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
     if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) {
-      return fail(Code::illegal_knobs,
-                  fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
+      return fail(
+          Code::illegal_knobs,
+          fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
     }
     std::map<int, ExprRef> map;
     FlatEquation flat;
@@ -76,7 +82,8 @@ class Flattener {
     const ir::Equation& equation = program_.equation(id);
     std::map<int, ExprRef> map;
     for (size_t i = 0; i < equation.indices.size(); ++i)
-      map[static_cast<int>(i)] = out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
+      map[static_cast<int>(i)] =
+          out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
     SOLSTICE_TRY(const ExprRef value, inlined(out_.indices.substitute(root, map, equation.indices)));
     return expand_reducers(out_.indices, program_, value);
   }
@@ -98,7 +105,8 @@ class Flattener {
     }
     const ir::Equation& equation = program_.equation(id);
     ExprRef rhs = equation.rhs;
-    if (std::any_of(anchors_.begin(), anchors_.end(), [&](const Anchor& a) { return a.equation == id; })) rhs = with_anchors(rhs, equation);
+    if (std::any_of(anchors_.begin(), anchors_.end(), [&](const Anchor& a) { return a.equation == id; }))
+      rhs = with_anchors(rhs, equation);
     auto result = inlined(out_.indices.substitute(rhs, map, equation.indices));
     --depth_;
     return result;
@@ -145,7 +153,8 @@ class Flattener {
     }
     if (refuted(inside)) return read.args.back();  // outside at every point: no piece has to hold it
     ExprRef value;
-    if (recurrences_ == Recurrences::kLinear && group_of(read.id) >= 0 && (!open_ || open_->group != group_of(read.id))) {
+    if (recurrences_ == Recurrences::kLinear && group_of(read.id) >= 0 &&
+        (!open_ || open_->group != group_of(read.id))) {
       SOLSTICE_TRY(value, recurrence(read.id, arguments));
     } else {
       SOLSTICE_TRY(const bool state, is_state(read));
@@ -173,7 +182,9 @@ class Flattener {
       value = always || !value ? piece : out_.indices.node(Op::kSelect, piece->kind, {inverse.inside, piece, value});
       if (always && !sole) return value;
     }
-    if (!value) return fail(Code::program_invalid, fmt::format("no piece of `{}` holds the element read", program_.tensor(read.id).name));
+    if (!value)
+      return fail(Code::program_invalid,
+                  fmt::format("no piece of `{}` holds the element read", program_.tensor(read.id).name));
     return value;
   }
 
@@ -193,8 +204,9 @@ class Flattener {
     const auto [along, offset] = steps_of(equation);
     const ExprRef& step = place[along];
     if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != state.shape[along]) {
-      return fail(Code::not_yet,
-                  fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
+      return fail(
+          Code::not_yet,
+          fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
     }
     std::optional<OpenRecurrence> outer =
         std::exchange(open_, OpenRecurrence{equation.group, tensor, place, along, equation.step_sign < 0});
@@ -207,19 +219,22 @@ class Flattener {
     return recurrence_node(out_.indices, found);
   }
 
-  // Whether `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and there.
+  // Whether `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and
+  // there.
   Result<bool> is_state(const ir::Expr& read) const {
     if (!open_ || group_of(read.id) != open_->group) return false;
     const std::vector<int>& ids = definitions_.at(read.id);
-    const auto member = std::find_if(ids.begin(), ids.end(), [&](int id) { return program_.equation(id).group == open_->group; });
+    const auto member =
+        std::find_if(ids.begin(), ids.end(), [&](int id) { return program_.equation(id).group == open_->group; });
     return open_->is_state(out_.indices, program_, read, program_.equation(*member));
   }
 
   Result<ExprRef> stored_elsewhere(const ir::Expr& read) {
     if (stored_.count(read.id) == 0) return out_.indices.intern(read);
-    return fail(Code::illegal_knobs, fmt::format("this kernel writes some pieces of `{0}` and reads others, which another kernel writes: "
-                                                 "define all pieces of `{0}` in one kernel, or read it in a third",
-                                                 program_.tensor(read.id).name));
+    return fail(Code::illegal_knobs,
+                fmt::format("this kernel writes some pieces of `{0}` and reads others, which another kernel writes: "
+                            "define all pieces of `{0}` in one kernel, or read it in a third",
+                            program_.tensor(read.id).name));
   }
 
   bool refuted(const ExprRef& test) {
@@ -260,7 +275,8 @@ std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kern
   for (const int id : kernel.equations) {
     const int target = program.equation(id).target;
     const ir::Tensor& tensor = program.tensor(target);
-    const bool wanted = tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere[static_cast<size_t>(target)];
+    const bool wanted =
+        tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere[static_cast<size_t>(target)];
     const bool storable = tensor.kind == ir::TensorKind::kOutput || tensor.kind == ir::TensorKind::kTensor;
     if (wanted && storable && std::find(out.begin(), out.end(), target) == out.end()) out.push_back(target);
   }
@@ -277,7 +293,8 @@ Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
     SOLSTICE_CHECK(flattener.add(id));
   }
   if (out.equations.empty()) {
-    return fail(Code::program_invalid, fmt::format("kernel `{}` defines nothing that is an output or is read elsewhere", kernel.name));
+    return fail(Code::program_invalid,
+                fmt::format("kernel `{}` defines nothing that is an output or is read elsewhere", kernel.name));
   }
   return out;
 }

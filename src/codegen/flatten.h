@@ -2,7 +2,8 @@
 // side reads only tensors that other kernels or the caller provide.
 //
 // - locals, views and tensors of this kernel are inlined (storage is permission: a value kept on chip is not rounded);
-// - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several; pieces
+// - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several;
+// pieces
 //   that other kernels define are read from memory;
 // - mean, var and logsumexp become sums and maxima that lose nothing to cancellation (expand.h);
 // - every node is interned (interner.h), all equations share one index table.
@@ -40,18 +41,19 @@ struct Anchor {
 // Whether linear recurrences of first order become nodes (recurrence.h); others are refused with not_yet.
 enum class Recurrences { kRefused, kLinear };
 
-// Errors: illegal_knobs for recurrences that are refused, and for a tensor of which the kernel writes some pieces and reads
-// others that another kernel writes; program_invalid where a definition cannot be inverted (named).
-Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel, const std::vector<Anchor>& anchors = {},
-                           Recurrences recurrences = Recurrences::kRefused);
+// Errors: illegal_knobs for recurrences that are refused, and for a tensor of which the kernel writes some pieces and
+// reads others that another kernel writes; program_invalid where a definition cannot be inverted (named).
+Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
+                           const std::vector<Anchor>& anchors = {}, Recurrences recurrences = Recurrences::kRefused);
 
-// A node of one of the kernel's equations, inlined in the same way. Its indices are the equation's, by the same ids; what
-// inlining adds comes behind them.
+// A node of one of the kernel's equations, inlined in the same way. Its indices are the equation's, by the same ids;
+// what inlining adds comes behind them.
 struct FlatNode {
   Interner indices;
   ir::ExprRef value;
 };
-Result<FlatNode> flatten_node(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::ExprRef& node);
+Result<FlatNode> flatten_node(const ir::Program& program, const ir::Kernel& kernel, int equation,
+                              const ir::ExprRef& node);
 
 // Tensors that the kernel must write: outputs, buffers' new values, and what others read.
 std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel);

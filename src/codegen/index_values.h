@@ -14,7 +14,7 @@ struct IndexValue {
 };
 
 // `variable` holds the digits of indices of `equation`, outermost first; the expression is over these indices.
-Result<IndexValue> emit_index_value(const ir::Program& program, const ir::Equation& equation, const EpilogueVariable& variable,
-                                    const ir::ExprRef& expression);
+Result<IndexValue> emit_index_value(const ir::Program& program, const ir::Equation& equation,
+                                    const EpilogueVariable& variable, const ir::ExprRef& expression);
 
 }  // namespace solstice::codegen

@@ -65,8 +65,8 @@ size_t Interner::Hash::operator()(const ir::Expr* e) const {
 
 bool Interner::Equal::operator()(const ir::Expr* a, const ir::Expr* b) const {
   return a->op == b->op && a->kind == b->kind && std::bit_cast<uint64_t>(a->real) == std::bit_cast<uint64_t>(b->real) &&
-         a->integer == b->integer && a->id == b->id && a->has_else == b->has_else && a->reducer == b->reducer && a->dtype == b->dtype &&
-         a->binders == b->binders && a->args == b->args;
+         a->integer == b->integer && a->id == b->id && a->has_else == b->has_else && a->reducer == b->reducer &&
+         a->dtype == b->dtype && a->binders == b->binders && a->args == b->args;
 }
 
 int Interner::add_index(std::string name, int64_t extent) {
@@ -81,7 +81,8 @@ ir::ExprRef Interner::intern(ir::Expr node) {
   return kept;
 }
 
-ir::ExprRef Interner::substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map, const std::vector<ir::Index>& extents) {
+ir::ExprRef Interner::substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map,
+                                 const std::vector<ir::Index>& extents) {
   return Rewriter(*this, std::move(map), &extents).rewrite(root);
 }
 

@@ -22,7 +22,8 @@ class Interner {
   ir::ExprRef intern(ir::Expr node);
   // `root` with indices replaced. Binders that the map does not name get fresh ids, once per call; `extents` gives
   // their extents (the equation's index table). Root may be of another interner or of none.
-  ir::ExprRef substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map, const std::vector<ir::Index>& extents);
+  ir::ExprRef substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map,
+                         const std::vector<ir::Index>& extents);
   // The same for a node of this interner.
   ir::ExprRef substitute(const ir::ExprRef& root, const std::map<int, ir::ExprRef>& map);
 

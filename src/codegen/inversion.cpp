@@ -24,8 +24,8 @@ ExprRef divided(Interner& interner, Op op, const ExprRef& e, int64_t by) {
 }
 
 // One dimension: digits from the largest coefficient down, the rest must be zero.
-void invert_dimension(Interner& interner, const ir::Program& program, const ir::Equation& equation, const ir::Affine& form,
-                      const ExprRef& argument, Inversion& out) {
+void invert_dimension(Interner& interner, const ir::Program& program, const ir::Equation& equation,
+                      const ir::Affine& form, const ExprRef& argument, Inversion& out) {
   auto terms = form.terms;
   std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
   ExprRef rest = minus(interner, argument, form.offset);
@@ -63,10 +63,12 @@ Result<Inversion> invert(Interner& interner, const ir::Program& program, const i
   for (size_t d = 0; d < equation.lhs.size(); ++d) {
     // The left side speaks in the equation's own indices: read its form without an interner's extents.
     const auto form = ir::as_affine(equation.lhs[d]);
-    const bool positive = form && std::all_of(form->terms.begin(), form->terms.end(), [](const auto& term) { return term.second > 0; });
+    const bool positive =
+        form && std::all_of(form->terms.begin(), form->terms.end(), [](const auto& term) { return term.second > 0; });
     if (!positive) {
-      return fail(Code::program_invalid, fmt::format("the left side `{}` is not a sum of indices times positive constants",
-                                                     ir::to_text(program, equation, equation.lhs[d])));
+      return fail(Code::program_invalid,
+                  fmt::format("the left side `{}` is not a sum of indices times positive constants",
+                              ir::to_text(program, equation, equation.lhs[d])));
     }
     invert_dimension(interner, program, equation, *form, arguments[d], out);
   }

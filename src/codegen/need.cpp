@@ -15,7 +15,8 @@ struct Need {
 // form >= 0 wherever the condition (or its negation) holds and nowhere else.
 std::optional<Affine> form_of(const Interner& indices, const ExprRef& condition, bool negated) {
   if (condition->op == Op::kNot) return form_of(indices, condition->args[0], !negated);
-  const bool less = condition->op == Op::kLt || condition->op == Op::kLe, greater = condition->op == Op::kGt || condition->op == Op::kGe;
+  const bool less = condition->op == Op::kLt || condition->op == Op::kLe,
+             greater = condition->op == Op::kGt || condition->op == Op::kGe;
   if (!less && !greater) return std::nullopt;
   const auto left = linear_form(indices, condition->args[0]), right = linear_form(indices, condition->args[1]);
   if (!left || !right) return std::nullopt;
@@ -28,7 +29,8 @@ std::optional<Affine> form_of(const Interner& indices, const ExprRef& condition,
 
 class Finder {
  public:
-  Finder(const Interner& indices, const std::function<bool(const ir::Expr&)>& value) : indices_(indices), value_(value) {}
+  Finder(const Interner& indices, const std::function<bool(const ir::Expr&)>& value)
+      : indices_(indices), value_(value) {}
 
   Need need(const ExprRef& e) const {
     if (value_(*e)) return {true, std::nullopt};
@@ -60,7 +62,8 @@ class Finder {
 
 }  // namespace
 
-std::optional<Affine> needed_where(const Interner& indices, const ExprRef& expression, const std::function<bool(const ir::Expr&)>& value) {
+std::optional<Affine> needed_where(const Interner& indices, const ExprRef& expression,
+                                   const std::function<bool(const ir::Expr&)>& value) {
   return Finder(indices, value).need(expression).where;
 }
 

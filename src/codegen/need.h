@@ -8,8 +8,8 @@
 
 namespace solstice::codegen {
 
-// The points with form >= 0 at which `value` is needed for `expression`; nothing where that is no half-space, or all of them.
-// Only selects on affine comparisons leave a value out.
+// The points with form >= 0 at which `value` is needed for `expression`; nothing where that is no half-space, or all of
+// them. Only selects on affine comparisons leave a value out.
 std::optional<ir::Affine> needed_where(const Interner& indices, const ir::ExprRef& expression,
                                        const std::function<bool(const ir::Expr&)>& value);
 

@@ -22,7 +22,8 @@ struct Form {
 
 class Splitter {
  public:
-  Splitter(Interner& interner, const ir::Tensor& tensor, int state) : interner_(interner), tensor_(tensor), state_(state) {}
+  Splitter(Interner& interner, const ir::Tensor& tensor, int state)
+      : interner_(interner), tensor_(tensor), state_(state) {}
 
   const ExprRef& initial() const { return initial_; }
 
@@ -55,7 +56,8 @@ class Splitter {
   }
 
   Error refused(const ExprRef& e) const {
-    return fail(Code::not_yet, fmt::format("`{}` is no linear function of its step before (`{}`)", tensor_.name, name_of(e->op)));
+    return fail(Code::not_yet,
+                fmt::format("`{}` is no linear function of its step before (`{}`)", tensor_.name, name_of(e->op)));
   }
 
   ExprRef real(Op op, std::vector<ExprRef> args) { return interner_.node(op, ValueKind::kReal, std::move(args)); }
@@ -127,12 +129,18 @@ ExprRef recurrence_node(Interner& interner, const LinearStep& step) {
   return interner.intern(std::move(e));
 }
 
-bool is_recurrence(const ir::Expr& node) { return node.op == Op::kReduce && node.binders.empty() && node.args.size() == 3; }
+bool is_recurrence(const ir::Expr& node) {
+  return node.op == Op::kReduce && node.binders.empty() && node.args.size() == 3;
+}
 
-LinearStep step_of(const ir::Expr& node) { return {node.args[2]->id, node.integer == kBackwards, node.args[1], node.args[0]}; }
+LinearStep step_of(const ir::Expr& node) {
+  return {node.args[2]->id, node.integer == kBackwards, node.args[1], node.args[0]};
+}
 
-Result<LinearStep> linear_step(Interner& interner, const ExprRef& value, const ir::Tensor& tensor, int state, int along, bool reverse) {
-  if (tensor.value != ValueKind::kReal) return fail(Code::not_yet, fmt::format("`{}` is a recurrence over integers", tensor.name));
+Result<LinearStep> linear_step(Interner& interner, const ExprRef& value, const ir::Tensor& tensor, int state, int along,
+                               bool reverse) {
+  if (tensor.value != ValueKind::kReal)
+    return fail(Code::not_yet, fmt::format("`{}` is a recurrence over integers", tensor.name));
   Splitter splitter(interner, tensor, state);
   SOLSTICE_TRY(const Form form, splitter.split(value));
   LinearStep out{along, reverse, form.a ? form.a : interner.real(0), form.b ? form.b : interner.real(0)};
@@ -148,7 +156,8 @@ Result<LinearStep> linear_step(Interner& interner, const ExprRef& value, const i
 
 std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) {
   for (size_t d = 0; d < equation.lhs.size(); ++d) {
-    if (const auto form = ir::as_affine(equation.lhs[d]); form && form->coefficient(equation.step_index) != 0) return {d, form->offset};
+    if (const auto form = ir::as_affine(equation.lhs[d]); form && form->coefficient(equation.step_index) != 0)
+      return {d, form->offset};
   }
   return {0, 0};  // not reached: the static rules see to it
 }
@@ -156,8 +165,8 @@ std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) {
 Result<bool> OpenRecurrence::is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read,
                                       const ir::Equation& equation) const {
   const auto other = [&](const char* why) {
-    return fail(Code::not_yet,
-                fmt::format("`{}` {}; linear recurrences of the step before alone are run", program.tensor(read.id).name, why));
+    return fail(Code::not_yet, fmt::format("`{}` {}; linear recurrences of the step before alone are run",
+                                           program.tensor(read.id).name, why));
   };
   const auto [dimension, offset] = steps_of(equation);
   const auto here = linear_form(interner, place[along]), there = linear_form(interner, read.args[dimension]);

@@ -22,9 +22,10 @@ ir::ExprRef recurrence_node(Interner& interner, const LinearStep& step);
 bool is_recurrence(const ir::Expr& node);
 LinearStep step_of(const ir::Expr& node);
 
-// `value` as a linear function of the reads of tensor `state` in it, which are all of the step before `along`; what such a
-// read yields outside of the tensor is the initial state. Error: not_yet where it is none.
-Result<LinearStep> linear_step(Interner& interner, const ir::ExprRef& value, const ir::Tensor& tensor, int state, int along, bool reverse);
+// `value` as a linear function of the reads of tensor `state` in it, which are all of the step before `along`; what
+// such a read yields outside of the tensor is the initial state. Error: not_yet where it is none.
+Result<LinearStep> linear_step(Interner& interner, const ir::ExprRef& value, const ir::Tensor& tensor, int state,
+                               int along, bool reverse);
 
 // The dimension along which an equation of a recurrence advances, and where it writes there at step 0.
 std::pair<size_t, int64_t> steps_of(const ir::Equation& equation);
@@ -37,9 +38,10 @@ struct OpenRecurrence {
   size_t along = 0;  // the dimension of steps
   bool reverse = false;
 
-  // Whether `read`, of what `equation` of the group defines, is of the state one step before; otherwise it is of something that
-  // this step or the one before computes on the way. Error: not_yet for reads of neither.
-  Result<bool> is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read, const ir::Equation& equation) const;
+  // Whether `read`, of what `equation` of the group defines, is of the state one step before; otherwise it is of
+  // something that this step or the one before computes on the way. Error: not_yet for reads of neither.
+  Result<bool> is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read,
+                        const ir::Equation& equation) const;
 };
 
 }  // namespace solstice::codegen

@@ -38,7 +38,8 @@ std::vector<SerialLoop> serial_loops(const Interner& indices, const std::vector<
       continue;
     }
     const std::string rest = extent % kRun == 0 ? "" : fmt::format(" && {} < {}", i, extent);
-    out.push_back({fmt::format("for (int {0}_run = 0; {0}_run < {1}; {0}_run += {2}) {{\n", i, extent, kRun), ceil_div(extent, kRun)});
+    out.push_back({fmt::format("for (int {0}_run = 0; {0}_run < {1}; {0}_run += {2}) {{\n", i, extent, kRun),
+                   ceil_div(extent, kRun)});
     out.push_back({fmt::format("for (int {0} = {0}_run; {0} < {0}_run + {1}{2}; ++{0}) {{\n", i, kRun, rest), kRun});
   }
   return out;
@@ -66,9 +67,13 @@ size_t run_of(const std::vector<SerialLoop>& loops) {
 }  // namespace
 
 Result<ReducerText> text_of(Reducer reducer, CType type) {
-  const auto number = [&](double v) { return is_real(type) ? literal(v, type) : literal(static_cast<int64_t>(v), type); };
-  const auto lowest = is_real(type) ? fmt::format("-static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MIN, CType::kI64);
-  const auto highest = is_real(type) ? fmt::format("static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MAX, CType::kI64);
+  const auto number = [&](double v) {
+    return is_real(type) ? literal(v, type) : literal(static_cast<int64_t>(v), type);
+  };
+  const auto lowest =
+      is_real(type) ? fmt::format("-static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MIN, CType::kI64);
+  const auto highest =
+      is_real(type) ? fmt::format("static_cast<{}>(infinity())", name_of(type)) : literal(INT64_MAX, CType::kI64);
   switch (reducer) {
     case Reducer::kSum:
       return ReducerText{number(0), "{0} + {1}"};
@@ -115,14 +120,16 @@ Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reducti
   const size_t run = rounds ? run_of(loops) : loops.size();
   const std::string partial = run < loops.size() ? accumulator + "_run" : accumulator;
   const std::string start = fmt::format("{} = {};\n", partial, text.start);
-  const std::string step = fmt::format("{}{}{} = {};\n", body, test, partial, fmt::format(fmt::runtime(text.step), partial, term.text));
+  const std::string step =
+      fmt::format("{}{}{} = {};\n", body, test, partial, fmt::format(fmt::runtime(text.step), partial, term.text));
   std::string code = fmt::format("{} {} = {};\n", name_of(type), accumulator, text.start);
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == run) code += fmt::format("{} {}", name_of(type), start);
     code += loops[i].head;
   }
   code += step;
-  if (run < loops.size()) code += std::string(loops.size() - run, '}') + fmt::format("\n{} += {};\n", accumulator, partial);
+  if (run < loops.size())
+    code += std::string(loops.size() - run, '}') + fmt::format("\n{} += {};\n", accumulator, partial);
   code += std::string(std::min(run, loops.size()), '}');
   emitter.statement(outer, code);
   return emitter.variable(type, accumulator, outer);

@@ -84,7 +84,8 @@ Json resources_of(const Built& built, size_t module) {
   Json out = Json::array();
   for (const toolchain::KernelResources& kernel : built.compiled[module].kernels) {
     Json launches = Json::array();
-    for (std::string& name : launches_of(built.plan, built.plan.modules[module].name, kernel.entry)) launches.push(std::move(name));
+    for (std::string& name : launches_of(built.plan, built.plan.modules[module].name, kernel.entry))
+      launches.push(std::move(name));
     out.push(to_json(kernel).set("launches", launches));
   }
   return out;

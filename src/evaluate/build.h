@@ -29,8 +29,8 @@ class PendingBuild {
   PendingBuild(Lowered lowered, const machine::Machine& machine, toolchain::Compiler& compiler);
   // Whether the compiler is done, waiting at most so long.
   bool ready(Seconds patience) const;
-  // Waits for the compiler. Once. A source that does not compile is data (ok is false); an error means that this machine
-  // cannot compile.
+  // Waits for the compiler. Once. A source that does not compile is data (ok is false); an error means that this
+  // machine cannot compile.
   Result<Built> finish();
 
  private:

@@ -23,9 +23,11 @@ Result<std::vector<const Step*>> steps_that_ran(const Plan& plan, const std::vec
     if (step.phase == Phase::kLaunch) left.push_back(&step);
   }
   for (const std::string& activity : activities) {
-    const auto found = std::find_if(left.begin(), left.end(), [&](const Step* step) { return traced_name(*step) == activity; });
+    const auto found =
+        std::find_if(left.begin(), left.end(), [&](const Step* step) { return traced_name(*step) == activity; });
     if (found == left.end())
-      return fail(Code::candidate_failed, fmt::format("the trace has `{}`, which the plan has not, or not so often", activity));
+      return fail(Code::candidate_failed,
+                  fmt::format("the trace has `{}`, which the plan has not, or not so often", activity));
     out.push_back(*found);
     left.erase(found);
   }
@@ -69,8 +71,8 @@ TracedKernel& kernel_named(const std::string& name, const Json& costs, KernelTra
 }  // namespace
 
 int steps_of_call(const Plan& plan) {
-  return static_cast<int>(
-      std::count_if(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.phase == Phase::kLaunch; }));
+  return static_cast<int>(std::count_if(plan.steps.begin(), plan.steps.end(),
+                                        [](const Step& step) { return step.phase == Phase::kLaunch; }));
 }
 
 Result<KernelTrace> by_kernel(const Plan& plan, const run::TimedBlock& traced, const Json& costs) {
@@ -89,8 +91,8 @@ Result<KernelTrace> by_kernel(const Plan& plan, const run::TimedBlock& traced, c
 }
 
 bool only_tracing_failed(const Verdict& verdict) {
-  return verdict.outcome == Outcome::kCrashed || verdict.outcome == Outcome::kHung || verdict.outcome == Outcome::kLoadFailed ||
-         verdict.outcome == Outcome::kOutOfMemory;
+  return verdict.outcome == Outcome::kCrashed || verdict.outcome == Outcome::kHung ||
+         verdict.outcome == Outcome::kLoadFailed || verdict.outcome == Outcome::kOutOfMemory;
 }
 
 }  // namespace solstice::evaluate

@@ -10,8 +10,8 @@ namespace solstice::evaluate {
 // Launches, memsets and copies of a call.
 int steps_of_call(const Plan& plan);
 
-// `traced`: a block of Tracer::kCupti that passed. `costs`: the list of that name in Preparation::record(). Error candidate_failed,
-// saying what differs, where what ran is not what the plan says.
+// `traced`: a block of Tracer::kCupti that passed. `costs`: the list of that name in Preparation::record(). Error
+// candidate_failed, saying what differs, where what ran is not what the plan says.
 Result<KernelTrace> by_kernel(const Plan& plan, const run::TimedBlock& traced, const Json& costs);
 
 // A traced block failed although the candidate passed before: the trace is to blame, where it says nothing of results.

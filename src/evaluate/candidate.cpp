@@ -78,8 +78,8 @@ UsableDims usable_dims(const lang::Program& tree) {
 void keep_usable(std::vector<lang::Knob>& knobs, const std::set<std::string>& bad_dims) {
   std::set<std::string> seen;
   std::erase_if(knobs, [&](const lang::Knob& knob) {
-    const bool again =
-        std::any_of(knob.names.begin(), knob.names.end(), [&](const std::string& name) { return !seen.insert(name).second; });
+    const bool again = std::any_of(knob.names.begin(), knob.names.end(),
+                                   [&](const std::string& name) { return !seen.insert(name).second; });
     return again || mentions(knob.value, bad_dims);
   });
 }
@@ -91,15 +91,16 @@ bool writes(const lang::Kernel& kernel, const std::string& name) {
   });
 }
 
-// The kernel as a program of its own: what others write is given, what it writes is wanted. Nothing where it has a mistake
-// itself, or leaves nothing behind.
+// The kernel as a program of its own: what others write is given, what it writes is wanted. Nothing where it has a
+// mistake itself, or leaves nothing behind.
 std::optional<ir::Program> alone(const lang::Program& tree, const lang::Item& kernel_item) {
   const auto& kernel = std::get<lang::Kernel>(kernel_item.node);
   std::vector<lang::Item> items;
   bool leaves = false;
   for (const lang::Item& item : tree.items) {
     const bool plain = std::holds_alternative<lang::Dims>(item.node) || std::holds_alternative<lang::Fn>(item.node) ||
-                       std::holds_alternative<lang::View>(item.node) || std::holds_alternative<lang::Clause>(item.node) ||
+                       std::holds_alternative<lang::View>(item.node) ||
+                       std::holds_alternative<lang::Clause>(item.node) ||
                        std::holds_alternative<lang::Source>(item.node);
     if (plain) items.push_back(item);
     const auto* decl = std::get_if<lang::Decl>(&item.node);
@@ -148,11 +149,13 @@ Checked check(const std::string& text, const Setting& setting) {
   out.tree = lang::parse(text, out.diagnostics);
   const bool grammar = out.diagnostics.has_errors();
   check_clauses(out.tree, setting.numerics, setting.meaning, out.diagnostics);
-  out.program = ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
+  out.program =
+      ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
   if (grammar) out.program.reset();
   if (!out.ok()) {
     const auto& found = out.diagnostics.all();
-    const bool too_large = std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.code == "E023"; });
+    const bool too_large =
+        std::any_of(found.begin(), found.end(), [](const Diagnostic& d) { return d.code == "E023"; });
     if (!too_large) check_schedules_of(out.tree, setting, out.diagnostics);
     out.diagnostics.sort();
     return out;
@@ -165,7 +168,8 @@ Checked check(const std::string& text, const Setting& setting) {
 
 void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
   const auto note = [&](const std::string& what, Span span) {
-    diagnostics.add({"N100", Severity::kNote, "not yet: " + what, span, {}, "`check` goes on, `compile` stops here", ""});
+    diagnostics.add(
+        {"N100", Severity::kNote, "not yet: " + what, span, {}, "`check` goes on, `compile` stops here", ""});
   };
   for (const ir::NotYet& each : not_built(program)) note(each.what, each.span);
   for (const ir::Kernel& kernel : program.kernels) {

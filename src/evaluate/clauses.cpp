@@ -16,8 +16,9 @@ void check_target(const std::string& name, Span span, Diagnostics& diagnostics) 
   const auto machines = machine::list_machines();
   if (!machines.ok() || std::find(machines->begin(), machines->end(), name) != machines->end()) return;
   const std::string near = closest(name, *machines);
-  diagnostics.error("E008", span, fmt::format("no machine `{}`", name),
-                    near.empty() ? fmt::format("there are `{}`", fmt::join(*machines, "`, `")) : fmt::format("closest: `{}`", near));
+  diagnostics.error(
+      "E008", span, fmt::format("no machine `{}`", name),
+      near.empty() ? fmt::format("there are `{}`", fmt::join(*machines, "`, `")) : fmt::format("closest: `{}`", near));
 }
 
 // What the run or the problem asks is not for the program to loosen. Frozen weights are the run's (`--weights frozen`).
@@ -39,13 +40,16 @@ void check_policy(const std::string& name, const std::string& run, Span span, Di
 
 }  // namespace
 
-void check_clauses(const lang::Program& tree, const std::string& run_policy, const Meaning* problem, Diagnostics& diagnostics) {
+void check_clauses(const lang::Program& tree, const std::string& run_policy, const Meaning* problem,
+                   Diagnostics& diagnostics) {
   for (const lang::Item& item : tree.items) {
     const auto* const clause = std::get_if<lang::Clause>(&item.node);
     if (!clause) continue;
     if (clause->kind == lang::Clause::Kind::kTarget) check_target(clause->names[0], item.span, diagnostics);
-    if (clause->kind == lang::Clause::Kind::kAllow && problem) check_permissions(*clause, item.span, *problem, diagnostics);
-    if (clause->kind == lang::Clause::Kind::kNumerics) check_policy(clause->names[0], run_policy, item.span, diagnostics);
+    if (clause->kind == lang::Clause::Kind::kAllow && problem)
+      check_permissions(*clause, item.span, *problem, diagnostics);
+    if (clause->kind == lang::Clause::Kind::kNumerics)
+      check_policy(clause->names[0], run_policy, item.span, diagnostics);
   }
 }
 

@@ -1,12 +1,13 @@
-// An evaluator over several devices, each with a thread of its own: whichever is free takes the trial that was started first, and results
-// come in as they are done. It knows no GPU; gpu_fleet.h makes one of them.
+// An evaluator over several devices, each with a thread of its own: whichever is free takes the trial that was started
+// first, and results come in as they are done. It knows no GPU; gpu_fleet.h makes one of them.
 //
 //   Fleet fleet(std::move(devices), begin, left_out);
 //   SOLSTICE_CHECK(fleet.open());
 //   ... a search uses it: start(), land() ...
 //   fleet.end();  // from here on the devices are the caller's own again
 //
-// Whoever else works with a device takes it only while the fleet rests: before the first land(), after rest() and after end().
+// Whoever else works with a device takes it only while the fleet rests: before the first land(), after rest() and after
+// end().
 #pragma once
 
 #include <condition_variable>
@@ -24,8 +25,8 @@
 
 namespace solstice::evaluate {
 
-// A trial that was begun. All its functions are called in a device's thread; several devices have it one after the other where it
-// has to be given to another.
+// A trial that was begun. All its functions are called in a device's thread; several devices have it one after the
+// other where it has to be given to another.
 class FleetTrial {
  public:
   virtual ~FleetTrial() = default;
@@ -63,8 +64,8 @@ class Fleet : public search::Evaluator {
   // Opens all at once. An error: none could be opened.
   Status open();
   void start(const search::Node& node) override;
-  // Error: a trial's prepare(), or that of the last device that broke; or a second one on the same trial, which stays, for it is the
-  // trial then or something that they share. What is done comes in before.
+  // Error: a trial's prepare(), or that of the last device that broke; or a second one on the same trial, which stays,
+  // for it is the trial then or something that they share. What is done comes in before.
   Result<search::Landed> land() override;
   // Trials in hand are finished, their results kept, and no other is taken before a land() has to wait for one.
   void rest();

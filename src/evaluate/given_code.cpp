@@ -16,7 +16,8 @@ constexpr int64_t kWarp = 32;
 constexpr size_t kMostLines = 12;
 
 int64_t size_of_argument(const Argument& argument) {
-  return argument.kind == ArgumentKind::kTensorMap ? 128 : 8;  // a clause passes pointers and 64-bit integers beside them
+  return argument.kind == ArgumentKind::kTensorMap ? 128
+                                                   : 8;  // a clause passes pointers and 64-bit integers beside them
 }
 
 const char* type_of(const Argument& argument) {
@@ -31,48 +32,53 @@ std::string parameters_flaw(const std::vector<int64_t>& found, const Step& step)
   for (size_t i = 0; i < found.size(); ++i) {
     const Argument& argument = step.arguments[i];
     if (found[i] == size_of_argument(argument)) continue;
-    return fmt::format("parameter {} of `{}` has {} bytes; `args` passes a {} of {}", i + 1, step.entry, found[i], type_of(argument),
-                       size_of_argument(argument));
+    return fmt::format("parameter {} of `{}` has {} bytes; `args` passes a {} of {}", i + 1, step.entry, found[i],
+                       type_of(argument), size_of_argument(argument));
   }
   return "";
 }
 
 std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step, const machine::Machine& machine) {
-  const auto used =
-      std::find_if(compiled.kernels.begin(), compiled.kernels.end(), [&](const auto& kernel) { return kernel.entry == step.entry; });
+  const auto used = std::find_if(compiled.kernels.begin(), compiled.kernels.end(),
+                                 [&](const auto& kernel) { return kernel.entry == step.entry; });
   if (used == compiled.kernels.end()) return "";
   const int64_t warps = ceil_div(step.block[0] * step.block[1] * step.block[2], kWarp);
   const int64_t registers = warps * round_up(used->registers * kWarp, machine.register_unit);
   if (registers > machine.registers_per_sm) {
     return fmt::format(
-        "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or `__launch_bounds__`", step.entry,
-        used->registers, warps * kWarp, registers, machine.registers_per_sm);
+        "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or "
+        "`__launch_bounds__`",
+        step.entry, used->registers, warps * kWarp, registers, machine.registers_per_sm);
   }
   if (used->stack_bytes > kMostLocalBytes) {
-    return fmt::format("`{}` takes {} bytes of local memory a thread, and {} are allowed: a smaller array, or fewer values at once",
-                       step.entry, used->stack_bytes, kMostLocalBytes);
+    return fmt::format(
+        "`{}` takes {} bytes of local memory a thread, and {} are allowed: a smaller array, or fewer values at once",
+        step.entry, used->stack_bytes, kMostLocalBytes);
   }
   const auto shared = static_cast<int64_t>(machine.shared_per_block.value);  // static and dynamic together
   if (used->shared_bytes + step.shared_bytes > shared) {
-    return fmt::format("`{}` has {} bytes of static shared memory, and `smem` adds {}: a block has {}", step.entry, used->shared_bytes,
-                       step.shared_bytes, shared);
+    return fmt::format("`{}` has {} bytes of static shared memory, and `smem` adds {}: a block has {}", step.entry,
+                       used->shared_bytes, step.shared_bytes, shared);
   }
   return "";
 }
 
 std::string names_of(const std::vector<std::string>& names) {
   constexpr size_t kMost = 4;
-  const std::vector<std::string> first(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
+  const std::vector<std::string> first(names.begin(),
+                                       names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), kMost)));
   return fmt::format("`{}`{}", fmt::join(first, "`, `"), names.size() > kMost ? " ..." : "");
 }
 
 std::string state_flaw(const toolchain::CubinFacts& facts, const toolchain::Compiled& compiled) {
   if (!facts.undefined.empty()) {
-    return fmt::format("it calls {}, which it does not hold: device code neither allocates nor prints", names_of(facts.undefined));
+    return fmt::format("it calls {}, which it does not hold: device code neither allocates nor prints",
+                       names_of(facts.undefined));
   }
   if (compiled.lasting.empty()) return "";
   return fmt::format(
-      "it has variables in global memory ({}): nothing lasts from one launch to the next; a table is `__constant__`, and is indexed directly",
+      "it has variables in global memory ({}): nothing lasts from one launch to the next; a table is `__constant__`, "
+      "and is indexed directly",
       names_of(compiled.lasting));
 }
 
@@ -97,8 +103,11 @@ bool is_host_header(std::string_view line) {
 std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step,
                     const machine::Machine& machine) {
   const Result<toolchain::CubinFacts> facts = toolchain::read_cubin(compiled.cubin);
-  if (!facts.ok()) return fmt::format("source `{}`: what the compiler made of it cannot be read: {}", source.file, facts.error().text());
-  for (const std::string& flaw : {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step, machine)}) {
+  if (!facts.ok())
+    return fmt::format("source `{}`: what the compiler made of it cannot be read: {}", source.file,
+                       facts.error().text());
+  for (const std::string& flaw :
+       {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step, machine)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
   return "";
@@ -120,7 +129,8 @@ std::string compile_errors(const families::Source& source, const toolchain::Comp
   if (shown == 0) return out + compiled.log;
   if (header) {
     out +=
-        "headers: those of kernels/, CUDA, CCCL (`cuda/std/...`), CUTLASS and CuTe; of the standard library what a device can have (<cstdint>, <cmath>, <limits>, ...: kernels/std)\n";
+        "headers: those of kernels/, CUDA, CCCL (`cuda/std/...`), CUTLASS and CuTe; of the standard library what a "
+        "device can have (<cstdint>, <cmath>, <limits>, ...: kernels/std)\n";
   }
   return out;
 }

@@ -11,10 +11,12 @@
 
 namespace solstice::evaluate {
 
-// What is wrong with it, for its author; "" nothing. The entry exists, its parameters have the sizes of the plan's arguments (not
-// their types: the cubin does not have them), a block of its size finds registers and shared memory on the machine, and nothing outlives a
-// launch: no variables in global memory, no calls of what the driver provides (allocation, printing).
-std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step, const machine::Machine& machine);
+// What is wrong with it, for its author; "" nothing. The entry exists, its parameters have the sizes of the plan's
+// arguments (not their types: the cubin does not have them), a block of its size finds registers and shared memory on
+// the machine, and nothing outlives a launch: no variables in global memory, no calls of what the driver provides
+// (allocation, printing).
+std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step,
+                    const machine::Machine& machine);
 
 // The compiler's first errors, with their lines in the source, in place of pages of them.
 std::string compile_errors(const families::Source& source, const toolchain::Compiled& compiled);

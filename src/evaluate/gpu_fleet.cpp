@@ -8,8 +8,8 @@ namespace {
 // What is made on a GPU is freed in the same thread, where its context is current.
 class GpuOfFleet : public FleetDevice {
  public:
-  GpuOfFleet(const TrialBuilds& builds, FleetGpu gpu, std::shared_ptr<run::Judge> home, const std::vector<run::JudgeCase>& cases,
-             GpuFleetOptions options)
+  GpuOfFleet(const TrialBuilds& builds, FleetGpu gpu, std::shared_ptr<run::Judge> home,
+             const std::vector<run::JudgeCase>& cases, GpuFleetOptions options)
       : builds_(builds), gpu_(std::move(gpu)), home_(std::move(home)), cases_(cases), options_(options) {
     options_.meter.gpu = gpu_.ordinal;
   }
@@ -61,7 +61,8 @@ class TrialOnGpus : public FleetTrial {
 }  // namespace
 
 std::unique_ptr<Fleet> make_gpu_fleet(const TrialBuilds& builds, const std::vector<FleetGpu>& gpus,
-                                      const std::vector<run::JudgeCase>& cases, const GpuFleetOptions& options, Fleet::Tell left_out) {
+                                      const std::vector<run::JudgeCase>& cases, const GpuFleetOptions& options,
+                                      Fleet::Tell left_out) {
   std::vector<std::unique_ptr<FleetDevice>> devices;
   std::vector<GpuOfFleet*> places;
   for (const FleetGpu& gpu : gpus) {
@@ -69,7 +70,9 @@ std::unique_ptr<Fleet> make_gpu_fleet(const TrialBuilds& builds, const std::vect
     places.push_back(device.get());
     devices.push_back(std::move(device));
   }
-  const auto begin = [&builds, places](const search::Node& node) { return std::make_unique<TrialOnGpus>(builds.begin(node), places); };
+  const auto begin = [&builds, places](const search::Node& node) {
+    return std::make_unique<TrialOnGpus>(builds.begin(node), places);
+  };
   return std::make_unique<Fleet>(std::move(devices), begin, std::move(left_out));
 }
 

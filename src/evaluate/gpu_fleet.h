@@ -1,4 +1,5 @@
-// Several GPUs of one host under one search: each has its own judge and runners, its own copies of the cases, and a thread.
+// Several GPUs of one host under one search: each has its own judge and runners, its own copies of the cases, and a
+// thread.
 #pragma once
 
 #include <memory>
@@ -21,9 +22,10 @@ struct GpuFleetOptions {
   const void* client = nullptr;  // Judge::serve(): whose trials these are
 };
 
-// `cases` lie on the first GPU; the others get copies when the fleet is opened, and hold them until it ends. A GPU without room for
-// them is left out (too_large). `builds` and `cases` outlive the fleet.
+// `cases` lie on the first GPU; the others get copies when the fleet is opened, and hold them until it ends. A GPU
+// without room for them is left out (too_large). `builds` and `cases` outlive the fleet.
 std::unique_ptr<Fleet> make_gpu_fleet(const TrialBuilds& builds, const std::vector<FleetGpu>& gpus,
-                                      const std::vector<run::JudgeCase>& cases, const GpuFleetOptions& options, Fleet::Tell left_out);
+                                      const std::vector<run::JudgeCase>& cases, const GpuFleetOptions& options,
+                                      Fleet::Tell left_out);
 
 }  // namespace solstice::evaluate

@@ -11,7 +11,8 @@ namespace {
 
 constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate this slow
 constexpr int kTraced = 2;     // repetitions of a trace
-constexpr double kWorth = 4;   // times the best so far: slower ones are not traced; 4 to 5 ms of host time each (H200, 1 Mi floats)
+constexpr double kWorth =
+    4;  // times the best so far: slower ones are not traced; 4 to 5 ms of host time each (H200, 1 Mi floats)
 
 void judged(const Verdict& verdict, search::Measurement& out) {
   out.state = state_of(verdict);
@@ -36,7 +37,8 @@ TrialState state_of(const Verdict& verdict) {
   }
 }
 
-GpuMeter::GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases, GpuMeterOptions options)
+GpuMeter::GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
+                   GpuMeterOptions options)
     : builds_(builds), judge_(judge), cases_(cases), options_(options) {}
 
 int GpuMeter::repetitions(search::Precision precision) const {
@@ -78,7 +80,8 @@ void GpuMeter::trace(const Plan& plan, search::Measurement& out) {
   out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
 }
 
-// What keeps it from being traced is an error, and costs the trial nothing; a traced result that is wrong refuses the candidate.
+// What keeps it from being traced is an error, and costs the trial nothing; a traced result that is wrong refuses the
+// candidate.
 Result<KernelTrace> GpuMeter::traced(const Plan& plan, search::Measurement& out) {
   SOLSTICE_TRY(const RunnerHello runner, judge_.runner());
   if (!runner.cupti) return fail(Code::no_driver, runner.cupti_note);

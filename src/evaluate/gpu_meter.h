@@ -12,18 +12,20 @@
 namespace solstice::evaluate {
 
 struct GpuMeterOptions {
-  int repetitions = 12;                    // timed a trial; a quarter of them for a rough one, four times as many for a precise one
-  const sol::SolReport* bounds = nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
-  std::optional<int> gpu = {};             // that the record of a measurement names, where there are several
+  int repetitions = 12;  // timed a trial; a quarter of them for a rough one, four times as many for a precise one
+  const sol::SolReport* bounds =
+      nullptr;                  // a time below what they allow with a cold L2 voids the trial; null: none is known
+  std::optional<int> gpu = {};  // that the record of a measurement names, where there are several
 };
 
 // For one thread, where the judge's GPU is current.
 class GpuMeter {
  public:
-  // All but the options outlives it. A trial is verified with the first case and timed, every output checked, with all of them in turn.
-  // Of one that passed and is not far behind the best, whose call has several steps, the record has the time by kernel (`trace`, a
-  // KernelTrace), or why it could not be taken.
-  GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases, GpuMeterOptions options);
+  // All but the options outlives it. A trial is verified with the first case and timed, every output checked, with all
+  // of them in turn. Of one that passed and is not far behind the best, whose call has several steps, the record has
+  // the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
+  GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
+           GpuMeterOptions options);
   // Waits for the compiler. An error: of this machine, or of the judge.
   Result<search::Measurement> measure(BegunTrial& trial);
 

@@ -8,7 +8,8 @@
 
 namespace solstice::evaluate {
 
-// In the program's order. The program is legal on the setting's machine. Errors: those of sol::needs_of_kernels() and of families.
+// In the program's order. The program is legal on the setting's machine. Errors: those of sol::needs_of_kernels() and
+// of families.
 Result<std::vector<KernelFacts>> facts_of_kernels(const ir::Program& program, const Setting& setting);
 
 }  // namespace solstice::evaluate

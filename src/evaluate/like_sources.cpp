@@ -45,7 +45,8 @@ std::string LikeSources::without_names(const families::Source& source, const std
   return out;
 }
 
-std::optional<LikeSources::Kept> LikeSources::find_or_keep(const families::Source& source, const std::vector<std::string>& entries) {
+std::optional<LikeSources::Kept> LikeSources::find_or_keep(const families::Source& source,
+                                                           const std::vector<std::string>& entries) {
   if (!source.file.empty()) return std::nullopt;
   const auto [found, is_new] = kept_.try_emplace(without_names(source, entries), Kept{source.name, entries});
   return is_new ? std::nullopt : std::optional(found->second);

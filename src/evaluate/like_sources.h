@@ -1,9 +1,9 @@
-// Kernels whose generated code is the same but for names: repeated blocks of a model, which one module serves. A compiler that sees
-// the code once takes the time of once.
+// Kernels whose generated code is the same but for names: repeated blocks of a model, which one module serves. A
+// compiler that sees the code once takes the time of once.
 //
-// Names are those of the functions that are launched, and those that generated code makes of a tensor's pointer: "p_w1", and with a
-// part before it "a_p_w1". They are declared in the code itself and no header of kernels/ has any of the kind, so that a change of
-// them changes nothing else.
+// Names are those of the functions that are launched, and those that generated code makes of a tensor's pointer:
+// "p_w1", and with a part before it "a_p_w1". They are declared in the code itself and no header of kernels/ has any of
+// the kind, so that a change of them changes nothing else.
 #pragma once
 
 #include <map>
@@ -25,8 +25,8 @@ class LikeSources {
     std::string module;
     std::vector<std::string> entries;
   };
-  // The earlier source that is like this one, with its functions in the order of `entries`; where there is none this one is kept
-  // for later ones. `entries`: functions of the code that are launched. Given code is like no other.
+  // The earlier source that is like this one, with its functions in the order of `entries`; where there is none this
+  // one is kept for later ones. `entries`: functions of the code that are launched. Given code is like no other.
   std::optional<Kept> find_or_keep(const families::Source& source, const std::vector<std::string>& entries);
 
  private:

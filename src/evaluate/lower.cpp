@@ -14,7 +14,8 @@ using ir::TensorKind;
 
 std::string known_families() {
   std::string out;
-  for (const families::Family* family : families::all_families()) out += (out.empty() ? "" : ", ") + std::string(family->name);
+  for (const families::Family* family : families::all_families())
+    out += (out.empty() ? "" : ", ") + std::string(family->name);
   return out;
 }
 
@@ -32,7 +33,8 @@ PlanBuffer buffer_of(const ir::Tensor& tensor, BufferKind kind) {
 
 class Lowering {
  public:
-  explicit Lowering(const families::Context& context) : context_(context), program_(context.program), like_(context.program) {}
+  explicit Lowering(const families::Context& context)
+      : context_(context), program_(context.program), like_(context.program) {}
 
   Result<Lowered> run() {
     SOLSTICE_CHECK(supported());
@@ -51,8 +53,9 @@ class Lowering {
     }
     for (const ir::Item& item : program_.items) {
       if (item.equation < 0) continue;
-      return fail(Code::program_invalid, fmt::format("`{}` has no schedule: put it into a kernel, or let `solstice optimize` do it",
-                                                     ir::to_text(program_, program_.equation(item.equation))));
+      return fail(Code::program_invalid,
+                  fmt::format("`{}` has no schedule: put it into a kernel, or let `solstice optimize` do it",
+                              ir::to_text(program_, program_.equation(item.equation))));
     }
     const std::vector<ir::NotYet> lacking = not_built(program_);
     return lacking.empty() ? success() : fail(Code::not_yet, "not yet: " + lacking[0].what);
@@ -80,13 +83,17 @@ class Lowering {
 
   Status add_kernel(const ir::Kernel& kernel) {
     const families::Family* family = families::find_family(kernel.family);
-    if (!family) return fail(Code::not_found, fmt::format("no kernel family `{}`; there are: {}", kernel.family, known_families()));
+    if (!family)
+      return fail(Code::not_found,
+                  fmt::format("no kernel family `{}`; there are: {}", kernel.family, known_families()));
     if (!family->available) {
-      return fail(Code::not_yet, fmt::format("kernel `{}`: family `{}` is declared but has no generator yet", kernel.name, family->name));
+      return fail(Code::not_yet, fmt::format("kernel `{}`: family `{}` is declared but has no generator yet",
+                                             kernel.name, family->name));
     }
     const families::Match match = family->match(program_, kernel);
     if (!match.ok) {
-      return fail(Code::illegal_knobs, fmt::format("kernel `{}`: family `{}` cannot run it: {}", kernel.name, family->name, match.reason));
+      return fail(Code::illegal_knobs,
+                  fmt::format("kernel `{}`: family `{}` cannot run it: {}", kernel.name, family->name, match.reason));
     }
     auto emitted = family->generate(context_, kernel).context(fmt::format("generating kernel `{}`", kernel.name));
     if (!emitted.ok()) return std::move(emitted).error();
@@ -161,7 +168,8 @@ int64_t spanned_elements(const ir::Tensor& tensor) {
   return last + 1;
 }
 
-std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places, Diagnostics& diagnostics) {
+std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places,
+                                        Diagnostics& diagnostics) {
   if (const families::Family* family = families::find_family(kernel.family)) {
     return families::check_knobs(*family, kernel, places, diagnostics);
   }
@@ -185,7 +193,8 @@ void check_schedule(const families::Context& context, const families::KnobPlaces
     if (match.ok) {
       families::check_rules_of(family, context, kernel, diagnostics);
     } else {
-      diagnostics.error("E103", kernel.span, fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
+      diagnostics.error("E103", kernel.span,
+                        fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
                         fmt::format("`{}` is for {}", family.name, family.help));
     }
   }
@@ -195,7 +204,8 @@ std::vector<ir::NotYet> not_built(const ir::Program& program) {
   std::vector<ir::NotYet> out = program.not_yet;
   if (program.is_problem()) return out;
   for (const ir::Tensor& tensor : program.tensors) {
-    if (tensor.kind == TensorKind::kRandom) out.push_back({fmt::format("`random {}`: drawing numbers", tensor.name), tensor.span});
+    if (tensor.kind == TensorKind::kRandom)
+      out.push_back({fmt::format("`random {}`: drawing numbers", tensor.name), tensor.span});
     if (tensor.same >= 0 && tensor.kind == TensorKind::kTensor) {
       out.push_back({fmt::format("`tensor {} same ...`: shared storage of intermediates", tensor.name), tensor.span});
     }

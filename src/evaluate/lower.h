@@ -14,16 +14,17 @@
 namespace solstice::evaluate {
 
 struct Lowered {
-  Plan plan;                              // modules are named, their cubins still empty; kernels alike share one (like_sources.h)
+  Plan plan;  // modules are named, their cubins still empty; kernels alike share one (like_sources.h)
   std::vector<families::Source> sources;  // one a module, in the same order
 };
 
 // Elements of memory from a tensor's first to its last, gaps between them included.
 int64_t spanned_elements(const ir::Tensor& tensor);
 
-// The knobs of a kernel, with names and values checked, as further rules take them (families::check_knobs); nothing where there is
-// no such family. What can be said of a schedule whose equations have errors.
-std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places, Diagnostics& diagnostics);
+// The knobs of a kernel, with names and values checked, as further rules take them (families::check_knobs); nothing
+// where there is no such family. What can be said of a schedule whose equations have errors.
+std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places,
+                                        Diagnostics& diagnostics);
 
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
 void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics);

@@ -24,7 +24,8 @@ std::string equations_of(lang::Program program) {
 Meaning::Meaning(lang::Program problem, Seconds budget) : problem_(std::move(problem)), budget_(budget) {
   for (const lang::Item& item : problem_.items) {
     const auto* clause = std::get_if<lang::Clause>(&item.node);
-    if (clause && clause->kind == lang::Clause::Kind::kAllow) allowed_.insert(clause->names.begin(), clause->names.end());
+    if (clause && clause->kind == lang::Clause::Kind::kAllow)
+      allowed_.insert(clause->names.begin(), clause->names.end());
   }
 }
 

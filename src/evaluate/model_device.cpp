@@ -2,7 +2,9 @@
 
 namespace solstice::evaluate {
 
-void ModelDevice::begin(const search::Node& node) { pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_); }
+void ModelDevice::begin(const search::Node& node) {
+  pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_);
+}
 
 Result<search::Measurement> ModelDevice::finish(int node) {
   const auto found = pending_.find(node);

@@ -60,8 +60,11 @@ Json Preparation::record() const {
   if (!meaning_.empty()) out.set("meaning", meaning_);
   Json costs = Json::array();
   for (const KernelCost& cost : costs_) {
-    costs.push(
-        Json::object().set("kernel", cost.kernel).set("family", cost.family).set("seconds", cost.time.value).set("bound", cost.bound));
+    costs.push(Json::object()
+                   .set("kernel", cost.kernel)
+                   .set("family", cost.family)
+                   .set("seconds", cost.time.value)
+                   .set("bound", cost.bound));
   }
   if (costs.size() > 0) out.set("costs", costs);
   Json facts = Json::array();

@@ -18,8 +18,8 @@ class Preparation {
 
   // Whether finish() would not have to wait; it waits for that itself, at most so long.
   bool ready(Seconds patience) const { return refused() || !pending_ || pending_->ready(patience); }
-  // Waits for the compiler; once more, it does nothing. After it either state() says what is wrong with the candidate, or built() is there
-  // (or nothing was to be compiled). An error means that this machine cannot compile.
+  // Waits for the compiler; once more, it does nothing. After it either state() says what is wrong with the candidate,
+  // or built() is there (or nothing was to be compiled). An error means that this machine cannot compile.
   Status finish();
 
   bool refused() const { return refused_.has_value(); }

@@ -12,7 +12,8 @@ Status TrialBuilds::build(const search::Node& node) const {
   if (std::filesystem::exists(plan_of(node.id), missing)) return success();
   Preparation candidate(node.proposal.program, setting_, &compiler_);
   SOLSTICE_CHECK(candidate.finish());
-  if (candidate.refused()) return fail(Code::internal, fmt::format("trial {} cannot be built again: {}", node.id, candidate.why()));
+  if (candidate.refused())
+    return fail(Code::internal, fmt::format("trial {} cannot be built again: {}", node.id, candidate.why()));
   return write_build(*candidate.built(), folder_of(node.id));
 }
 

@@ -21,7 +21,8 @@ bool is_size_of(const KnobSpec& spec, const ir::KnobValue& value) {
   if (value.kind != Kind::kInt && value.kind != Kind::kSize) return false;
   const auto rank = static_cast<int64_t>(extents.size());
   if (spec.most > 0 && (rank < spec.least || rank > spec.most)) return false;
-  return std::all_of(extents.begin(), extents.end(), [](int64_t extent) { return extent > 0 && extent <= kMostExtent; });
+  return std::all_of(extents.begin(), extents.end(),
+                     [](int64_t extent) { return extent > 0 && extent <= kMostExtent; });
 }
 
 bool is_int_of(const KnobSpec& spec, const ir::KnobValue& value) {
@@ -41,7 +42,8 @@ bool type_fits(const KnobSpec& spec, const ir::KnobValue& value) {
 bool value_fits(const KnobSpec& spec, const ir::KnobValue& value) {
   if (value.is_auto()) return !spec.otherwise.empty();
   if (!type_fits(spec, value)) return false;
-  return spec.values.empty() || std::find(spec.values.begin(), spec.values.end(), ir::to_text(value)) != spec.values.end();
+  return spec.values.empty() ||
+         std::find(spec.values.begin(), spec.values.end(), ir::to_text(value)) != spec.values.end();
 }
 
 std::string legal_text(const KnobSpec& spec) {
@@ -84,8 +86,10 @@ class Checking {
       return member.kind != Kind::kTuple || member.items.size() != names.size();
     });
     if (no_tuple != left.items.end()) {
-      diagnostics_.error("E102", span_, fmt::format("`{}` is no value for {} tied knobs", ir::to_text(*no_tuple), names.size()),
-                         fmt::format("a set of tuples of {} values: `({})={{(.., ..), (.., ..)}}`", names.size(), fmt::join(names, ", ")));
+      diagnostics_.error("E102", span_,
+                         fmt::format("`{}` is no value for {} tied knobs", ir::to_text(*no_tuple), names.size()),
+                         fmt::format("a set of tuples of {} values: `({})={{(.., ..), (.., ..)}}`", names.size(),
+                                     fmt::join(names, ", ")));
       return ir::KnobValue::of_name("auto");
     }
     std::set<size_t> bad;
@@ -96,23 +100,28 @@ class Checking {
         if (!checked(*spec, left.items[i].items[n])) bad.insert(i);
       }
     }
-    for (auto i = bad.rbegin(); i != bad.rend(); ++i) left.items.erase(left.items.begin() + static_cast<std::ptrdiff_t>(*i));
+    for (auto i = bad.rbegin(); i != bad.rend(); ++i)
+      left.items.erase(left.items.begin() + static_cast<std::ptrdiff_t>(*i));
     return left.items.empty() ? ir::KnobValue::of_name("auto") : left;
   }
 
   const KnobSpec* spec_of(const std::string& name) const {
-    const auto found = std::find_if(specs_.begin(), specs_.end(), [&](const KnobSpec& spec) { return spec.name == name; });
+    const auto found =
+        std::find_if(specs_.begin(), specs_.end(), [&](const KnobSpec& spec) { return spec.name == name; });
     return found == specs_.end() ? nullptr : &*found;
   }
 
   bool checked(const KnobSpec& spec, const ir::KnobValue& value) {
     if (value_fits(spec, value)) return true;
-    diagnostics_.error("E102", span_, fmt::format("`{}={}` is no value of {}", spec.name, ir::to_text(value), of_family(spec.name)),
+    diagnostics_.error("E102", span_,
+                       fmt::format("`{}={}` is no value of {}", spec.name, ir::to_text(value), of_family(spec.name)),
                        legal_text(spec));
     return false;
   }
 
-  std::string of_family(const std::string& name) const { return fmt::format("knob `{}` of family `{}`", name, family_.name); }
+  std::string of_family(const std::string& name) const {
+    return fmt::format("knob `{}` of family `{}`", name, family_.name);
+  }
 
   void unknown(const std::string& name) {
     std::vector<std::string> names;
@@ -120,8 +129,9 @@ class Checking {
       if (!spec.name.empty()) names.push_back(spec.name);
     }
     const std::string near = closest(name, names);
-    diagnostics_.error("E101", span_, fmt::format("family `{}` has no knob `{}`", family_.name, name),
-                       near.empty() ? fmt::format("knobs: {}", fmt::join(names, ", ")) : fmt::format("closest: `{}`", near));
+    diagnostics_.error(
+        "E101", span_, fmt::format("family `{}` has no knob `{}`", family_.name, name),
+        near.empty() ? fmt::format("knobs: {}", fmt::join(names, ", ")) : fmt::format("closest: `{}`", near));
   }
 
   const Family& family_;
@@ -134,7 +144,8 @@ class Checking {
 
 }  // namespace
 
-ir::Knobs check_knobs(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics) {
+ir::Knobs check_knobs(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places,
+                      Diagnostics& diagnostics) {
   return Checking(family, kernel, places, diagnostics).run();
 }
 
@@ -146,7 +157,8 @@ void check_required(const Family& family, const ir::Kernel& kernel, Diagnostics&
   for (const KnobSpec& spec : family.knobs()) {
     if (!spec.otherwise.empty() || written.count(spec.name)) continue;
     const std::string what = spec.name.empty() ? spec.range : fmt::format("knob `{}`: {}", spec.name, spec.help);
-    diagnostics.error("E105", kernel.span, fmt::format("kernel `{}` by `{}` lacks the {}", kernel.name, family.name, what),
+    diagnostics.error("E105", kernel.span,
+                      fmt::format("kernel `{}` by `{}` lacks the {}", kernel.name, family.name, what),
                       spec.name.empty() ? "write it first, in quotes" : fmt::format("`{}=...`", spec.name));
   }
 }

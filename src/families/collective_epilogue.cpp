@@ -62,7 +62,8 @@ class EpilogueReader {
       case Op::kSub:
         return is_scaled_sum(equation, e->args[0]) && is_scaled_sum(equation, e->args[1]);
       case Op::kMul:
-        return (literal(e->args[0]) && is_scaled_sum(equation, e->args[1])) || (literal(e->args[1]) && is_scaled_sum(equation, e->args[0]));
+        return (literal(e->args[0]) && is_scaled_sum(equation, e->args[1])) ||
+               (literal(e->args[1]) && is_scaled_sum(equation, e->args[0]));
       case Op::kDiv:
         return literal(e->args[1]) && is_scaled_sum(equation, e->args[0]);
       default:
@@ -93,7 +94,8 @@ class EpilogueReader {
 
 }  // namespace
 
-std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node) {
+std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation,
+                                      const ir::Expr* node) {
   const codegen::Anchor anchor{equation, node, static_cast<int>(program.tensors.size())};
   const auto flat = codegen::flatten(program, kernel, {anchor});
   if (!flat.ok()) return std::nullopt;

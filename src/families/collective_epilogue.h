@@ -1,5 +1,5 @@
-// The epilogue of CUTLASS's collectives for sm_90a, which products and convolutions share: what a kernel's equations ask of it,
-// and what it occupies in shared memory.
+// The epilogue of CUTLASS's collectives for sm_90a, which products and convolutions share: what a kernel's equations
+// ask of it, and what it occupies in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,13 @@ struct Epilogue {
   bool fused = false;         // more than alpha * product + beta * C
 };
 
-// What the kernel does with the sum `node` of `equation`, after locals and views are inlined; nothing where that is not known.
-std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node);
+// What the kernel does with the sum `node` of `equation`, after locals and views are inlined; nothing where that is not
+// known.
+std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation,
+                                      const ir::Expr* node);
 
-// Bytes of shared memory of an epilogue that stores through it: the closed form of the TMA epilogue's shared storage, barriers
-// and alignment included.
+// Bytes of shared memory of an epilogue that stores through it: the closed form of the TMA epilogue's shared storage,
+// barriers and alignment included.
 int64_t stored_through_shared(const Epilogue& epilogue, int tile_m, int tile_n, bool cooperative);
 
 }  // namespace solstice::families

@@ -1,4 +1,5 @@
-// Rules that CUTLASS's products and convolutions for sm_90a have in common, for any configuration with the fields they name.
+// Rules that CUTLASS's products and convolutions for sm_90a have in common, for any configuration with the fields they
+// name.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +20,8 @@ std::string tile_text(const Config& c) {
 
 template <class Config>
 std::string cluster_value(const Config& c) {
-  return c.cluster_k == 1 ? fmt::format("{}x{}", c.cluster_m, c.cluster_n) : fmt::format("{}x{}x{}", c.cluster_m, c.cluster_n, c.cluster_k);
+  return c.cluster_k == 1 ? fmt::format("{}x{}", c.cluster_m, c.cluster_n)
+                          : fmt::format("{}x{}x{}", c.cluster_m, c.cluster_n, c.cluster_k);
 }
 
 template <class Config>
@@ -37,18 +39,19 @@ inline bool is_power_of_two(int v) { return v > 0 && (v & (v - 1)) == 0; }
 
 template <class Config>
 std::vector<Rule<Config>> cluster_rules() {
-  return {error_rule<Config>(
-              "cluster.depth", "E112", "a cluster has one block along k: more compile and are wrong",
-              [](const Config& c) { return c.cluster_k != 1; },
-              [](const Config& c) { return fmt::format("`{}`: clusters along k", cluster_text(c)); }),
-          error_rule<Config>(
-              "cluster.power", "E112", "the extents of a cluster are powers of two",
-              [](const Config& c) { return !is_power_of_two(c.cluster_m) || !is_power_of_two(c.cluster_n); },
-              [](const Config& c) { return fmt::format("`{}`: extents are powers of two", cluster_text(c)); }),
-          error_rule<Config>(
-              "cluster.size", "E112", "a cluster has at most 8 blocks (16 are not portable)",
-              [](const Config& c) { return c.cluster_m * c.cluster_n > 8; },
-              [](const Config& c) { return fmt::format("`{}`: {} blocks", cluster_text(c), c.cluster_m * c.cluster_n); })};
+  return {
+      error_rule<Config>(
+          "cluster.depth", "E112", "a cluster has one block along k: more compile and are wrong",
+          [](const Config& c) { return c.cluster_k != 1; },
+          [](const Config& c) { return fmt::format("`{}`: clusters along k", cluster_text(c)); }),
+      error_rule<Config>(
+          "cluster.power", "E112", "the extents of a cluster are powers of two",
+          [](const Config& c) { return !is_power_of_two(c.cluster_m) || !is_power_of_two(c.cluster_n); },
+          [](const Config& c) { return fmt::format("`{}`: extents are powers of two", cluster_text(c)); }),
+      error_rule<Config>(
+          "cluster.size", "E112", "a cluster has at most 8 blocks (16 are not portable)",
+          [](const Config& c) { return c.cluster_m * c.cluster_n > 8; },
+          [](const Config& c) { return fmt::format("`{}`: {} blocks", cluster_text(c), c.cluster_m * c.cluster_n); })};
 }
 
 template <class Config>
@@ -58,24 +61,24 @@ int used_stages(const Config& c) {
 
 template <class Config>
 std::vector<Rule<Config>> stage_rules() {
-  return {
-      error_rule<Config>(
-          "stages.two", "E113", "two stages at least, which fit into the 227 KiB of a block",
-          [](const Config& c) { return fitting_stages(c) < 2 || (c.stages != 0 && c.stages < 2); },
-          [](const Config& c) {
-            return fmt::format("`{}, stages={}`: {} B a stage beside {} B of epilogue", tile_text(c),
-                               c.stages ? std::to_string(c.stages) : "auto", c.stage_bytes(), c.epilogue_bytes());
-          }),
-      error_rule<Config>(
-          "stages.fit", "E113", "explicit stages that do not fit compile and fail when the kernel is launched",
-          [](const Config& c) { return c.stages > fitting_stages(c); },
-          [](const Config& c) {
-            return fmt::format("`stages={}`: {} x {} B and {} B of epilogue are more than {} B", c.stages, c.stages, c.stage_bytes(),
-                               c.epilogue_bytes(), kSharedBytes);
-          }),
-      warning_rule<Config>(
-          "stages.few", "W113", "fewer than three stages do not hide the memory's latency",
-          [](const Config& c) { return used_stages(c) < 3; }, [](const Config& c) { return fmt::format("{} stages", used_stages(c)); })};
+  return {error_rule<Config>(
+              "stages.two", "E113", "two stages at least, which fit into the 227 KiB of a block",
+              [](const Config& c) { return fitting_stages(c) < 2 || (c.stages != 0 && c.stages < 2); },
+              [](const Config& c) {
+                return fmt::format("`{}, stages={}`: {} B a stage beside {} B of epilogue", tile_text(c),
+                                   c.stages ? std::to_string(c.stages) : "auto", c.stage_bytes(), c.epilogue_bytes());
+              }),
+          error_rule<Config>(
+              "stages.fit", "E113", "explicit stages that do not fit compile and fail when the kernel is launched",
+              [](const Config& c) { return c.stages > fitting_stages(c); },
+              [](const Config& c) {
+                return fmt::format("`stages={}`: {} x {} B and {} B of epilogue are more than {} B", c.stages, c.stages,
+                                   c.stage_bytes(), c.epilogue_bytes(), kSharedBytes);
+              }),
+          warning_rule<Config>(
+              "stages.few", "W113", "fewer than three stages do not hide the memory's latency",
+              [](const Config& c) { return used_stages(c) < 3; },
+              [](const Config& c) { return fmt::format("{} stages", used_stages(c)); })};
 }
 
 }  // namespace solstice::families

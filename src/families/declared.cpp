@@ -17,12 +17,16 @@ std::string explanation(const ir::Kernel& kernel) {
 
 Match declared_match(const ir::Program&, const ir::Kernel& kernel) { return {true, explanation(kernel), false}; }
 
-Result<Cost> declared_cost(const Context&, const ir::Kernel& kernel) { return fail(Code::not_yet, explanation(kernel)); }
+Result<Cost> declared_cost(const Context&, const ir::Kernel& kernel) {
+  return fail(Code::not_yet, explanation(kernel));
+}
 
 Result<std::vector<ir::Knobs>> declared_propose(const Context&, const ir::Kernel& kernel) {
   return fail(Code::not_yet, explanation(kernel));
 }
 
-Result<Emission> declared_generate(const Context&, const ir::Kernel& kernel) { return fail(Code::not_yet, explanation(kernel)); }
+Result<Emission> declared_generate(const Context&, const ir::Kernel& kernel) {
+  return fail(Code::not_yet, explanation(kernel));
+}
 
 }  // namespace solstice::families

@@ -78,7 +78,8 @@ double weight_of(const ir::Expr& e, bool is_short) {
 // indices is computed once, not for each of its points.
 class InstructionCount {
  public:
-  InstructionCount(const codegen::Interner& indices, codegen::ShortValues brief) : indices_(indices), short_(std::move(brief)) {}
+  InstructionCount(const codegen::Interner& indices, codegen::ShortValues brief)
+      : indices_(indices), short_(std::move(brief)) {}
 
   double of(const ir::ExprRef& root, std::vector<int> around = {}) {
     if (!seen_.insert(root.get()).second) return 0;
@@ -128,7 +129,9 @@ void add_pointers(const ir::Program& program, const std::vector<int>& tensors, S
   for (const int id : tensors) step.arguments.push_back(pointer_to(program.tensor(id).name));
 }
 
-std::string part_name(const ir::Kernel& kernel, std::string_view part) { return fmt::format("{}-{}", kernel.name, part); }
+std::string part_name(const ir::Kernel& kernel, std::string_view part) {
+  return fmt::format("{}-{}", kernel.name, part);
+}
 
 std::string_view kernel_of_step(std::string_view step) {
   const size_t part = step.find_last_of("-."), none = std::string_view::npos;
@@ -154,11 +157,12 @@ Step launch_step(const std::string& name, int64_t blocks, int64_t threads) {
   return out;
 }
 
-Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
-                            const std::vector<int>& tensors, const LaunchShape& shape) {
+Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry,
+                            const std::string& code, const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {
-    return fail(Code::too_large, fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name,
-                                             shape.blocks, INT32_MAX));
+    return fail(Code::too_large,
+                fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name,
+                            shape.blocks, INT32_MAX));
   }
   Emission out;
   out.sources.push_back({kernel.name, code, {}});
@@ -197,7 +201,8 @@ std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, con
 }
 
 static Result<BytesPerSecond> rate_of(const machine::Machine& machine, machine::Ceiling ceiling) {
-  if (ceiling.per_second <= 0) return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
+  if (ceiling.per_second <= 0)
+    return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
   return BytesPerSecond(ceiling.per_second);
 }
 

@@ -25,8 +25,8 @@ Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise);
 Argument pointer_to(std::string buffer, int64_t bytes = 0);
 void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step);
 
-// A kernel's own launch, module or workspace beside its main one ("up-split"). The last part of a name in the language holds
-// no `-`, so this is never the name of another kernel or of a tensor.
+// A kernel's own launch, module or workspace beside its main one ("up-split"). The last part of a name in the language
+// holds no `-`, so this is never the name of another kernel or of a tensor.
 std::string part_name(const ir::Kernel& kernel, std::string_view part);
 // The name of the kernel that a step of its name is of ("up" of "up" and of "up-split"): part_name()'s other way.
 std::string_view kernel_of_step(std::string_view step);
@@ -44,13 +44,14 @@ struct LaunchShape {
 
 // One source, one launch; `tensors` are the kernel's pointer parameters in order. A kernel marked `once` runs in
 // phase prepare. Errors: too_large where the grid exceeds 2^31 - 1 blocks.
-Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry, const std::string& code,
-                            const std::vector<int>& tensors, const LaunchShape& shape);
+Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry,
+                            const std::string& code, const std::vector<int>& tensors, const LaunchShape& shape);
 
 // Each tensor that an equation defines, in order of first definition.
 std::vector<int> tensors_written(const codegen::FlatKernel& flat);
 // The pointer parameters of a generated function: tensors it reads, then tensors it writes.
-std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<int>& writes);
+std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads,
+                                            const std::vector<int>& writes);
 
 // The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
 Result<BytesPerSecond> copy_rate(const machine::Machine& machine);

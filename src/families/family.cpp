@@ -3,7 +3,8 @@
 namespace solstice::families {
 
 KnobSpec int_knob(std::string name, int64_t least, int64_t most, std::string otherwise, std::string help) {
-  return {std::move(name), "int", {}, fmt::format("{}..{}", least, most), std::move(otherwise), std::move(help), least, most};
+  return {std::move(name),      "int",           {},    fmt::format("{}..{}", least, most),
+          std::move(otherwise), std::move(help), least, most};
 }
 
 const Family* find_family(std::string_view name) {

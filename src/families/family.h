@@ -29,7 +29,8 @@ struct KnobSpec {
   std::string range;                // "1..8", "multiples of 64"
   std::string otherwise;            // value when the knob is not written ("auto": the family chooses); "": it must be
   std::string help;
-  int64_t least = 0, most = 0;          // of an int; of a size: of the number of its extents; most = 0: rules of the family decide
+  int64_t least = 0,
+          most = 0;  // of an int; of a size: of the number of its extents; most = 0: rules of the family decide
   std::vector<std::string> later = {};  // of `values`: those that no kernel is built for yet
 };
 
@@ -94,11 +95,11 @@ struct Family {
   void (*check)(const Context&, const ir::Kernel&, Diagnostics&) = nullptr;
   std::vector<RuleText> (*rules)() = nullptr;  // those of them that are kept as data; null: none
   Result<Cost> (*cost)(const Context&, const ir::Kernel&) = nullptr;
-  // The knobs that bear on how the kernel runs, each with the value that it has: as it is written, or as the family chooses where it
-  // is not. Null: nothing is chosen.
+  // The knobs that bear on how the kernel runs, each with the value that it has: as it is written, or as the family
+  // chooses where it is not. Null: nothing is chosen.
   Result<ir::Knobs> (*settle)(const Context&, const ir::Kernel&) = nullptr;
-  // Settings worth trying for this kernel, best first by the cost model, all legal. Null: a kernel is of this family only where
-  // a program says so.
+  // Settings worth trying for this kernel, best first by the cost model, all legal. Null: a kernel is of this family
+  // only where a program says so.
   Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;
   Result<Emission> (*generate)(const Context&, const ir::Kernel&) = nullptr;
 };
@@ -106,13 +107,14 @@ struct Family {
 const std::vector<const Family*>& all_families();  // generated table
 const Family* find_family(std::string_view name);
 
-// Where knobs are written: by the begin of their kernel's span and by name. What is said of one that is not in it underlines the
-// kernel.
+// Where knobs are written: by the begin of their kernel's span and by name. What is said of one that is not in it
+// underlines the kernel.
 using KnobPlaces = std::map<std::pair<int, std::string>, Span>;
 
 // Names, types and values of a clause against the family's table (E101 unknown knob, E102 bad value).
 // Returns the knobs for further rules: a value that is none is `auto` there, and a set without its bad members.
-ir::Knobs check_knobs(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places, Diagnostics& diagnostics);
+ir::Knobs check_knobs(const Family& family, const ir::Kernel& kernel, const KnobPlaces& places,
+                      Diagnostics& diagnostics);
 
 // The knobs that have no value of their own are written (E105).
 void check_required(const Family& family, const ir::Kernel& kernel, Diagnostics& diagnostics);

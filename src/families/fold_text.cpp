@@ -20,7 +20,8 @@ int64_t FoldKernel::blocks() const { return ceil_div(rows, kFoldThreads / sharer
 
 std::string FoldKernel::text() const {
   return fmt::format(
-      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({0}, 1) {1}({2}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{3}"
+      "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({0}, 1) {1}({2}) {{\nusing namespace solstice;\nusing namespace "
+      "solstice::math;\n{3}"
       "const int mine = static_cast<int>(threadIdx.x) / {5};\n"
       "{4} row = static_cast<{4}>(blockIdx.x) * {5} + static_cast<int>(threadIdx.x) % {5};\n"
       "const bool valid = row < {6} && mine == 0;\nrow = row < {6} ? row : {6} - 1;\n{7}{8}if (valid) {{\n{9}}}\n}}\n",
@@ -37,8 +38,8 @@ Result<std::string> store_text(const ir::Program& program, const codegen::FlatKe
   return out;
 }
 
-std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<std::string>& parts,
-                            const std::vector<int>& writes) {
+std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads,
+                            const std::vector<std::string>& parts, const std::vector<int>& writes) {
   std::vector<std::string> out = pointer_parameters(emitter, reads, {});
   out.insert(out.end(), parts.begin(), parts.end());
   for (const std::string& written : pointer_parameters(emitter, {}, writes)) out.push_back(written);

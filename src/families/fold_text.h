@@ -1,5 +1,5 @@
-// What the launches that fold the parts of rows share (families gemm, reduce and rows): some threads of a block fold an output's parts,
-// every n-th each, and the first of them stores what follows from the results.
+// What the launches that fold the parts of rows share (families gemm, reduce and rows): some threads of a block fold an
+// output's parts, every n-th each, and the first of them stores what follows from the results.
 #pragma once
 
 #include <string>
@@ -14,17 +14,17 @@ namespace solstice::families {
 
 inline constexpr int kFoldThreads = 256;
 
-// Threads that fold one output of so many parts: neighbouring threads take neighbouring outputs. One, where `many` outputs
-// have enough threads between them.
+// Threads that fold one output of so many parts: neighbouring threads take neighbouring outputs. One, where `many`
+// outputs have enough threads between them.
 int fold_sharers(int64_t outputs, int64_t parts, int64_t many);
 
 struct FoldKernel {
   std::string entry, parameters;
   std::string opening;  // the first statements
   std::string_view row_type = "int";
-  int64_t rows = 1;            // outputs
-  int sharers = 1;             // of an output
-  std::string folded;          // statements: thread `mine` of the sharers folds its parts of `row`, and all get the results
+  int64_t rows = 1;    // outputs
+  int sharers = 1;     // of an output
+  std::string folded;  // statements: thread `mine` of the sharers folds its parts of `row`, and all get the results
   std::string values, stores;  // what follows from them; what a thread of a valid row stores
 
   int64_t blocks() const;
@@ -35,8 +35,8 @@ struct FoldKernel {
 Result<std::string> store_text(const ir::Program& program, const codegen::FlatKernel& flat, codegen::Emitter& emitter);
 
 // Tensors that are read, the parts, tensors that are written.
-std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads, const std::vector<std::string>& parts,
-                            const std::vector<int>& writes);
+std::string fold_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads,
+                            const std::vector<std::string>& parts, const std::vector<int>& writes);
 
 // A fold in the module of the kernel that finds the parts, and what its launch takes.
 struct FoldLaunch {

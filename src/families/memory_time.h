@@ -1,5 +1,5 @@
-// What moving a kernel's bytes takes, for the cost models of families that memory bounds. Rates are the machine's calibrated
-// ceilings; the other constants were fitted to `bench families` on an H200 (docs/families.md).
+// What moving a kernel's bytes takes, for the cost models of families that memory bounds. Rates are the machine's
+// calibrated ceilings; the other constants were fitted to `bench families` on an H200 (docs/families.md).
 #pragma once
 
 #include "codegen/flatten.h"
@@ -14,12 +14,13 @@ struct Moved {
 // What a kernel must move if every touched element crosses the memory bus once (codegen::traffic_of, by direction).
 Moved moved_by(const ir::Program& program, const codegen::FlatKernel& flat);
 
-// At the rate that reads and writes reach together: that of reading and of copying are calibrated. What ran before leaves
-// lines in L2 that must be written to make room; as many of the kernel's own results stay there. Error bad_machine.
+// At the rate that reads and writes reach together: that of reading and of copying are calibrated. What ran before
+// leaves lines in L2 that must be written to make room; as many of the kernel's own results stay there. Error
+// bad_machine.
 Result<Seconds> dram_time(const machine::Machine& machine, Moved moved);
 
-// What each of `sms` SMs draws where it has `in_flight` bytes on their way for `latency` (Little's law), at most what its port
-// to L2 passes.
+// What each of `sms` SMs draws where it has `in_flight` bytes on their way for `latency` (Little's law), at most what
+// its port to L2 passes.
 Seconds flow_time(const machine::Machine& machine, Bytes moved, double sms, Bytes in_flight, Seconds latency);
 
 // From a kernel's first instruction to its first data, and from its last data to its end.

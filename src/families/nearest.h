@@ -1,5 +1,5 @@
-// The nearest legal values of a clause's knobs: one broken rule after the other is kept by a change of one knob or two, the
-// cheapest changes first.
+// The nearest legal values of a clause's knobs: one broken rule after the other is kept by a change of one knob or two,
+// the cheapest changes first.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 
 namespace solstice::families {
 
-// A knob as the search walks it: its values, ascending. A step to the next one costs `weight`, the relative distance of the
-// values decides between equal steps.
+// A knob as the search walks it: its values, ascending. A step to the next one costs `weight`, the relative distance of
+// the values decides between equal steps.
 template <class Config>
 struct KnobAxis {
   std::vector<int64_t> values;
@@ -54,13 +54,14 @@ class NearestSearch {
   NearestSearch(std::vector<KnobAxis<Config>> axes, const Config& config) : axes_(std::move(axes)), config_(config) {
     for (KnobAxis<Config>& axis : axes_) {
       const auto at = std::lower_bound(axis.values.begin(), axis.values.end(), axis.get(config));
-      const auto own = at != axis.values.end() && *at == axis.get(config) ? at : axis.values.insert(at, axis.get(config));
+      const auto own =
+          at != axis.values.end() && *at == axis.get(config) ? at : axis.values.insert(at, axis.get(config));
       start_.push_back(static_cast<uint8_t>(own - axis.values.begin()));
     }
   }
 
-  // `first_broken(config)`: the number of the first rule that it breaks, rules.size() where it is legal; a rule may ask for
-  // what earlier ones guarantee. Nothing where no legal configuration is among those tried.
+  // `first_broken(config)`: the number of the first rule that it breaks, rules.size() where it is legal; a rule may ask
+  // for what earlier ones guarantee. Nothing where no legal configuration is among those tried.
   template <class Rule, class FirstBroken>
   std::optional<Config> run(const std::vector<Rule>& rules, FirstBroken&& first_broken) {
     constexpr int kMostTried = 2000;

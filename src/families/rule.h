@@ -1,5 +1,5 @@
-// Static legality as data. One table of rules serves the checker, `solstice list rules`, the search space and the tests:
-// each has an id, a sentence, a predicate, what to say where it is broken, and the nearest values that keep it.
+// Static legality as data. One table of rules serves the checker, `solstice list rules`, the search space and the
+// tests: each has an id, a sentence, a predicate, what to say where it is broken, and the nearest values that keep it.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,23 +22,23 @@ struct Rule {
   std::string_view text;                           // the rule, for the docs
   bool (*broken)(const Config&) = nullptr;         // may ask for what earlier rules of the table guarantee
   std::string (*reason)(const Config&) = nullptr;  // what is wrong with these values
-  void (*mend)(Config&) = nullptr;                 // to the nearest values that keep this rule, where knobs are not searched
-  bool of_problem = false;                         // no knob can keep it
+  void (*mend)(Config&) = nullptr;  // to the nearest values that keep this rule, where knobs are not searched
+  bool of_problem = false;          // no knob can keep it
 };
 
 template <class Config>
-Rule<Config> error_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
-                        std::string (*reason)(const Config&)) {
+Rule<Config> error_rule(std::string_view id, std::string_view code, std::string_view text,
+                        bool (*broken)(const Config&), std::string (*reason)(const Config&)) {
   return {id, code, Severity::kError, text, broken, reason, nullptr, false};
 }
 template <class Config>
-Rule<Config> problem_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
-                          std::string (*reason)(const Config&)) {
+Rule<Config> problem_rule(std::string_view id, std::string_view code, std::string_view text,
+                          bool (*broken)(const Config&), std::string (*reason)(const Config&)) {
   return {id, code, Severity::kError, text, broken, reason, nullptr, true};
 }
 template <class Config>
-Rule<Config> warning_rule(std::string_view id, std::string_view code, std::string_view text, bool (*broken)(const Config&),
-                          std::string (*reason)(const Config&)) {
+Rule<Config> warning_rule(std::string_view id, std::string_view code, std::string_view text,
+                          bool (*broken)(const Config&), std::string (*reason)(const Config&)) {
   return {id, code, Severity::kWarning, text, broken, reason, nullptr, false};
 }
 
@@ -60,8 +60,8 @@ const Rule<Config>* first_broken(const std::vector<Rule<Config>>& rules, const C
   return nullptr;
 }
 
-// The legal configuration next to `config`; nothing where no knob can. A Config with axes() is searched (nearest.h); of others
-// every rule is mended in turn.
+// The legal configuration next to `config`; nothing where no knob can. A Config with axes() is searched (nearest.h); of
+// others every rule is mended in turn.
 template <class Config>
 std::optional<Config> nearest_legal(const std::vector<Rule<Config>>& rules, Config config) {
   for (const Rule<Config>& rule : rules) {
@@ -95,8 +95,8 @@ std::string knobs_changed(const Config& config, const Config& legal) {
   return fmt::format("`{}`", fmt::join(out, ", "));
 }
 
-// Reports the first error, which stands in the way of the rules behind it: they may ask for what it guarantees. Where there
-// is none, every warning.
+// Reports the first error, which stands in the way of the rules behind it: they may ask for what it guarantees. Where
+// there is none, every warning.
 template <class Config>
 void check_rules(const std::vector<Rule<Config>>& rules, const Config& config, Span span, Diagnostics& diagnostics) {
   if (const Rule<Config>* const rule = first_broken(rules, config)) {

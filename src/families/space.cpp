@@ -23,8 +23,8 @@ Dropped dropped_of(const Family& family, const Context& context, const ir::Kerne
     Diagnostics found;
     family.check(context, one, found);
     ++out.tried;
-    const auto error =
-        std::find_if(found.all().begin(), found.all().end(), [](const Diagnostic& d) { return d.severity == Severity::kError; });
+    const auto error = std::find_if(found.all().begin(), found.all().end(),
+                                    [](const Diagnostic& d) { return d.severity == Severity::kError; });
     if (error == found.all().end()) continue;
     if (out.illegal++ == 0) out.why = *error, out.setting = one.knobs;
   }
@@ -52,23 +52,26 @@ void check_rules_of(const Family& family, const Context& context, const ir::Kern
   const Dropped dropped = dropped_of(family, context, kernel);
   if (dropped.illegal == 0) return;
   const size_t all = ir::count_settings(kernel.knobs);
-  const std::string first = fmt::format("`{}`: {} ({})", open_knobs(kernel.knobs, dropped.setting), dropped.why.message, dropped.why.code);
+  const std::string first =
+      fmt::format("`{}`: {} ({})", open_knobs(kernel.knobs, dropped.setting), dropped.why.message, dropped.why.code);
   if (dropped.illegal == all) {
     const std::string none = all == 1 ? "the only setting" : fmt::format("none of the {} settings", all);
-    diagnostics.error("E104", kernel.span,
-                      fmt::format("{} of kernel `{}` is {}, {}", none, kernel.name, all == 1 ? "illegal" : "legal; the first", first),
-                      dropped.why.hint);
+    diagnostics.error(
+        "E104", kernel.span,
+        fmt::format("{} of kernel `{}` is {}, {}", none, kernel.name, all == 1 ? "illegal" : "legal; the first", first),
+        dropped.why.hint);
     return;
   }
-  const std::string of = dropped.tried < all ? fmt::format("the first {} of {}", dropped.tried, all) : fmt::format("{}", all);
-  diagnostics.add(
-      {"N104",
-       Severity::kNote,
-       fmt::format("{} of {} settings of kernel `{}` are illegal and left out; the first, {}", dropped.illegal, of, kernel.name, first),
-       kernel.span,
-       {},
-       dropped.why.hint,
-       ""});
+  const std::string of =
+      dropped.tried < all ? fmt::format("the first {} of {}", dropped.tried, all) : fmt::format("{}", all);
+  diagnostics.add({"N104",
+                   Severity::kNote,
+                   fmt::format("{} of {} settings of kernel `{}` are illegal and left out; the first, {}",
+                               dropped.illegal, of, kernel.name, first),
+                   kernel.span,
+                   {},
+                   dropped.why.hint,
+                   ""});
 }
 
 }  // namespace solstice::families

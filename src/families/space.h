@@ -1,5 +1,5 @@
-// A family's own rules for a kernel whose clause has sets, which is a space of settings: the illegal ones are left out of it
-// (docs/language.md, section 7).
+// A family's own rules for a kernel whose clause has sets, which is a space of settings: the illegal ones are left out
+// of it (docs/language.md, section 7).
 #pragma once
 
 #include "families/family.h"

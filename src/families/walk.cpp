@@ -10,7 +10,8 @@ using codegen::Binding;
 using codegen::CType;
 using codegen::Value;
 
-void bind_loops(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loops, Value number, int vector, int depth) {
+void bind_loops(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loops, Value number, int vector,
+                int depth) {
   const std::string_view as = number.type == CType::kI64 ? "unsigned long long" : "unsigned";
   for (size_t k = loops.size(); k-- > 0;) {
     const bool innermost = k + 1 == loops.size();
@@ -18,7 +19,8 @@ void bind_loops(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loo
     Value counter = number;
     if (k > 0) {
       const auto part = [&](char op) {
-        return fmt::format("static_cast<{}>(static_cast<{}>({}) {} {}u)", codegen::name_of(number.type), as, number.text, op, steps);
+        return fmt::format("static_cast<{}>(static_cast<{}>({}) {} {}u)", codegen::name_of(number.type), as,
+                           number.text, op, steps);
       };
       counter = emitter.define(number.type, part('%'), depth, {0, steps - 1});
       number = emitter.define(number.type, part('/'), depth, {0, number.range.hi / steps});

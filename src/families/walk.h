@@ -10,7 +10,8 @@ namespace solstice::families {
 
 // Takes `number` apart into the loops' counters, outer to inner, and binds the loops' indices to them, in the scope
 // `depth`; the innermost counts vectors.
-void bind_loops(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loops, codegen::Value number, int vector, int depth);
+void bind_loops(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loops, codegen::Value number, int vector,
+                int depth);
 // The innermost index steps by `lane` too, from here on.
 void bind_lanes(codegen::Emitter& emitter, const std::vector<codegen::Loop>& loops, int vector, int depth);
 

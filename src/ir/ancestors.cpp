@@ -27,8 +27,8 @@ std::vector<char> ancestors_of(const Program& program, int output) {
       if (needed[static_cast<size_t>(equation.target)]) more = mark_reads(equation.rhs, needed) || more;
     }
     for (const Opaque& opaque : program.opaques) {
-      const bool wanted =
-          std::any_of(opaque.results.begin(), opaque.results.end(), [&](int id) { return needed[static_cast<size_t>(id)]; });
+      const bool wanted = std::any_of(opaque.results.begin(), opaque.results.end(),
+                                      [&](int id) { return needed[static_cast<size_t>(id)]; });
       for (const auto& [name, argument] : opaque.arguments) {
         if (wanted && argument) more = mark_reads(argument, needed) || more;
       }

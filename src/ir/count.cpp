@@ -85,7 +85,8 @@ double physical_elements(const Tensor& tensor) {
 
 class ProgramCounter {
  public:
-  ProgramCounter(const Program& program, const Needs& needs) : program_(program), liveness_(program, needs), dtypes_(dtypes_of(program)) {}
+  ProgramCounter(const Program& program, const Needs& needs)
+      : program_(program), liveness_(program, needs), dtypes_(dtypes_of(program)) {}
 
   Count run() {
     Count out;

@@ -79,7 +79,8 @@ std::vector<IndexSet> Domain::components(const IndexSet& indices) const {
     IndexSet merged;
     std::vector<IndexSet> rest;
     for (IndexSet& component : out) {
-      const bool touches = std::any_of(component.begin(), component.end(), [&](int i) { return each->indices.count(i); });
+      const bool touches =
+          std::any_of(component.begin(), component.end(), [&](int i) { return each->indices.count(i); });
       if (touches) {
         merged.insert(component.begin(), component.end());
       } else {
@@ -100,9 +101,10 @@ bool Domain::enumerate(const std::vector<int>& order, const std::vector<const Co
   Point point(extents_.size(), 0);
   if (size == 0) return true;
   for (;;) {
-    const bool inside = std::all_of(order.begin(), order.end(), [&](int i) { return allowed(i, point[static_cast<size_t>(i)]); }) &&
-                        std::all_of(conditions.begin(), conditions.end(),
-                                    [&](const Condition* c) { return (value_of(*c->expression, point) != 0) != c->negated; });
+    const bool inside =
+        std::all_of(order.begin(), order.end(), [&](int i) { return allowed(i, point[static_cast<size_t>(i)]); }) &&
+        std::all_of(conditions.begin(), conditions.end(),
+                    [&](const Condition* c) { return (value_of(*c->expression, point) != 0) != c->negated; });
     if (inside) visit(point);
     size_t digit = 0;
     while (digit < order.size() && ++point[static_cast<size_t>(order[digit])] == extent(order[digit])) {
@@ -158,7 +160,8 @@ IndexSet Domain::solved_by(int index, const IndexSet& bound) const {
     const auto form = as_affine(make(Op::kSub, {each.expression->args[0], each.expression->args[1]}));
     if (!form || form->coefficient(index) == 0) continue;
     const bool longest = std::all_of(form->terms.begin(), form->terms.end(), [&](const auto& term) {
-      const bool before = extent(term.first) > extent(index) || (extent(term.first) == extent(index) && term.first < index);
+      const bool before =
+          extent(term.first) > extent(index) || (extent(term.first) == extent(index) && term.first < index);
       return !bound.count(term.first) || !before;
     });
     for (const auto& [other, coefficient] : form->terms) {

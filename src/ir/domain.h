@@ -42,8 +42,9 @@ class Domain {
 
   // The other indices of the conditions that have this one.
   IndexSet tied(int index) const;
-  // The indices outside `bound` that give one of them its value, where an equality is solved for it: for the longest of those of
-  // `bound` that it has, as the normal form does (u == 2*i+r-1 under a sum over i and r: i is given by u, and by r).
+  // The indices outside `bound` that give one of them its value, where an equality is solved for it: for the longest of
+  // those of `bound` that it has, as the normal form does (u == 2*i+r-1 under a sum over i and r: i is given by u, and
+  // by r).
   IndexSet solved_by(int index, const IndexSet& bound) const;
   double points(const IndexSet& indices) const;
   // Distinct elements within `shape` that a read's indices reach. A dim indexed by tensor values counts one.

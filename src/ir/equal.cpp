@@ -31,7 +31,8 @@ class Structure {
     if (e->op == Op::kRead) h = mix(h, std::hash<std::string>()(program_.tensor(e->id).name));
     if (e->op == Op::kReduce || e->op == Op::kRank) h = mix(h, static_cast<uint64_t>(e->reducer));
     if (e->op == Op::kCast) h = mix(h, static_cast<uint64_t>(e->dtype));
-    for (const int id : e->binders) h = mix(h, static_cast<uint64_t>(equation_.indices[static_cast<size_t>(id)].extent));
+    for (const int id : e->binders)
+      h = mix(h, static_cast<uint64_t>(equation_.indices[static_cast<size_t>(id)].extent));
     for (const ExprRef& a : e->args) h = mix(h, hash(a));
     return h;
   }
@@ -57,7 +58,8 @@ class Matcher {
   }
 
   bool match(const ExprRef& p, const ExprRef& q) {
-    if (p->op != q->op || p->kind != q->kind || p->args.size() != q->args.size() || p->has_else != q->has_else) return false;
+    if (p->op != q->op || p->kind != q->kind || p->args.size() != q->args.size() || p->has_else != q->has_else)
+      return false;
     if (!pair(p->binders, q->binders)) return false;
     switch (p->op) {
       case Op::kReal:
@@ -94,7 +96,8 @@ bool same(const ExprRef& a, const ExprRef& b) {
   if (a == b) return true;
   if (!a || !b || a->op != b->op || a->kind != b->kind || a->id != b->id || a->integer != b->integer) return false;
   if (std::bit_cast<uint64_t>(a->real) != std::bit_cast<uint64_t>(b->real)) return false;
-  if (a->has_else != b->has_else || a->reducer != b->reducer || a->dtype != b->dtype || a->binders != b->binders) return false;
+  if (a->has_else != b->has_else || a->reducer != b->reducer || a->dtype != b->dtype || a->binders != b->binders)
+    return false;
   if (a->args.size() != b->args.size()) return false;
   for (size_t i = 0; i < a->args.size(); ++i) {
     if (!same(a->args[i], b->args[i])) return false;

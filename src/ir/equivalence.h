@@ -33,9 +33,9 @@ struct Equivalence {
   std::vector<std::pair<std::string, int64_t>> dims;  // shrunken dims of a test, empty at the real ones
   int families = 0;                                   // of inputs that were tried
   int64_t points = 0;                                 // of the real shapes that were compared
-  int64_t unasked = 0;                                // elements that differ where the problem's value is infinite or NaN
-  std::vector<std::string> uncovered;                 // branches of which no test took both sides
-  std::vector<Diagnostic> warnings;                   // W018; spans are the candidate's
+  int64_t unasked = 0;                 // elements that differ where the problem's value is infinite or NaN
+  std::vector<std::string> uncovered;  // branches of which no test took both sides
+  std::vector<Diagnostic> warnings;    // W018; spans are the candidate's
 };
 
 struct EquivalenceOptions {
@@ -44,15 +44,18 @@ struct EquivalenceOptions {
   int64_t most_operations = 200'000'000;  // of one instance at shrunken dims
 };
 
-// Refuted where the interface is not the problem's. Proved: every output and new buffer value has the same definition after
-// locals, declared intermediates and views are inlined, up to the names of indices. Else tested: at points of the real shapes
-// where their cones are affordable, else at shrunken dims that both programs' static rules accept. Values agree within 1e-9 of
-// the sum of the problem's absolute terms, and of a few times what errors of that size do; integers exactly.
-Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options = {});
+// Refuted where the interface is not the problem's. Proved: every output and new buffer value has the same definition
+// after locals, declared intermediates and views are inlined, up to the names of indices. Else tested: at points of the
+// real shapes where their cones are affordable, else at shrunken dims that both programs' static rules accept. Values
+// agree within 1e-9 of the sum of the problem's absolute terms, and of a few times what errors of that size do;
+// integers exactly.
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate,
+                         const EquivalenceOptions& options = {});
 
 // Smaller values for the dims, the same for both programs; empty if none that both accept were
 // found before the deadline.
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt,
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate,
+                                                           int attempt,
                                                            const std::optional<Deadline>& deadline = std::nullopt);
 
 // Inputs of a program: one of several families of values, reproducible. Buffers with an assumed closed form hold it.

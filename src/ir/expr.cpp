@@ -191,7 +191,8 @@ bool describes_whole(const Program& program, const Equation& assumption) {
   for (size_t d = 0; d < assumption.lhs.size(); ++d) {
     const Expr& place = *assumption.lhs[d];
     if (place.op == Op::kInt && place.integer == 0 && buffer.shape[d] == 1) continue;
-    if (place.op != Op::kIndex || assumption.indices[static_cast<size_t>(place.id)].extent != buffer.shape[d]) return false;
+    if (place.op != Op::kIndex || assumption.indices[static_cast<size_t>(place.id)].extent != buffer.shape[d])
+      return false;
     if (std::find(seen.begin(), seen.end(), place.id) != seen.end()) return false;
     seen.push_back(place.id);
   }
@@ -212,11 +213,11 @@ int Program::find_tensor(std::string_view tensor_name) const {
 }
 
 std::string_view name_of(Op op) {
-  static const char* const names[] = {"real",  "int",   "bool",  "index", "read",  "reduce",  "rank", "cast",      "select", "neg",
-                                      "not",   "and",   "or",    "add",   "sub",   "mul",     "div",  "floor_div", "mod",    "pow",
-                                      "min",   "max",   "lt",    "le",    "eq",    "ne",      "ge",   "gt",        "exp",    "expm1",
-                                      "log",   "log1p", "sqrt",  "rsqrt", "tanh",  "erf",     "sin",  "cos",       "abs",    "sign",
-                                      "floor", "ceil",  "round", "trunc", "isnan", "isfinite"};
+  static const char* const names[] = {
+      "real", "int", "bool", "index", "read",  "reduce",    "rank",  "cast",  "select", "neg",     "not",  "and",
+      "or",   "add", "sub",  "mul",   "div",   "floor_div", "mod",   "pow",   "min",    "max",     "lt",   "le",
+      "eq",   "ne",  "ge",   "gt",    "exp",   "expm1",     "log",   "log1p", "sqrt",   "rsqrt",   "tanh", "erf",
+      "sin",  "cos", "abs",  "sign",  "floor", "ceil",      "round", "trunc", "isnan",  "isfinite"};
   static_assert(std::size(names) == static_cast<size_t>(Op::kIsFinite) + 1);
   return names[static_cast<size_t>(op)];
 }

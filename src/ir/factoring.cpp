@@ -17,7 +17,8 @@ IndexSet with_solutions(const IndexSet& indices, const IndexSet& summed, const D
 }
 
 Operand solved(const Operand& operand, const IndexSet& summed, const Domain& domain) {
-  return {without(with_solutions(operand.all, summed, domain), summed), without(with_solutions(operand.direct, summed, domain), summed)};
+  return {without(with_solutions(operand.all, summed, domain), summed),
+          without(with_solutions(operand.direct, summed, domain), summed)};
 }
 
 // An index is summed as soon as no other factor has it, and no condition ties it to an index that the partial product
@@ -54,14 +55,17 @@ class Factoring {
     }
     IndexSet summed = without(binders_, elsewhere);
     const bool whole = set + 1 == sets_.size();
-    for (auto i = summed.begin(); !whole && i != summed.end();) i = without(domain_.tied(*i), in).empty() ? std::next(i) : summed.erase(i);
+    for (auto i = summed.begin(); !whole && i != summed.end();)
+      i = without(domain_.tied(*i), in).empty() ? std::next(i) : summed.erase(i);
     sets_[set].indices = without(in, summed);
     sets_[set].direct = without(direct, summed);
     const bool single = (set & (set - 1)) == 0;
     if (single) sets_[set].cost = sets_[set].indices.size() < in.size() ? points_within(in, binders_, domain_) : 0;
   }
 
-  double points(size_t a, size_t b) const { return points_within(united(sets_[a].indices, sets_[b].indices), binders_, domain_); }
+  double points(size_t a, size_t b) const {
+    return points_within(united(sets_[a].indices, sets_[b].indices), binders_, domain_);
+  }
 
   void split(size_t set) {
     for (size_t part = (set - 1) & set; part > 0; part = (part - 1) & set) {
@@ -133,7 +137,9 @@ double points_within(const IndexSet& indices, const IndexSet& binders, const Dom
   return all.size() == indices.size() ? points : std::min(points, domain.points(all));
 }
 
-bool is_contraction(const Operand& a, const Operand& b) { return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty(); }
+bool is_contraction(const Operand& a, const Operand& b) {
+  return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty();
+}
 
 Work product_work(const std::vector<ExprRef>& factors, const IndexSet& binders, const Domain& domain) {
   return Factoring(factors, binders, domain).work();

@@ -14,8 +14,8 @@ IndexSet without(const IndexSet& a, const IndexSet& b);
 // Indices that address a tensor themselves, not through the values of another: of w[expert[m],n,k] n and k.
 IndexSet direct_indices(const ExprRef& e);
 
-// Indices of the result that a factor depends on: all of them, and the direct ones. A summed index that an equality gives
-// by indices of the result stands for these: of x[c,i] under u == 2*i+r-1 u.
+// Indices of the result that a factor depends on: all of them, and the direct ones. A summed index that an equality
+// gives by indices of the result stands for these: of x[c,i] under u == 2*i+r-1 u.
 struct Operand {
   IndexSet all;
   IndexSet direct;

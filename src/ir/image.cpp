@@ -12,8 +12,8 @@ constexpr double kCellLimit = 8e9;  // bits of one map of seen elements
 
 bool Domain::is_free(const IndexSet& indices) const {
   const auto touched = [&](int i) {
-    return kept_.count(i) ||
-           std::any_of(conditions_.begin(), conditions_.end(), [&](const Condition& each) { return each.indices.count(i) != 0; });
+    return kept_.count(i) || std::any_of(conditions_.begin(), conditions_.end(),
+                                         [&](const Condition& each) { return each.indices.count(i) != 0; });
   };
   return std::none_of(indices.begin(), indices.end(), touched);
 }
@@ -47,7 +47,8 @@ double Domain::image(const std::vector<ExprRef>& indices, const std::vector<int6
   }
   for (const Condition& each : conditions_) {
     const auto touches = [&](int i) { return all.count(i) != 0; };
-    if (std::any_of(each.indices.begin(), each.indices.end(), touches)) all.insert(each.indices.begin(), each.indices.end());
+    if (std::any_of(each.indices.begin(), each.indices.end(), touches))
+      all.insert(each.indices.begin(), each.indices.end());
   }
   std::vector<Group> groups;
   for (IndexSet& component : components(all)) groups.push_back({std::move(component), {}});
@@ -86,7 +87,8 @@ std::optional<std::vector<IndexBound>> Domain::about(int last, const std::vector
   return kept_.count(last) ? std::nullopt : std::optional(out);
 }
 
-double Domain::group_image(const Group& group, const std::vector<ExprRef>& indices, const std::vector<int64_t>& shape) const {
+double Domain::group_image(const Group& group, const std::vector<ExprRef>& indices,
+                           const std::vector<int64_t>& shape) const {
   if (group.dims.size() == 1) {
     const size_t d = group.dims[0];
     if (const std::optional<double> closed = dense_image(indices[d], shape[d])) return *closed;
@@ -103,7 +105,8 @@ double Domain::group_image(const Group& group, const std::vector<ExprRef>& indic
   }
   // Indices that stand alone in their dims: elements are points.
   const auto alone = [&](size_t d) { return indices[d]->op == Op::kIndex && extent(indices[d]->id) <= shape[d]; };
-  if (own == group.indices && own.size() == group.dims.size() && std::all_of(group.dims.begin(), group.dims.end(), alone)) {
+  if (own == group.indices && own.size() == group.dims.size() &&
+      std::all_of(group.dims.begin(), group.dims.end(), alone)) {
     return points(own);
   }
   std::vector<const Condition*> conditions = conditions_within(group.indices);

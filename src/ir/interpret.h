@@ -36,6 +36,7 @@ struct InterpretOptions {
 // Errors: bad_argument (an input is missing or has another shape), program_invalid (a run-time error of
 // section 8: a gather out of range, an integer that does not fit, the position of an extremum of nothing),
 // not_yet (an integer beyond 2^53), too_large, deadline.
-Result<TensorValues> interpret(const Program& program, const TensorValues& inputs, const InterpretOptions& options = {});
+Result<TensorValues> interpret(const Program& program, const TensorValues& inputs,
+                               const InterpretOptions& options = {});
 
 }  // namespace solstice::ir

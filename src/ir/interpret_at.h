@@ -1,8 +1,9 @@
-// The real meaning at single elements of tensors, at the program's own dims: inputs are functions of the element, what is
-// computed from them is evaluated where it is read and kept, and no tensor is allocated. What an element costs is the size
-// of its cone, so that one of a product over 8192 costs 8192 terms, whatever the other dims are.
+// The real meaning at single elements of tensors, at the program's own dims: inputs are functions of the element, what
+// is computed from them is evaluated where it is read and kept, and no tensor is allocated. What an element costs is
+// the size of its cone, so that one of a product over 8192 costs 8192 terms, whatever the other dims are.
 //
-// Of a recurrence the steps up to the one that is read are run, for those of its other indices that depend on each other.
+// Of a recurrence the steps up to the one that is read are run, for those of its other indices that depend on each
+// other.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +31,8 @@ class PointInterpreter {
   // Forgets all values; `operations` is what may be spent from here on (instructions times elements).
   void begin(InputFunction inputs, int64_t operations, std::optional<Deadline> deadline = std::nullopt);
 
-  // Errors: too_large (the operations are spent, or a cone is too deep), program_invalid (a run-time error of docs/language.md,
-  // section 8), not_yet (an integer beyond 2^53), deadline.
+  // Errors: too_large (the operations are spent, or a cone is too deep), program_invalid (a run-time error of
+  // docs/language.md, section 8), not_yet (an integer beyond 2^53), deadline.
   Result<std::vector<double>> at(int tensor, const std::vector<int64_t>& positions);
   int64_t operations() const;              // since begin()
   void add_coverage(Coverage& out) const;  // of everything evaluated so far

@@ -110,7 +110,8 @@ std::vector<std::string> tied_knobs(const std::string& name) {
 }
 
 bool is_space(const Knobs& knobs) {
-  return std::any_of(knobs.items.begin(), knobs.items.end(), [](const auto& knob) { return knob.second.kind == KnobValue::Kind::kSet; });
+  return std::any_of(knobs.items.begin(), knobs.items.end(),
+                     [](const auto& knob) { return knob.second.kind == KnobValue::Kind::kSet; });
 }
 
 size_t count_settings(const Knobs& space) {

@@ -13,14 +13,14 @@ namespace solstice::ir {
 struct KnobValue {
   enum class Kind { kInt, kReal, kName, kSize, kString, kTuple, kStruct, kSet };
   Kind kind = Kind::kInt;
-  int64_t integer = 0;                                     // kInt
-  double real = 0;                                         // kReal
-  std::string text;                                        // kName, kString; name of a kStruct
-  int tensor = -1;                                         // of a kName or kStruct: what the name is where the knob stands,
-  int64_t offset = 0;                                      // at this element of it,
-  std::vector<int64_t> shape, strides;                     // in this extent and at these strides (elements)
-  std::vector<int64_t> sizes;                              // kSize
-  std::vector<KnobValue> items;                            // kTuple, kSet
+  int64_t integer = 0;                  // kInt
+  double real = 0;                      // kReal
+  std::string text;                     // kName, kString; name of a kStruct
+  int tensor = -1;                      // of a kName or kStruct: what the name is where the knob stands,
+  int64_t offset = 0;                   // at this element of it,
+  std::vector<int64_t> shape, strides;  // in this extent and at these strides (elements)
+  std::vector<int64_t> sizes;           // kSize
+  std::vector<KnobValue> items;         // kTuple, kSet
   std::vector<std::pair<std::string, KnobValue>> members;  // kStruct
 
   static KnobValue of_int(int64_t v);
@@ -48,8 +48,8 @@ struct Knobs {
 // The knobs that a name stands for: `tile` itself, or those tied together in `(tile, cluster)={(..), (..)}`.
 std::vector<std::string> tied_knobs(const std::string& name);
 
-// The settings that a clause with sets stands for: one value a knob, tied ones taken apart. In the order of the sets, the last
-// knob's values first; at most `most` of them.
+// The settings that a clause with sets stands for: one value a knob, tied ones taken apart. In the order of the sets,
+// the last knob's values first; at most `most` of them.
 std::vector<Knobs> settings_of(const Knobs& space, size_t most);
 bool is_space(const Knobs& knobs);          // has a set
 size_t count_settings(const Knobs& space);  // at most 2^31

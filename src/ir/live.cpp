@@ -13,7 +13,9 @@ Domain inside(const Expr& node, size_t argument, const Domain& domain) {
   return domain;
 }
 
-std::vector<ExprRef> read_indices(const Expr& read) { return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)}; }
+std::vector<ExprRef> read_indices(const Expr& read) {
+  return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)};
+}
 
 Liveness::Liveness(const Program& program, const Needs& needs) : program_(program) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
@@ -94,10 +96,12 @@ void Liveness::keep_conditions(const Equation& equation, Domain& domain) const {
   const std::vector<ExprRef> at = read_indices(*found->second.read);
   std::map<int, ExprRef> own;  // by the reader's
   for (size_t d = 0; d < at.size(); ++d) {
-    if (at[d]->op != Op::kIndex || equation.lhs[d]->op != Op::kIndex || !own.emplace(at[d]->id, equation.lhs[d]).second) return;
+    if (at[d]->op != Op::kIndex || equation.lhs[d]->op != Op::kIndex || !own.emplace(at[d]->id, equation.lhs[d]).second)
+      return;
   }
   for (const Domain::Condition& c : found->second.conditions) {
-    const bool known = std::all_of(c.indices.begin(), c.indices.end(), [&](int index) { return own.count(index) != 0; });
+    const bool known =
+        std::all_of(c.indices.begin(), c.indices.end(), [&](int index) { return own.count(index) != 0; });
     if (known) domain = domain.with(substitute(c.expression, own), c.negated);
   }
 }

@@ -1,6 +1,6 @@
-// Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read; of a tensor that
-// one equation reads in one place, element by element, also the conditions under which it does (a product of which a triangle
-// is wanted).
+// Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read; of a
+// tensor that one equation reads in one place, element by element, also the conditions under which it does (a product
+// of which a triangle is wanted).
 #pragma once
 
 #include <map>

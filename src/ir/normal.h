@@ -1,8 +1,9 @@
-// The normal form of a program (docs/language.md, section 9): hash-consed terms over the indices of what is defined, made by
-// eight passes. Equal normal forms are a proof that two definitions mean the same over the reals for finite inputs; different
-// ones say nothing. It is for comparing and recognising, never for running.
+// The normal form of a program (docs/language.md, section 9): hash-consed terms over the indices of what is defined,
+// made by eight passes. Equal normal forms are a proof that two definitions mean the same over the reals for finite
+// inputs; different ones say nothing. It is for comparing and recognising, never for running.
 //
-// Every pass may be left out, is timed, and may stop at a budget: then there is no normal form, and `exceeded` says why.
+// Every pass may be left out, is timed, and may stop at a budget: then there is no normal form, and `exceeded` says
+// why.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +41,7 @@ struct PassReport {
 };
 
 struct NormalForm {
-  Program program;                // the nodes as equations, one reduction each, without kernels; the interpreter can run it
+  Program program;  // the nodes as equations, one reduction each, without kernels; the interpreter can run it
   std::vector<NormalNode> nodes;  // one an equation
   std::vector<PassReport> passes;
   std::string exceeded;  // budget that ran out, "" if none: then `program` is the given one

@@ -170,7 +170,8 @@ struct Source {
   Span span;
 };
 
-// A path below the program's folder that ends in `.cu`: letters, digits and `_-+.`, parts joined by `/`, none of them `.` or `..`.
+// A path below the program's folder that ends in `.cu`: letters, digits and `_-+.`, parts joined by `/`, none of them
+// `.` or `..`.
 bool is_source_name(std::string_view name);
 
 struct Dim {

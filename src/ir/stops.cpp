@@ -18,7 +18,9 @@ bool is_data(const ExprRef& e) {
   return found;
 }
 
-bool is_arg(const Expr& e) { return e.op == Op::kReduce && (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin); }
+bool is_arg(const Expr& e) {
+  return e.op == Op::kReduce && (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin);
+}
 
 bool divides_by_zero(const Expr& e) {
   const bool whole = (e.op == Op::kFloorDiv || e.op == Op::kMod) && e.kind != ValueKind::kReal;
@@ -73,7 +75,8 @@ std::vector<Stop> stops_of(const Program& program, const Equation& equation, con
     }
     return out;
   }
-  if (node->op == Op::kRank) return {{Stop::Kind::kOutside, node->args[1], equation.indices[static_cast<size_t>(node->binders[0])].extent}};
+  if (node->op == Op::kRank)
+    return {{Stop::Kind::kOutside, node->args[1], equation.indices[static_cast<size_t>(node->binders[0])].extent}};
   if (node->op == Op::kCast) return {{Stop::Kind::kUnfit, node->args[0], 0, node->dtype}};
   if (!is_arg(*node)) return {{Stop::Kind::kZero, node->args[1]}};
   return {{Stop::Kind::kNothing, make_reduce(Reducer::kAny, node->binders, node->args[1])}};

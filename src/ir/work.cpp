@@ -28,7 +28,9 @@ uint64_t hash_of(const ExprRef& e) {
   return h;
 }
 
-bool is_zero(const ExprRef& e) { return (e->op == Op::kReal && e->real == 0) || (e->op == Op::kInt && e->integer == 0); }
+bool is_zero(const ExprRef& e) {
+  return (e->op == Op::kReal && e->real == 0) || (e->op == Op::kInt && e->integer == 0);
+}
 
 void flatten(const ExprRef& e, std::vector<ExprRef>& factors) {
   if (e->op == Op::kMul) {
@@ -93,7 +95,8 @@ void Counter::visit(const ExprRef& e, const Domain& domain) {
   } else {
     OpCost cost = cost_of(*e);
     // One multiplication goes into the addition it feeds.
-    const bool fused = (e->op == Op::kAdd || e->op == Op::kSub) && (e->args[0]->op == Op::kMul || e->args[1]->op == Op::kMul);
+    const bool fused =
+        (e->op == Op::kAdd || e->op == Op::kSub) && (e->args[0]->op == Op::kMul || e->args[1]->op == Op::kMul);
     if (fused) cost.simt -= 1;
     add(cost, points);
     // One reciprocal for each divisor, however many are divided by it.

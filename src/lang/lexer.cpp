@@ -141,10 +141,12 @@ class Lexer {
       const std::string_view text = source_.substr(line, end - line);
       if (is_raw_end(text)) return push(TokenKind::kRaw, line + kRawMark.size());
       const size_t word = text.find_first_not_of(" \t");
-      if (nearly == std::string_view::npos && word != std::string_view::npos && text.substr(word, 3) == kRawMark) nearly = end;
+      if (nearly == std::string_view::npos && word != std::string_view::npos && text.substr(word, 3) == kRawMark)
+        nearly = end;
       line = end + 1;
     }
-    raw_error(at_ + kRawMark.size(), "raw text without an end", "it ends with a line that is exactly `\"\"\"`, without blanks");
+    raw_error(at_ + kRawMark.size(), "raw text without an end",
+              "it ends with a line that is exactly `\"\"\"`, without blanks");
     push(TokenKind::kRaw, std::min(nearly, source_.size()));
   }
 
@@ -158,10 +160,12 @@ class Lexer {
     const bool ascii = static_cast<unsigned char>(source_[at_]) < 0x80;
     do {
       ++at_;
-    } while (at_ < source_.size() && (ascii ? source_[at_] == source_[begin] : static_cast<unsigned char>(source_[at_]) >= 0x80));
+    } while (at_ < source_.size() &&
+             (ascii ? source_[at_] == source_[begin] : static_cast<unsigned char>(source_[at_]) >= 0x80));
     const std::string_view text = source_.substr(begin, at_ - begin);
     diagnostics_.error("E000", {static_cast<int>(begin), static_cast<int>(at_)},
-                       fmt::format("`{}` does not belong to the language", ascii ? text : "non-ASCII text"), hint_for(text, begin));
+                       fmt::format("`{}` does not belong to the language", ascii ? text : "non-ASCII text"),
+                       hint_for(text, begin));
   }
 
   // What other languages write so.

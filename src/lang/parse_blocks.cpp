@@ -36,7 +36,8 @@ void Parser::items(std::vector<Item>& out, bool top_level, bool in_kernel) {
 }
 
 // `{ items }`. Comments seen before the block stay with the item whose block it is.
-void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel) {
+void Parser::block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment,
+                   bool in_kernel) {
   const Nesting nesting(*this, "a block");
   expect("{", "before the block");
   header_comment = take_same_line_comment();
@@ -102,7 +103,8 @@ Program Parser::program() {
   Program p;
   const int begin = begin_of_next();
   if (accept("ucut")) {
-    p.version = static_cast<int>(std::min<int64_t>(expect_int("the language's version"), std::numeric_limits<int>::max()));
+    p.version =
+        static_cast<int>(std::min<int64_t>(expect_int("the language's version"), std::numeric_limits<int>::max()));
     p.version_at = since(begin);
   }
   expect("program", "at the start of the file");

@@ -156,7 +156,8 @@ ExprRef Parser::atom() {
   }
   if (token.kind == TokenKind::kWord) return word_atom();
   const bool end = token.kind == TokenKind::kEnd;
-  fail(token, end ? "expected an expression, found the end of the file" : fmt::format("expected an expression, found `{}`", token.text));
+  fail(token, end ? "expected an expression, found the end of the file"
+                  : fmt::format("expected an expression, found `{}`", token.text));
   return integer(0);
 }
 
@@ -250,7 +251,8 @@ ExprRef Parser::reduction_as_call() {
   } while (accept(","));
   expect(")", "after the arguments");
   if (!broken_) {
-    diagnostics_.error("E009", since(begin), fmt::format("`{}(...)` names no index; a reduction names its index", reducer),
+    diagnostics_.error("E009", since(begin),
+                       fmt::format("`{}(...)` names no index; a reduction names its index", reducer),
                        fmt::format("`{}[k](...)` reduces over the index `k` of its body", reducer));
   }
   return with_span(apply(std::move(reducer), std::move(args)), begin);

@@ -163,7 +163,8 @@ Node Parser::source() {
   Source s;
   s.name = expect_string("the source's name");
   if (!broken_ && peek().kind != TokenKind::kRaw) {
-    fail(peek(), "expected `\"\"\"` behind the source's name", "its lines follow, and a line that is exactly `\"\"\"` ends them");
+    fail(peek(), "expected `\"\"\"` behind the source's name",
+         "its lines follow, and a line that is exactly `\"\"\"` ends them");
   }
   if (!broken_) s.text = std::string(raw_text(next()));
   return s;
@@ -275,7 +276,8 @@ Node Parser::node(bool top_level, bool in_kernel, std::string& header_comment) {
   if (known && top_level && token.text == "source") return source();
   if (known && top_level) return token.text == "def" ? def(header_comment) : clause();
   fail(token,
-       known ? fmt::format("`{}` stands only at the top level", token.text) : fmt::format("expected an item, found `{}`", token.text),
+       known ? fmt::format("`{}` stands only at the top level", token.text)
+             : fmt::format("expected an item, found `{}`", token.text),
        known ? ""
              : "an item is a declaration, `dim`, `fn`, `view`, `def`, `kernel`, a call or an equation `y[m] "
                "= ...`");

@@ -34,9 +34,13 @@ bool Parser::at(std::string_view symbol, size_t ahead) const {
   return peek(ahead).kind == TokenKind::kSymbol && peek(ahead).text == symbol;
 }
 
-bool Parser::at_word(std::string_view word, size_t ahead) const { return peek(ahead).kind == TokenKind::kWord && peek(ahead).text == word; }
+bool Parser::at_word(std::string_view word, size_t ahead) const {
+  return peek(ahead).kind == TokenKind::kWord && peek(ahead).text == word;
+}
 
-bool Parser::at_name(size_t ahead) const { return peek(ahead).kind == TokenKind::kWord && !is_reserved(peek(ahead).text); }
+bool Parser::at_name(size_t ahead) const {
+  return peek(ahead).kind == TokenKind::kWord && !is_reserved(peek(ahead).text);
+}
 
 void Parser::keep_comments(const Token& token) {
   for (const Comment& c : token.comments) pending_.push_back(c.text);
@@ -128,8 +132,8 @@ void Parser::synchronise(bool inside_block) {
   }
 }
 
-// After a mistake in the head of a kernel or definition, which begins at token `head`: to the `{` outside its brackets, or,
-// where these do not match, to the next that ends a line. False, and nothing has happened, where there is none.
+// After a mistake in the head of a kernel or definition, which begins at token `head`: to the `{` outside its brackets,
+// or, where these do not match, to the next that ends a line. False, and nothing has happened, where there is none.
 bool Parser::skip_to_block(size_t head) {
   int depth = 0;
   for (size_t i = head; i + 1 < tokens_.size() && depth >= 0; ++i) {
@@ -160,7 +164,9 @@ void Parser::note_lost(size_t start) {
   const auto is = [&](size_t i, std::string_view symbol) {
     return i < position_ && tokens_[i].kind == TokenKind::kSymbol && tokens_[i].text == symbol;
   };
-  const auto name = [&](size_t i) { return i < position_ && tokens_[i].kind == TokenKind::kWord && !is_reserved(tokens_[i].text); };
+  const auto name = [&](size_t i) {
+    return i < position_ && tokens_[i].kind == TokenKind::kWord && !is_reserved(tokens_[i].text);
+  };
   size_t at = start;
   if (at < position_ && starts_item(tokens_[at].text)) ++at;
   if (name(at)) lost_.emplace_back(tokens_[at].text);

@@ -11,7 +11,8 @@
 
 namespace solstice::lang {
 
-// Every walk over a tree recurses, from parsing to the tree's end: no expression, knob or block is nested deeper than this.
+// Every walk over a tree recurses, from parsing to the tree's end: no expression, knob or block is nested deeper than
+// this.
 inline constexpr int kDeepest = 500;
 
 class Parser {

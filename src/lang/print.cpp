@@ -82,7 +82,8 @@ class ItemPrinter {
   std::string operator()(const Assume& a) const { return line("assume " + equation_text(a.equation)); }
   std::string operator()(const Equation& e) const { return line(equation_text(e)); }
   std::string operator()(const Opaque& o) const {
-    return line(fmt::format("opaque {} = \"{}\"({})", joined(o.results, formal_text), o.op, joined(o.args, opaque_arg_text)));
+    return line(
+        fmt::format("opaque {} = \"{}\"({})", joined(o.results, formal_text), o.op, joined(o.args, opaque_arg_text)));
   }
   std::string operator()(const Call& c) const;
   // Nothing stands behind the marks on their lines.
@@ -95,10 +96,11 @@ class ItemPrinter {
     return block(fmt::format("kernel {}{} by {}{}", k.name, k.once ? " once" : "", k.family, knobs), k.items, k.tail);
   }
   std::string operator()(const Def& d) const {
-    std::string statics =
-        joined(d.statics, [](const Static& s) { return s.value ? fmt::format("{}={}", s.name, tight(s.value)) : s.name; });
+    std::string statics = joined(
+        d.statics, [](const Static& s) { return s.value ? fmt::format("{}={}", s.name, tight(s.value)) : s.name; });
     if (!d.statics.empty()) statics = "[" + statics + "]";
-    return block(fmt::format("def {}{}({}) -> {}", d.name, statics, joined(d.formals, formal_text), joined(d.results, formal_text)),
+    return block(fmt::format("def {}{}({}) -> {}", d.name, statics, joined(d.formals, formal_text),
+                             joined(d.results, formal_text)),
                  d.items, d.tail);
   }
 
@@ -108,7 +110,8 @@ class ItemPrinter {
     return indent_ + text + "\n";
   }
   std::string line(std::string text) const { return ended(std::move(text)); }
-  std::string block(const std::string& header, const std::vector<Item>& items, const std::vector<std::string>& tail) const;
+  std::string block(const std::string& header, const std::vector<Item>& items,
+                    const std::vector<std::string>& tail) const;
 
   std::string indent_;
   const std::string& after_;
@@ -121,14 +124,16 @@ std::string comment_lines(const std::vector<std::string>& comments, const std::s
 }
 
 bool is_block(const Item& item) {
-  return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node) || std::holds_alternative<Source>(item.node);
+  return std::holds_alternative<Kernel>(item.node) || std::holds_alternative<Def>(item.node) ||
+         std::holds_alternative<Source>(item.node);
 }
 
 std::string item_text(const Item& item, const std::string& indent) {
   return comment_lines(item.before, indent) + std::visit(ItemPrinter(indent, item.after), item.node);
 }
 
-std::string items_text(const std::vector<Item>& items, const std::vector<std::string>& tail, const std::string& indent, bool after_header) {
+std::string items_text(const std::vector<Item>& items, const std::vector<std::string>& tail, const std::string& indent,
+                       bool after_header) {
   std::string out;
   for (size_t i = 0; i < items.size(); ++i) {
     const bool apart = i > 0 ? is_block(items[i]) || is_block(items[i - 1]) : after_header && is_block(items[i]);
@@ -138,7 +143,8 @@ std::string items_text(const std::vector<Item>& items, const std::vector<std::st
   return out + comment_lines(tail, indent);
 }
 
-std::string ItemPrinter::block(const std::string& header, const std::vector<Item>& items, const std::vector<std::string>& tail) const {
+std::string ItemPrinter::block(const std::string& header, const std::vector<Item>& items,
+                               const std::vector<std::string>& tail) const {
   return ended(header + " {") + items_text(items, tail, indent_ + "  ", false) + indent_ + "}\n";
 }
 
@@ -165,7 +171,8 @@ std::string ItemPrinter::operator()(const Call& c) const {
   out += "(" + joined(c.args, call_arg_text) + ")";
   if (c.at) out += fmt::format(" at \"{}\"", *c.at);
   if (!c.overrides.empty()) {
-    out += " with " + joined(c.overrides, [](const Override& o) { return fmt::format("{}({})", o.kernel, print(o.knobs)); });
+    out += " with " +
+           joined(c.overrides, [](const Override& o) { return fmt::format("{}({})", o.kernel, print(o.knobs)); });
   }
   return line(out);
 }

@@ -6,7 +6,17 @@ namespace solstice::lang {
 namespace {
 
 // Levels of the grammar: an operand of a lower level than its place wants is bracketed.
-enum Level { kOrLevel = 1, kAndLevel, kNotLevel, kCompareLevel, kSumLevel, kProductLevel, kNegLevel, kPowLevel, kAtomLevel };
+enum Level {
+  kOrLevel = 1,
+  kAndLevel,
+  kNotLevel,
+  kCompareLevel,
+  kSumLevel,
+  kProductLevel,
+  kNegLevel,
+  kPowLevel,
+  kAtomLevel
+};
 
 Level level_of(BinaryOp op) {
   switch (op) {
@@ -67,7 +77,8 @@ std::string binary_text(const Expr& e, bool tight) {
   const bool word = e.binary == BinaryOp::kOr || e.binary == BinaryOp::kAnd;
   const bool always_tight = e.binary == BinaryOp::kPow || e.binary == BinaryOp::kFloorDiv || e.binary == BinaryOp::kMod;
   const std::string space = word || (!tight && !always_tight) ? " " : "";
-  return text(e.args[0], left, tight) + space + std::string(symbol_of(e.binary)) + space + text(e.args[1], right, tight);
+  return text(e.args[0], left, tight) + space + std::string(symbol_of(e.binary)) + space +
+         text(e.args[1], right, tight);
 }
 
 std::string compare_text(const Expr& e) {
@@ -105,8 +116,8 @@ std::string bare(const Expr& e, bool tight) {
     case ExprKind::kReduce:
       return reduce_text(e);
     case ExprKind::kRank:
-      return e.text + "[" + binder_text(e.binders[0]) + "; " + text(e.args[1], kOrLevel, true) + "](" + text(e.args[0], kOrLevel, false) +
-             ")";
+      return e.text + "[" + binder_text(e.binders[0]) + "; " + text(e.args[1], kOrLevel, true) + "](" +
+             text(e.args[0], kOrLevel, false) + ")";
     case ExprKind::kApply:
       return e.text + "(" + list(e.args, ", ", tight) + ")";
     case ExprKind::kNeg:

@@ -14,8 +14,8 @@ bool same(const Range& a, const Range& b) { return a.name == b.name && lang::sam
 bool same(const Knob& a, const Knob& b);
 
 bool same(const KnobValue& a, const KnobValue& b) {
-  return a.kind == b.kind && a.text == b.text && a.sizes == b.sizes && lang::same(a.expr, b.expr) && all_same(a.items, b.items) &&
-         all_same(a.members, b.members);
+  return a.kind == b.kind && a.text == b.text && a.sizes == b.sizes && lang::same(a.expr, b.expr) &&
+         all_same(a.items, b.items) && all_same(a.members, b.members);
 }
 
 bool same(const Knob& a, const Knob& b) { return a.names == b.names && same(a.value, b.value); }
@@ -27,10 +27,13 @@ bool same(const Formal& a, const Formal& b) { return a.name == b.name && same(a.
 bool same(const Static& a, const Static& b) { return a.name == b.name && lang::same(a.value, b.value); }
 
 bool same(const Dim& a, const Dim& b) {
-  return a.name == b.name && lang::same(a.value, b.value) && lang::same(a.low, b.low) && lang::same(a.high, b.high) && a.step == b.step;
+  return a.name == b.name && lang::same(a.value, b.value) && lang::same(a.low, b.low) && lang::same(a.high, b.high) &&
+         a.step == b.step;
 }
 
-bool same(const OpaqueArg& a, const OpaqueArg& b) { return a.keyword == b.keyword && lang::same(a.expr, b.expr) && a.string == b.string; }
+bool same(const OpaqueArg& a, const OpaqueArg& b) {
+  return a.keyword == b.keyword && lang::same(a.expr, b.expr) && a.string == b.string;
+}
 
 bool same(const CallArg& a, const CallArg& b) { return a.tensor == b.tensor && all_same(a.fixed, b.fixed); }
 
@@ -47,7 +50,9 @@ struct SameNode {
     return *std::get_if<T>(&other);
   }
 
-  bool operator()(const Clause& a) const { return a.kind == peer(a).kind && a.names == peer(a).names && all_same(a.knobs, peer(a).knobs); }
+  bool operator()(const Clause& a) const {
+    return a.kind == peer(a).kind && a.names == peer(a).names && all_same(a.knobs, peer(a).knobs);
+  }
   bool operator()(const Dims& a) const { return all_same(a.dims, peer(a).dims); }
   bool operator()(const Decl& a) const {
     const Decl& b = peer(a);
@@ -60,8 +65,8 @@ struct SameNode {
   }
   bool operator()(const Def& a) const {
     const Def& b = peer(a);
-    return a.name == b.name && all_same(a.statics, b.statics) && all_same(a.formals, b.formals) && all_same(a.results, b.results) &&
-           all_same(a.items, b.items) && a.tail == b.tail;
+    return a.name == b.name && all_same(a.statics, b.statics) && all_same(a.formals, b.formals) &&
+           all_same(a.results, b.results) && all_same(a.items, b.items) && a.tail == b.tail;
   }
   bool operator()(const View& a) const { return (*this)(a.equation, peer(a).equation); }
   bool operator()(const Assume& a) const { return (*this)(a.equation, peer(a).equation); }
@@ -70,15 +75,15 @@ struct SameNode {
   }
   bool operator()(const Call& a) const {
     const Call& b = peer(a);
-    return a.results == b.results && a.def == b.def && all_same(a.statics, b.statics) && all_same(a.args, b.args) && a.at == b.at &&
-           all_same(a.overrides, b.overrides);
+    return a.results == b.results && a.def == b.def && all_same(a.statics, b.statics) && all_same(a.args, b.args) &&
+           a.at == b.at && all_same(a.overrides, b.overrides);
   }
   bool operator()(const Source& a) const { return a.name == peer(a).name && a.text == peer(a).text; }
   bool operator()(const Equation& a) const { return (*this)(a, peer(a)); }
   bool operator()(const Kernel& a) const {
     const Kernel& b = peer(a);
-    return a.name == b.name && a.once == b.once && a.family == b.family && all_same(a.knobs, b.knobs) && all_same(a.items, b.items) &&
-           a.tail == b.tail;
+    return a.name == b.name && a.once == b.once && a.family == b.family && all_same(a.knobs, b.knobs) &&
+           all_same(a.items, b.items) && a.tail == b.tail;
   }
   bool operator()(const Equation& a, const Equation& b) const {
     return a.target == b.target && all_same(a.lhs, b.lhs) && lang::same(a.rhs, b.rhs) && all_same(a.ranges, b.ranges);
@@ -95,17 +100,19 @@ bool all_same(const std::vector<T>& a, const std::vector<T>& b) {
 bool same(const ExprRef& a, const ExprRef& b) {
   if (a == b) return true;
   if (!a || !b) return false;
-  return a->kind == b->kind && a->text == b->text && a->integer == b->integer && a->binary == b->binary && a->compares == b->compares &&
-         all_same(a->args, b->args) && same(a->otherwise, b->otherwise) && same(a->where, b->where) && all_same(a->binders, b->binders);
+  return a->kind == b->kind && a->text == b->text && a->integer == b->integer && a->binary == b->binary &&
+         a->compares == b->compares && all_same(a->args, b->args) && same(a->otherwise, b->otherwise) &&
+         same(a->where, b->where) && all_same(a->binders, b->binders);
 }
 
 bool same(const Item& a, const Item& b) {
-  return a.node.index() == b.node.index() && a.before == b.before && a.after == b.after && std::visit(SameNode{b.node}, a.node);
+  return a.node.index() == b.node.index() && a.before == b.before && a.after == b.after &&
+         std::visit(SameNode{b.node}, a.node);
 }
 
 bool same(const Program& a, const Program& b) {
-  return a.version == b.version && a.name == b.name && a.before == b.before && a.after == b.after && all_same(a.items, b.items) &&
-         a.tail == b.tail;
+  return a.version == b.version && a.name == b.name && a.before == b.before && a.after == b.after &&
+         all_same(a.items, b.items) && a.tail == b.tail;
 }
 
 }  // namespace solstice::lang

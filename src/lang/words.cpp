@@ -9,7 +9,9 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-bool contains(const Words& list, std::string_view word) { return std::find(list.begin(), list.end(), word) != list.end(); }
+bool contains(const Words& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
 
 const Words& rankers() {
   static const Words list = {"argtop", "argbot"};
@@ -23,8 +25,9 @@ const Words& item_words() {
 }
 
 const Words& other_words() {
-  static const Words list = {"program", "once", "by", "at",  "with", "same", "into",  "order", "strides", "from", "for",  "where", "else",
-                             "in",      "step", "or", "and", "not",  "true", "false", "inf",   "pi",      "when", "case", "let",   "type"};
+  static const Words list = {"program", "once",  "by",    "at",   "with", "same", "into", "order", "strides",
+                             "from",    "for",   "where", "else", "in",   "step", "or",   "and",   "not",
+                             "true",    "false", "inf",   "pi",   "when", "case", "let",  "type"};
   return list;
 }
 
@@ -44,7 +47,8 @@ bool starts_item(std::string_view word) { return contains(item_words(), word); }
 const std::vector<std::string_view>& reserved_words() {
   static const Words list = [] {
     Words out;
-    for (const Words* part : {&item_words(), &other_words(), &reducers(), &rankers()}) out.insert(out.end(), part->begin(), part->end());
+    for (const Words* part : {&item_words(), &other_words(), &reducers(), &rankers()})
+      out.insert(out.end(), part->begin(), part->end());
     for (const DType dtype : all_dtypes()) out.push_back(name_of(dtype));
     return out;
   }();

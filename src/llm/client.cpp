@@ -14,9 +14,10 @@ namespace {
 
 bool is_blank(const std::string& text) { return text.find_first_not_of(" \t\r\n") == text.npos; }
 
-// The conversation goes on: what came back, and what is wrong with it. Nothing where the model has no room for that, as far as it can be
-// estimated.
-std::optional<Request> repair_of(const Request& request, const std::string& text, const std::string& problem, const Model& model) {
+// The conversation goes on: what came back, and what is wrong with it. Nothing where the model has no room for that, as
+// far as it can be estimated.
+std::optional<Request> repair_of(const Request& request, const std::string& text, const std::string& problem,
+                                 const Model& model) {
   Request out = request;
   out.messages.push_back({Role::kAssistant, text});
   out.messages.push_back({Role::kUser, "That is not the JSON that was asked for:\n" + problem +
@@ -31,17 +32,22 @@ uint64_t seed_of(uint64_t seed, int call) { return seed * 1000003 + static_cast<
 }  // namespace
 
 Client::Client(const ProviderSpec& spec, std::unique_ptr<Provider> provider, Model model, ClientOptions options)
-    : spec_(spec), provider_(std::move(provider)), model_(std::move(model)), options_(std::move(options)), ledger_(options_.budget) {
+    : spec_(spec),
+      provider_(std::move(provider)),
+      model_(std::move(model)),
+      options_(std::move(options)),
+      ledger_(options_.budget) {
   if (options_.total.value <= 0) options_.total = spec.patience;
 }
 
-Result<std::unique_ptr<Client>> Client::open(std::string_view provider, std::map<std::string, std::string> options, Model model,
-                                             ClientOptions client) {
+Result<std::unique_ptr<Client>> Client::open(std::string_view provider, std::map<std::string, std::string> options,
+                                             Model model, ClientOptions client) {
   SOLSTICE_TRY(const ProviderSpec* spec, find_provider(provider));
   if (spec->network && !client.network) {
     return fail(
         Code::network_off,
-        fmt::format("provider `{}` needs the network, which is switched off; `command`, `mailbox` and `replay` do not", spec->name));
+        fmt::format("provider `{}` needs the network, which is switched off; `command`, `mailbox` and `replay` do not",
+                    spec->name));
   }
   SOLSTICE_TRY(auto opened, open_provider(*spec, std::move(options), model, client.cancelled, client.news));
   return std::unique_ptr<Client>(new Client(*spec, std::move(opened), std::move(model), std::move(client)));
@@ -52,8 +58,9 @@ Status Client::check(const Request& request) const {
     return fail(Code::bad_argument, "a request ends with a message of the user");
   }
   if (request.most_output <= 0 || (model_.max_output && request.most_output > *model_.max_output)) {
-    return fail(Code::bad_argument, fmt::format("the most output tokens are {}; legal are 1 to {}", request.most_output,
-                                                model_.max_output ? std::to_string(*model_.max_output) : "what the model gives"));
+    return fail(Code::bad_argument,
+                fmt::format("the most output tokens are {}; legal are 1 to {}", request.most_output,
+                            model_.max_output ? std::to_string(*model_.max_output) : "what the model gives"));
   }
   return request.schema.is_null() ? success() : check_schema(request.schema);
 }
@@ -68,7 +75,8 @@ Result<Reply> Client::ask(const Request& request, const Deadline& end) {
   SOLSTICE_TRY(Answer answer, call(request, deadline, tally));
   if (!request.schema.is_null() && answer.finish == Finish::kComplete) {
     Parsed parsed = parse_answer(answer.text, request.schema);
-    const std::optional<Request> repair = parsed.problem.empty() ? std::nullopt : repair_of(request, answer.text, parsed.problem, model_);
+    const std::optional<Request> repair =
+        parsed.problem.empty() ? std::nullopt : repair_of(request, answer.text, parsed.problem, model_);
     if (repair) {
       reply.repairs = 1;
       ledger_.count_repair();
@@ -97,14 +105,16 @@ Result<Answer> Client::call(const Request& request, const Deadline& deadline, Ta
     if (!made.ok()) return std::move(made).context(fmt::format("asking the provider `{}`", spec_.name)).error();
     if (Answer* answer = std::get_if<Answer>(&*made)) return std::move(*answer);
     const Failure& failure = std::get<Failure>(*made);
-    const Seconds pause = failure.after.value_or(backoff(options_.first_wait, options_.longest_wait, number, seed_of(options_.seed, call)));
+    const Seconds pause = failure.after.value_or(
+        backoff(options_.first_wait, options_.longest_wait, number, seed_of(options_.seed, call)));
     const bool late = pause > deadline.left();
     if (!failure.again || number > options_.retries || late) {
       Error error = error_of(failure);
       error.message = fmt::format("provider `{}`: {}", spec_.name, error.message);
       if (number > 1) error.context.push_back(fmt::format("making attempt {}", number));
       if (failure.again && late)
-        error.context.push_back(fmt::format("another had to wait {:.3g} s, and {:.3g} s were left", pause.value, deadline.left().value));
+        error.context.push_back(
+            fmt::format("another had to wait {:.3g} s, and {:.3g} s were left", pause.value, deadline.left().value));
       return error;
     }
     SOLSTICE_CHECK(wait(pause, deadline));

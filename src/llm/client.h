@@ -1,12 +1,13 @@
-// Client: calls on top of one provider. It retries what may succeed, holds calls to the budget, accounts for every attempt,
-// records it, and turns answers into JSON where that was asked for, with one repair.
+// Client: calls on top of one provider. It retries what may succeed, holds calls to the budget, accounts for every
+// attempt, records it, and turns answers into JSON where that was asked for, with one repair.
 //
 //   SOLSTICE_TRY(auto client, Client::open("openai", {}, model, options));
 //   SOLSTICE_TRY(const Reply reply, client->ask(request));
 //
 // A refusal, an empty, a cut off and an unusable answer are replies (Reply::finish). Errors name the provider:
-//   bad_argument (request or schema), network_off, over_budget, deadline, interrupted, bad_key, and what the last attempt
-//   ended with: provider_failed, provider_refused, network_error, tls_error, bad_response, replay_differs, process_failed.
+//   bad_argument (request or schema), network_off, over_budget, deadline, interrupted, bad_key, and what the last
+//   attempt ended with: provider_failed, provider_refused, network_error, tls_error, bad_response, replay_differs,
+//   process_failed.
 // Safe to use from several threads.
 #pragma once
 
@@ -37,8 +38,8 @@ struct ClientOptions {
 
 class Client {
  public:
-  static Result<std::unique_ptr<Client>> open(std::string_view provider, std::map<std::string, std::string> options, Model model,
-                                              ClientOptions client);
+  static Result<std::unique_ptr<Client>> open(std::string_view provider, std::map<std::string, std::string> options,
+                                              Model model, ClientOptions client);
 
   // Ends by `end`, and by the client's own patience.
   Result<Reply> ask(const Request& request, const Deadline& end = Deadline(kNoEnd));

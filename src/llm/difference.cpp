@@ -11,7 +11,8 @@ constexpr size_t kAround = 40;  // bytes before the difference, twice as many be
 
 std::string excerpt(const std::string& text, size_t at) {
   const size_t begin = at > kAround ? at - kAround : 0;
-  return fmt::format("{}{}{}", begin > 0 ? "..." : "", text.substr(begin, 3 * kAround), begin + 3 * kAround < text.size() ? "..." : "");
+  return fmt::format("{}{}{}", begin > 0 ? "..." : "", text.substr(begin, 3 * kAround),
+                     begin + 3 * kAround < text.size() ? "..." : "");
 }
 
 std::string differ(const std::string& path, const std::string& recorded, const std::string& asked) {
@@ -22,7 +23,8 @@ std::string in_text(const std::string& recorded, const std::string& asked, const
   const auto [a, b] = std::mismatch(recorded.begin(), recorded.end(), asked.begin(), asked.end());
   const size_t at = static_cast<size_t>(a - recorded.begin());
   const auto line = 1 + std::count(recorded.begin(), a, '\n');
-  return differ(fmt::format("{}, line {}", path, line), Json(excerpt(recorded, at)).dump(), Json(excerpt(asked, at)).dump());
+  return differ(fmt::format("{}, line {}", path, line), Json(excerpt(recorded, at)).dump(),
+                Json(excerpt(asked, at)).dump());
 }
 
 std::string in_value(const Json& recorded, const Json& asked, const std::string& path);
@@ -30,7 +32,8 @@ std::string in_value(const Json& recorded, const Json& asked, const std::string&
 std::string in_members(const Json& recorded, const Json& asked, const std::string& path) {
   for (const auto& [name, value] : recorded.members()) {
     const Json* other = asked.find(name);
-    const std::string found = other ? in_value(value, *other, path + "." + name) : differ(path + "." + name, "there", "missing");
+    const std::string found =
+        other ? in_value(value, *other, path + "." + name) : differ(path + "." + name, "there", "missing");
     if (!found.empty()) return found;
   }
   for (const auto& [name, value] : asked.members()) {

@@ -38,11 +38,14 @@ Failure failure_of_network(const Error& error) {
   return failure_of(error, error.code == Code::network_error || error.code == Code::deadline);
 }
 
-constexpr size_t kShown = 300;                 // bytes of an answer that is none
-constexpr size_t kLooked = kShown + 6 * 4096;  // that are looked through for keys: 4096 characters at most, which JSON may write as \u0041
+constexpr size_t kShown = 300;  // bytes of an answer that is none
+constexpr size_t kLooked =
+    kShown + 6 * 4096;  // that are looked through for keys: 4096 characters at most, which JSON may write as \u0041
 
 // The beginning of what a server said. Half a key would not be found any more.
-std::string beginning_of(const std::string& text, const Scrubber& keys) { return keys.scrub(text.substr(0, kLooked)).substr(0, kShown); }
+std::string beginning_of(const std::string& text, const Scrubber& keys) {
+  return keys.scrub(text.substr(0, kLooked)).substr(0, kShown);
+}
 
 Failure failure_of_response(const net::HttpResponse& response, const Scrubber& keys) {
   const Result<Json> body = parse_json(response.body);
@@ -73,7 +76,8 @@ class Feed {
   }
 
   Attempt end() {
-    if (stream_ && events_ == 0) return failed("answered with something else than an event stream: " + beginning_of(text_, keys_), false);
+    if (stream_ && events_ == 0)
+      return failed("answered with something else than an event stream: " + beginning_of(text_, keys_), false);
     if (stream_) return reader_.result();
     const Result<Json> body = parse_json(text_);
     if (!body.ok()) return broken("its answer is " + body.error().message);
@@ -112,9 +116,10 @@ Status check_base_url(const std::string& text) {
 Status check_encrypted(const HttpSettings& settings, bool insecure) {
   SOLSTICE_TRY(const net::Url url, net::parse_url(settings.base_url));
   if (settings.key.empty() || insecure || url.tls() || net::is_loopback(url.host)) return success();
-  return fail(Code::bad_argument, fmt::format("the key would go unencrypted to `http://{}`: give a base_url of https://, send no key "
-                                              "(`--option key_env=`), or allow it with `--option insecure=true`",
-                                              url.authority()));
+  return fail(Code::bad_argument,
+              fmt::format("the key would go unencrypted to `http://{}`: give a base_url of https://, send no key "
+                          "(`--option key_env=`), or allow it with `--option insecure=true`",
+                          url.authority()));
 }
 
 }  // namespace
@@ -170,12 +175,14 @@ void add_messages(const Request& request, Json& messages, const Json& last) {
   for (const Message& message : request.messages) {
     const bool is_last = &message == &request.messages.back() && !last.is_null();
     Json content = is_last ? last : Json(message.text);
-    messages.push(Json::object().set("role", message.role == Role::kUser ? "user" : "assistant").set("content", std::move(content)));
+    messages.push(Json::object()
+                      .set("role", message.role == Role::kUser ? "user" : "assistant")
+                      .set("content", std::move(content)));
   }
 }
 
-Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
-             AnswerReader& reader) {
+Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body,
+             const Deadline& deadline, AnswerReader& reader) {
   net::HttpRequest request;
   request.url = settings.base_url + path;
   request.headers = std::move(headers);
@@ -189,7 +196,8 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
   Scrubber keys;
   keys.add(settings.key);
   Feed feed(reader, settings.stream, keys);
-  const Result<net::HttpResponse> response = net::send_http(request, [&](std::string_view bytes) { return feed.take(bytes); });
+  const Result<net::HttpResponse> response =
+      net::send_http(request, [&](std::string_view bytes) { return feed.take(bytes); });
   Attempt out;
   if (!response.ok()) {
     out = feed.failure ? *feed.failure : failure_of_network(response.error());
@@ -209,7 +217,8 @@ Attempt post(const HttpSettings& settings, const std::string& path, net::Headers
 bool is_error(const Json& value) { return value.is_object() || (value.is_string() && !value.as_string().empty()); }
 
 Failure failure_of_error(const Json& error, int status) {
-  if (error.is_string() && status == 0) return broken("answered with an error: " + error.as_string());  // nobody says that it is for good
+  if (error.is_string() && status == 0)
+    return broken("answered with an error: " + error.as_string());  // nobody says that it is for good
   if (error.is_string()) return failure_of_error(Json::object().set("message", error), status);
   const std::string& type = error.at("type").as_string();
   const std::string& code = error.at("code").as_string();
@@ -218,14 +227,16 @@ Failure failure_of_error(const Json& error, int status) {
   // No more quota is told by 429 as well, and no wait mends it.
   out.again = is_again(status) && code != "insufficient_quota" && type != "insufficient_quota";
   out.code = name_of(out.again ? Code::provider_failed : Code::provider_refused);
-  out.message = fmt::format("answered {}{}: {}", status, type.empty() ? "" : " " + type, error.at("message").as_string());
+  out.message =
+      fmt::format("answered {}{}: {}", status, type.empty() ? "" : " " + type, error.at("message").as_string());
   return out;
 }
 
 std::optional<Seconds> retry_after(const std::string& header) {
   double seconds = 0;
   const auto [end, error] = std::from_chars(header.data(), header.data() + header.size(), seconds);
-  if (error == std::errc() && end == header.data() + header.size()) return seconds >= 0 ? std::optional(Seconds(seconds)) : std::nullopt;
+  if (error == std::errc() && end == header.data() + header.size())
+    return seconds >= 0 ? std::optional(Seconds(seconds)) : std::nullopt;
   tm parts{};
   const char* rest = ::strptime(header.c_str(), "%a, %d %b %Y %H:%M:%S GMT", &parts);
   if (!rest || *rest) return std::nullopt;
@@ -236,7 +247,8 @@ bool takes_schema(const Model& model, const Json& schema) { return model.json_sc
 
 std::string system_text(const Request& request, const Model& model) {
   if (request.schema.is_null() || takes_schema(model, request.schema)) return request.system;
-  const std::string words = "Answer with one JSON value and nothing else. It must follow this JSON Schema:\n" + request.schema.dump();
+  const std::string words =
+      "Answer with one JSON value and nothing else. It must follow this JSON Schema:\n" + request.schema.dump();
   return request.system.empty() ? words : request.system + "\n\n" + words;
 }
 

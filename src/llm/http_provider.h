@@ -12,7 +12,8 @@
 
 namespace solstice::llm {
 
-// base_url, key_env, key_file, insecure, the time-outs and `stream`, with these defaults; and one of the provider's own, which is needed.
+// base_url, key_env, key_file, insecure, the time-outs and `stream`, with these defaults; and one of the provider's
+// own, which is needed.
 std::vector<Option> http_options(const std::string& base_url, const std::string& key_env, Option own);
 
 struct HttpSettings {
@@ -37,7 +38,8 @@ Result<std::unique_ptr<Provider>> open_over_http(const Setup& setup, const std::
 ProviderSpec http_spec(std::string name, std::string about, std::vector<Option> options,
                        Result<std::unique_ptr<Provider>> (*open)(const Setup& setup));
 
-// What an answer is put together from: every event of a stream, or the body of an answer that is none. An error ends it.
+// What an answer is put together from: every event of a stream, or the body of an answer that is none. An error ends
+// it.
 class AnswerReader {
  public:
   virtual ~AnswerReader() = default;
@@ -50,17 +52,17 @@ class AnswerReader {
 
 // A failure that another attempt may mend.
 Failure broken(std::string message);
-// The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there. `last`: the content of
-// the last one, where it is more than its text.
+// The conversation as both protocols have it: `{"role": ..., "content": ...}` of each message, behind what is there.
+// `last`: the content of the last one, where it is more than its text.
 void add_messages(const Request& request, Json& messages, const Json& last = {});
 
-Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body, const Deadline& deadline,
-             AnswerReader& reader);
+Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body,
+             const Deadline& deadline, AnswerReader& reader);
 
 // Whether the member `error` of an answer says that it is one.
 bool is_error(const Json& value);
-// `{"type": ..., "message": ...}` as both protocols have it, or a text, which other servers send. `status` 0: it came in an answer of
-// status 2xx.
+// `{"type": ..., "message": ...}` as both protocols have it, or a text, which other servers send. `status` 0: it came
+// in an answer of status 2xx.
 Failure failure_of_error(const Json& error, int status);
 // Seconds, or an HTTP date counted from now (RFC 9110, section 10.2.3).
 std::optional<Seconds> retry_after(const std::string& header);

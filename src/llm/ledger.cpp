@@ -25,7 +25,9 @@ bool is_uncounted(const Attempt& attempt) {
 
 }  // namespace
 
-int64_t estimated_tokens(std::string_view text) { return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken); }
+int64_t estimated_tokens(std::string_view text) {
+  return static_cast<int64_t>((text.size() + kBytesAToken - 1) / kBytesAToken);
+}
 
 void Tally::add(const Attempt& attempt, int64_t estimated) {
   const auto plus = [](std::optional<int64_t>& sum, const std::optional<int64_t>& part) {
@@ -58,13 +60,16 @@ int64_t estimated_tokens(const Request& request) {
 
 std::string Ledger::unknown_cost(const Price& price, int64_t input, bool recorded) const {
   if (!recorded && !most_cost(price, input, 0)) {
-    if (!price.input || !price.output) return "the model's prices are not known (models/README.md says how to add them)";
-    return fmt::format("the model's prices are known for prompts of up to {} tokens, and this one has about {}", *price.up_to_input, input);
+    if (!price.input || !price.output)
+      return "the model's prices are not known (models/README.md says how to add them)";
+    return fmt::format("the model's prices are known for prompts of up to {} tokens, and this one has about {}",
+                       *price.up_to_input, input);
   }
   const int count = tally_.unpriced() - bounded_;
   if (count <= 0) return "";
   return fmt::format(
-      "what {} attempt{} cost is not known: nobody reported it, and there is no price for some of the tokens (`cached`, `written`, or a "
+      "what {} attempt{} cost is not known: nobody reported it, and there is no price for some of the tokens "
+      "(`cached`, `written`, or a "
       "prompt beyond `up_to_input`)",
       count, count == 1 ? "" : "s");
 }
@@ -77,8 +82,8 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bo
   if (budget_.tokens) {
     const int64_t left = *budget_.tokens - tokens() - held_.tokens;
     if (wanted.tokens > left) {
-      return fail(Code::over_budget,
-                  fmt::format("the call may use {} tokens, and {} of the budget of {} are left", wanted.tokens, left, *budget_.tokens));
+      return fail(Code::over_budget, fmt::format("the call may use {} tokens, and {} of the budget of {} are left",
+                                                 wanted.tokens, left, *budget_.tokens));
     }
   }
   if (budget_.cost) {
@@ -87,7 +92,8 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bo
     const double left = budget_.cost->value - tally_.cost().value - uncounted_.value - held_.cost->value;
     if (most ? most->value > left : left <= 0) {
       const std::string wants = most ? fmt::format("the call may cost {:.4f} USD, and ", most->value) : "";
-      return fail(Code::over_budget, fmt::format("{}{:.4f} of the budget of {:.4f} are left", wants, left, budget_.cost->value));
+      return fail(Code::over_budget,
+                  fmt::format("{}{:.4f} of the budget of {:.4f} are left", wants, left, budget_.cost->value));
     }
   }
   held_.tokens += wanted.tokens;
@@ -95,7 +101,9 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bo
   return wanted;
 }
 
-int64_t Ledger::tokens() const { return tally_.tokens().input.value_or(0) + tally_.tokens().output.value_or(0) + tally_.estimated(); }
+int64_t Ledger::tokens() const {
+  return tally_.tokens().input.value_or(0) + tally_.tokens().output.value_or(0) + tally_.estimated();
+}
 
 int64_t Ledger::settle(const Hold& hold, const Request& request, const Attempt& attempt) {
   const Failure* failure = std::get_if<Failure>(&attempt);

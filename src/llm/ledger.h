@@ -1,10 +1,10 @@
 // Ledger: what calls have used, to the token, and the budget that they are held to. From any thread.
 //
-// Before an attempt is made, the most it can use is held back; what would go beyond the budget is refused. Afterwards what
-// the provider reports takes its place; where nobody says what an attempt used, which was answered or failed after it was sent, its cost
-// is counted as the most that was held back, and its tokens are estimated: those of an answer from its text, those of a failure as what was
-// held back. Prompts are estimated at a token for every three bytes, which code and English stay below; answers at the most
-// that was asked for.
+// Before an attempt is made, the most it can use is held back; what would go beyond the budget is refused. Afterwards
+// what the provider reports takes its place; where nobody says what an attempt used, which was answered or failed after
+// it was sent, its cost is counted as the most that was held back, and its tokens are estimated: those of an answer
+// from its text, those of a failure as what was held back. Prompts are estimated at a token for every three bytes,
+// which code and English stay below; answers at the most that was asked for.
 #pragma once
 
 #include <mutex>
@@ -32,9 +32,11 @@ struct Account {
   static auto fields() {
     return std::make_tuple(
         field("calls", &Account::calls, "made"), field("attempts", &Account::attempts, "of all calls"),
-        field("failures", &Account::failures, "attempts that brought no answer"), field("repairs", &Account::repairs, "of JSON answers"),
-        field("input", &Account::input, "tokens reported"), field("cached", &Account::cached, "of these, from a cache"),
-        field("written", &Account::written, "of these, into a cache"), field("output", &Account::output, "tokens reported"),
+        field("failures", &Account::failures, "attempts that brought no answer"),
+        field("repairs", &Account::repairs, "of JSON answers"), field("input", &Account::input, "tokens reported"),
+        field("cached", &Account::cached, "of these, from a cache"),
+        field("written", &Account::written, "of these, into a cache"),
+        field("output", &Account::output, "tokens reported"),
         field("reasoning", &Account::reasoning, "of these, not shown"),
         field("estimated", &Account::estimated, "tokens of attempts whose provider reports none"),
         field("cost", &Account::cost, "US dollars; null where that of an attempt is unknown"),
@@ -73,8 +75,8 @@ class Ledger {
     int64_t tokens = 0;
     std::optional<Dollars> cost;  // none where prices are unknown
   };
-  // Error over_budget, with what is left; also where a cost limit meets an unknown price. `recorded`: what it costs will be known
-  // without prices.
+  // Error over_budget, with what is left; also where a cost limit meets an unknown price. `recorded`: what it costs
+  // will be known without prices.
   Result<Hold> hold(const Request& request, const Price& price, bool recorded = false);
   // The attempt is over. `usage.cost` is known or not by now. Returns the tokens of it that had to be estimated.
   int64_t settle(const Hold& hold, const Request& request, const Attempt& attempt);

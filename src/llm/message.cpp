@@ -24,7 +24,8 @@ std::string problem_of(const Usage& usage) {
       return fmt::format("its `usage.{}` is {}; legal are 0 to {} tokens", name, *count, kMostTokens);
   }
   const bool payable = !usage.cost || (usage.cost->value >= 0 && usage.cost->value <= kMostDollars);  // no NaN is
-  return payable ? "" : fmt::format("its `usage.cost` is {}; legal are 0 to {} US dollars", usage.cost->value, kMostDollars);
+  return payable ? ""
+                 : fmt::format("its `usage.cost` is {}; legal are 0 to {} US dollars", usage.cost->value, kMostDollars);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What is asked of a language model and what comes back, as records: they are the protocol of the providers `command` and
-// `mailbox`, and the content of transcripts (docs/providers.md).
+// What is asked of a language model and what comes back, as records: they are the protocol of the providers `command`
+// and `mailbox`, and the content of transcripts (docs/providers.md).
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,8 @@ struct Message {
   Role role = Role::kUser;
   std::string text;
   static auto fields() {
-    return std::make_tuple(field("role", &Message::role, "user or assistant"), field("text", &Message::text, "what was said"));
+    return std::make_tuple(field("role", &Message::role, "user or assistant"),
+                           field("text", &Message::text, "what was said"));
   }
 };
 
@@ -35,12 +36,13 @@ struct Request {
   int64_t most_output = 4096;         // tokens
   Json schema;                        // of the answer (llm/schema.h); null: the answer is text
   static auto fields() {
-    return std::make_tuple(optional_field("label", &Request::label, "what it is for"),
-                           optional_field("system", &Request::system, "instructions"),
-                           field("messages", &Request::messages, "the conversation, the user's last"),
-                           optional_field("temperature", &Request::temperature, "null: the model's own"),
-                           field("most_output", &Request::most_output, "tokens"),
-                           optional_field("answer_schema", &Request::schema, "JSON Schema of the answer; null: it is text"));
+    return std::make_tuple(
+        optional_field("label", &Request::label, "what it is for"),
+        optional_field("system", &Request::system, "instructions"),
+        field("messages", &Request::messages, "the conversation, the user's last"),
+        optional_field("temperature", &Request::temperature, "null: the model's own"),
+        field("most_output", &Request::most_output, "tokens"),
+        optional_field("answer_schema", &Request::schema, "JSON Schema of the answer; null: it is text"));
   }
 };
 
@@ -80,7 +82,8 @@ struct Answer {
   Usage usage;
   std::string model;  // as the provider calls the one that answered; "" where it does not say
   static auto fields() {
-    return std::make_tuple(field("text", &Answer::text, "of the answer"), optional_field("finish", &Answer::finish, "how it ended"),
+    return std::make_tuple(field("text", &Answer::text, "of the answer"),
+                           optional_field("finish", &Answer::finish, "how it ended"),
                            optional_field("usage", &Answer::usage, "tokens and cost"),
                            optional_field("model", &Answer::model, "that answered"));
   }
@@ -111,8 +114,8 @@ Usage& usage_of(Attempt& attempt);
 const Usage& usage_of(const Attempt& attempt);
 // An answer, or tokens, counted or not: it has a price, known or not.
 bool was_used(const Attempt& attempt);
-// What programs report is not always a number that can be: an attempt whose usage holds one becomes, or stays, a failure that names the
-// field, and is not counted; a wait that cannot be is left out.
+// What programs report is not always a number that can be: an attempt whose usage holds one becomes, or stays, a
+// failure that names the field, and is not counted; a wait that cannot be is left out.
 void refuse_impossible(Attempt& attempt);
 
 // What a call came to, all its attempts together.
@@ -130,8 +133,10 @@ struct Reply {
   int repairs = 0;  // 0 or 1
   static auto fields() {
     return std::make_tuple(
-        field("text", &Reply::text, "of the answer"), optional_field("json", &Reply::json, "the same, where JSON was asked for"),
-        field("finish", &Reply::finish, "how it ended"), optional_field("problem", &Reply::problem, "what is wrong with its JSON"),
+        field("text", &Reply::text, "of the answer"),
+        optional_field("json", &Reply::json, "the same, where JSON was asked for"),
+        field("finish", &Reply::finish, "how it ended"),
+        optional_field("problem", &Reply::problem, "what is wrong with its JSON"),
         optional_field("usage", &Reply::usage, "of all attempts"),
         optional_field("estimated", &Reply::estimated, "tokens of attempts that were not counted"),
         optional_field("model", &Reply::model, "that answered"), optional_field("latency", &Reply::latency, "seconds"),

@@ -73,20 +73,22 @@ Status read_entry(const TomlEntry& entry, const std::vector<Key>& keys, const fs
     names.push_back(key.path);
     if (key.path != entry.path) continue;
     const char* wanted = std::visit([&](auto* member) { return store(entry.value, *member); }, key.member);
-    if (wanted) return bad_model(file, entry.line, fmt::format("`{}` needs {}; got {}", entry.path, wanted, entry.value.dump()));
+    if (wanted)
+      return bad_model(file, entry.line, fmt::format("`{}` needs {}; got {}", entry.path, wanted, entry.value.dump()));
     return success();
   }
   const std::string near = closest(entry.path, names);
-  return bad_model(
-      file, entry.line,
-      fmt::format("no key `{}`; {}", entry.path,
-                  near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean `{}`?", near)));
+  return bad_model(file, entry.line,
+                   fmt::format("no key `{}`; {}", entry.path,
+                               near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
+                                            : fmt::format("did you mean `{}`?", near)));
 }
 
 // A price of which nobody knows how old it is would be worse than none.
 Status check_price(const Price& price, const fs::path& file) {
   if (!price.input && !price.cached && !price.written && !price.output) return success();
-  if (price.date.empty() || price.source.empty()) return bad_model(file, 0, "prices need `date` and `source` in [usd_per_million]");
+  if (price.date.empty() || price.source.empty())
+    return bad_model(file, 0, "prices need `date` and `source` in [usd_per_million]");
   return success();
 }
 
@@ -100,7 +102,8 @@ Result<Model> parse_model(std::string_view toml, const fs::path& file) {
   SOLSTICE_TRY(const std::vector<TomlEntry> entries, parse_toml(toml, file, Code::bad_model));
   for (const TomlEntry& entry : entries) SOLSTICE_CHECK(read_entry(entry, keys, file));
   for (const Key& key : keys) {
-    const bool given = std::any_of(entries.begin(), entries.end(), [&](const TomlEntry& e) { return e.path == key.path; });
+    const bool given =
+        std::any_of(entries.begin(), entries.end(), [&](const TomlEntry& e) { return e.path == key.path; });
     if (key.required && !given) return bad_model(file, 0, fmt::format("`{}` is missing", key.path));
   }
   SOLSTICE_CHECK(check_price(model.price, file));
@@ -137,12 +140,15 @@ Result<Model> load_model(std::string_view name) {
   if (name.find('/') == name.npos && file.extension() != ".toml") {
     std::error_code ignored;
     const std::vector<fs::path> folders = model_folders();
-    const auto holds = [&](const fs::path& folder) { return fs::exists(folder / fmt::format("{}.toml", name), ignored); };
+    const auto holds = [&](const fs::path& folder) {
+      return fs::exists(folder / fmt::format("{}.toml", name), ignored);
+    };
     const auto found = std::find_if(folders.begin(), folders.end(), holds);
     if (found == folders.end()) {
       SOLSTICE_TRY(const std::vector<std::string> names, list_models());
-      return fail(Code::not_found, fmt::format("no model is called `{}`; there are {}. To add one, write {} (models/README.md says how)",
-                                               name, fmt::join(names, ", "), (folders.front() / fmt::format("{}.toml", name)).string()));
+      return fail(Code::not_found,
+                  fmt::format("no model is called `{}`; there are {}. To add one, write {} (models/README.md says how)",
+                              name, fmt::join(names, ", "), (folders.front() / fmt::format("{}.toml", name)).string()));
     }
     file = *found / fmt::format("{}.toml", name);
   }

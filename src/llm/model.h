@@ -1,5 +1,5 @@
-// Models as data: models/NAME.toml says what a provider calls a model, what it can do and what it costs. Nothing of that is
-// written in code. A figure that a file leaves out is unknown, and so is what is computed from it.
+// Models as data: models/NAME.toml says what a provider calls a model, what it can do and what it costs. Nothing of
+// that is written in code. A figure that a file leaves out is unknown, and so is what is computed from it.
 #pragma once
 
 #include <filesystem>
@@ -38,11 +38,12 @@ std::optional<Dollars> cost_of(const Price& price, const Usage& usage);
 // The most that so many tokens can cost.
 std::optional<Dollars> most_cost(const Price& price, int64_t input, int64_t output);
 
-// A name is looked up in the model folders, a path (with '/' or ending in ".toml") is read as it is. Errors: not_found (says
-// how to add one), bad_model (file, line, the closest legal key).
+// A name is looked up in the model folders, a path (with '/' or ending in ".toml") is read as it is. Errors: not_found
+// (says how to add one), bad_model (file, line, the closest legal key).
 Result<Model> load_model(std::string_view name_or_path);
 Result<Model> parse_model(std::string_view toml, const std::filesystem::path& file);
-Result<std::vector<std::string>> list_models();  // sorted; a file of the user's folder hides the shipped one of its name
+Result<std::vector<std::string>>
+list_models();  // sorted; a file of the user's folder hides the shipped one of its name
 // $XDG_CONFIG_HOME/solstice/models (default ~/.config), then models/ of the program's data.
 std::vector<std::filesystem::path> model_folders();
 

@@ -30,7 +30,8 @@ std::optional<OpenRequest> OpenRequest::take_up(const std::filesystem::path& fil
   return ours ? std::optional(std::move(out)) : std::nullopt;
 }
 
-OpenRequest::OpenRequest(OpenRequest&& other) noexcept : file_(std::move(other.file_)), fd_(std::exchange(other.fd_, -1)) {}
+OpenRequest::OpenRequest(OpenRequest&& other) noexcept
+    : file_(std::move(other.file_)), fd_(std::exchange(other.fd_, -1)) {}
 
 OpenRequest::~OpenRequest() {
   if (fd_ >= 0) ::close(fd_);

@@ -23,8 +23,9 @@ std::optional<Dollars> cost_of(const Price& price, const Usage& usage) {
   if (!usage.input || !usage.output || !is_priced(price, *usage.input)) return std::nullopt;
   const int64_t cached = usage.cached.value_or(0), written = usage.written.value_or(0);
   Dollars sum;
-  const bool known = add(price.input, std::max<int64_t>(*usage.input - cached - written, 0), sum) && add(price.cached, cached, sum) &&
-                     add(price.written, written, sum) && add(price.output, *usage.output, sum);
+  const bool known = add(price.input, std::max<int64_t>(*usage.input - cached - written, 0), sum) &&
+                     add(price.cached, cached, sum) && add(price.written, written, sum) &&
+                     add(price.output, *usage.output, sum);
   return known ? std::optional(sum) : std::nullopt;
 }
 

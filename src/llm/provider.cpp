@@ -27,11 +27,13 @@ Status check_names(const ProviderSpec& spec, const std::map<std::string, std::st
 Status check_model(const ProviderSpec& spec, const Model& model) {
   if (model.name.empty()) {
     if (!spec.needs_model) return success();
-    return fail(Code::bad_argument, fmt::format("provider `{}` needs a model; `solstice list models` names them", spec.name));
+    return fail(Code::bad_argument,
+                fmt::format("provider `{}` needs a model; `solstice list models` names them", spec.name));
   }
   // The others pass on what any model says.
   if (!spec.needs_model || model.provider == spec.name) return success();
-  return fail(Code::bad_argument, fmt::format("model `{}` is one of provider `{}`, not of `{}`", model.name, model.provider, spec.name));
+  return fail(Code::bad_argument,
+              fmt::format("model `{}` is one of provider `{}`, not of `{}`", model.name, model.provider, spec.name));
 }
 
 }  // namespace
@@ -43,7 +45,8 @@ const std::string& Options::get(const std::string& name) const {
 }
 
 Result<std::string> Options::needed(const std::string& name, std::string_view like) const {
-  if (get(name).empty()) return fail(Code::bad_argument, fmt::format("its option `{0}` is needed: give `--option {0}={1}`", name, like));
+  if (get(name).empty())
+    return fail(Code::bad_argument, fmt::format("its option `{0}` is needed: give `--option {0}={1}`", name, like));
   return get(name);
 }
 
@@ -69,8 +72,8 @@ Result<const ProviderSpec*> find_provider(std::string_view name) {
   return fail(Code::not_found, fmt::format("no provider is called `{}`; there are {}", name, fmt::join(names, ", ")));
 }
 
-Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given, Model model,
-                                                std::function<bool()> cancelled, News news) {
+Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given,
+                                                Model model, std::function<bool()> cancelled, News news) {
   SOLSTICE_CHECK(check_names(spec, given));
   SOLSTICE_CHECK(check_model(spec, model));
   for (const Option& option : spec.options) given.emplace(option.name, option.otherwise);

@@ -2,8 +2,8 @@
 //   extern const ProviderSpec solstice_providers_NAME;
 // with its options as data, which `solstice list providers` prints.
 //
-// A provider makes one attempt. It does not retry, count or record: the Client does (llm/client.h). It never makes an answer
-// up: what is not there is a Failure.
+// A provider makes one attempt. It does not retry, count or record: the Client does (llm/client.h). It never makes an
+// answer up: what is not there is a Failure.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "llm/message.h"
 #include "llm/model.h"
 #include "llm/secret.h"
@@ -76,10 +76,10 @@ struct ProviderSpec {
 const std::vector<const ProviderSpec*>& all_providers();  // generated table
 Result<const ProviderSpec*> find_provider(std::string_view name);
 
-// Fills in defaults. Errors: bad_argument (no such option; the closest is named; no model, or a model of another provider),
-// and those of the provider.
+// Fills in defaults. Errors: bad_argument (no such option; the closest is named; no model, or a model of another
+// provider), and those of the provider.
 Result<std::unique_ptr<Provider>> open_provider(
-    const ProviderSpec& spec, std::map<std::string, std::string> given, Model model, std::function<bool()> cancelled = &interrupted,
-    News news = [](const std::string&) {});
+    const ProviderSpec& spec, std::map<std::string, std::string> given, Model model,
+    std::function<bool()> cancelled = &interrupted, News news = [](const std::string&) {});
 
 }  // namespace solstice::llm

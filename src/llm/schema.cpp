@@ -11,9 +11,12 @@ namespace solstice::llm {
 namespace {
 
 constexpr size_t kMostViolations = 10;
-constexpr std::array<std::string_view, 7> kTypes = {"object", "array", "string", "number", "integer", "boolean", "null"};
-constexpr std::array<std::string_view, 7> kStructure = {"type", "properties", "required", "additionalProperties", "items", "enum", "const"};
-constexpr std::array<std::string_view, 6> kLimits = {"minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems"};
+constexpr std::array<std::string_view, 7> kTypes = {"object",  "array",   "string", "number",
+                                                    "integer", "boolean", "null"};
+constexpr std::array<std::string_view, 7> kStructure = {"type",  "properties", "required", "additionalProperties",
+                                                        "items", "enum",       "const"};
+constexpr std::array<std::string_view, 6> kLimits = {"minimum",   "maximum",  "minLength",
+                                                     "maxLength", "minItems", "maxItems"};
 constexpr std::array<std::string_view, 5> kNotes = {"title", "description", "default", "examples", "$schema"};
 
 template <size_t N>
@@ -26,7 +29,8 @@ bool has_type(const Json& value, std::string_view type) {
   if (type == "array") return value.is_array();
   if (type == "string") return value.is_string();
   if (type == "number") return value.is_number();
-  if (type == "integer") return value.is_int() || (value.is_number() && std::trunc(value.as_double()) == value.as_double());
+  if (type == "integer")
+    return value.is_int() || (value.is_number() && std::trunc(value.as_double()) == value.as_double());
   if (type == "boolean") return value.is_bool();
   return value.is_null();
 }
@@ -68,7 +72,8 @@ class Validator {
     if (const Json* only = schema.find("const"); only && !(*only == value)) report(path, clipped(*only), value);
     if (value.is_object()) check_members(value, schema, path);
     if (value.is_array()) check_items(value, schema, path);
-    if (value.is_string()) check_range(length_of(value.as_string()), schema, "minLength", "maxLength", "characters", path, value);
+    if (value.is_string())
+      check_range(length_of(value.as_string()), schema, "minLength", "maxLength", "characters", path, value);
     if (value.is_number()) check_range(value.as_double(), schema, "minimum", "maximum", "", path, value);
   }
 
@@ -83,8 +88,8 @@ class Validator {
   }
 
   template <typename N>
-  void check_range(N number, const Json& schema, const char* low, const char* high, const char* unit, const std::string& path,
-                   const Json& value) {
+  void check_range(N number, const Json& schema, const char* low, const char* high, const char* unit,
+                   const std::string& path, const Json& value) {
     const Json& least = schema.at(low);
     const Json& most = schema.at(high);
     const std::string of = *unit ? std::string(" ") + unit : "";
@@ -127,7 +132,8 @@ Error bad_schema(const std::string& path, const std::string& why) {
 
 Status check_keyword(const std::string& name, const Json& value, const std::string& path) {
   const auto wants = [&](bool right, const char* what) {
-    return right ? success() : Status(bad_schema(path, fmt::format("`{}` should be {}, not {}", name, what, clipped(value))));
+    return right ? success()
+                 : Status(bad_schema(path, fmt::format("`{}` should be {}, not {}", name, what, clipped(value))));
   };
   if (name == "type") {
     for (const Json& type : listed(value)) {
@@ -137,7 +143,8 @@ Status check_keyword(const std::string& name, const Json& value, const std::stri
     return wants(!listed(value).empty(), "a type or a list of them");
   }
   if (name == "required") {
-    const bool names = std::all_of(value.items().begin(), value.items().end(), [](const Json& n) { return n.is_string(); });
+    const bool names =
+        std::all_of(value.items().begin(), value.items().end(), [](const Json& n) { return n.is_string(); });
     return wants(value.is_array() && names, "a list of names");
   }
   if (name == "enum") return wants(value.size() > 0 && value.is_array(), "a list of values");
@@ -153,7 +160,8 @@ Status check_keyword(const std::string& name, const Json& value, const std::stri
 Status check_part(const Json& schema, const std::string& path) {
   if (!schema.is_object()) return bad_schema(path, "it should be an object, not " + clipped(schema));
   for (const auto& [name, value] : schema.members()) SOLSTICE_CHECK(check_keyword(name, value, path));
-  for (const auto& [name, member] : schema.at("properties").members()) SOLSTICE_CHECK(check_part(member, path + ".properties." + name));
+  for (const auto& [name, member] : schema.at("properties").members())
+    SOLSTICE_CHECK(check_part(member, path + ".properties." + name));
   if (const Json* items = schema.find("items")) SOLSTICE_CHECK(check_part(*items, path + ".items"));
   if (const Json& others = schema.at("additionalProperties"); others.is_object())
     SOLSTICE_CHECK(check_part(others, path + ".additionalProperties"));
@@ -181,8 +189,8 @@ bool is_strict(const Json& schema) {
     const Json& others = schema.at("additionalProperties");
     if (!others.is_bool() || others.as_bool() || schema.at("required").size() != properties.size()) return false;
   }
-  const bool members =
-      std::all_of(properties.members().begin(), properties.members().end(), [](const auto& m) { return is_strict(m.second); });
+  const bool members = std::all_of(properties.members().begin(), properties.members().end(),
+                                   [](const auto& m) { return is_strict(m.second); });
   return members && (!schema.find("items") || is_strict(schema.at("items")));
 }
 

@@ -1,6 +1,6 @@
-// The part of JSON Schema that answers need: type (one or several), properties, required, additionalProperties, items, enum,
-// const, minimum, maximum, minLength, maxLength, minItems, maxItems, and the annotations title, description, default,
-// examples, $schema. A schema with anything else is an error, so that no rule is passed over in silence.
+// The part of JSON Schema that answers need: type (one or several), properties, required, additionalProperties, items,
+// enum, const, minimum, maximum, minLength, maxLength, minItems, maxItems, and the annotations title, description,
+// default, examples, $schema. A schema with anything else is an error, so that no rule is passed over in silence.
 #pragma once
 
 #include <string>

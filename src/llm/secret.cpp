@@ -45,8 +45,8 @@ size_t backslashes(std::string_view text) {
   return at;
 }
 
-// How many bytes of the text are the key, however JSON, and JSON within JSON, may spell it; 0 where it begins otherwise. Backslashes are
-// passed over, in the text as in `bare`.
+// How many bytes of the text are the key, however JSON, and JSON within JSON, may spell it; 0 where it begins
+// otherwise. Backslashes are passed over, in the text as in `bare`.
 size_t length_of_key(std::string_view text, std::string_view bare) {
   size_t at = 0;
   for (const char c : bare) {
@@ -87,36 +87,42 @@ bool may_be_key(std::string_view name) {
 // [A-Za-z_][A-Za-z0-9_]*
 bool is_variable(std::string_view name) {
   const auto fits = [](unsigned char c) { return std::isalnum(c) || c == '_'; };
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && std::all_of(name.begin(), name.end(), fits);
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
 }
 
 }  // namespace
 
 Result<Secret> Secret::create(const std::string& text, const std::string& origin) {
   const bool visible = std::all_of(text.begin(), text.end(), [](unsigned char c) { return c > ' ' && c < 0x7f; });
-  if (!visible) return fail(Code::bad_key, fmt::format("the key in {} holds a space or another character that no key has", origin));
+  if (!visible)
+    return fail(Code::bad_key, fmt::format("the key in {} holds a space or another character that no key has", origin));
   if (text.size() < 8 || text.size() > 4096) {
-    return fail(Code::bad_key, fmt::format("the key in {} has {} characters; keys have 8 to 4096", origin, text.size()));
+    return fail(Code::bad_key,
+                fmt::format("the key in {} has {} characters; keys have 8 to 4096", origin, text.size()));
   }
-  if (text.find_first_not_of('\\') == text.npos) return fail(Code::bad_key, fmt::format("the key in {} is backslashes alone", origin));
+  if (text.find_first_not_of('\\') == text.npos)
+    return fail(Code::bad_key, fmt::format("the key in {} is backslashes alone", origin));
   return Secret(text);
 }
 
 Result<Secret> secret_from_environment(const std::string& variable) {
   if (!is_variable(variable)) {
-    return fail(
-        Code::bad_key,
-        "key_env is no name of an environment variable (letters, digits and `_`, no digit first); it is not shown, as it may be the "
-        "key itself: put that into a variable, and give the variable's name");
+    return fail(Code::bad_key,
+                "key_env is no name of an environment variable (letters, digits and `_`, no digit first); it is not "
+                "shown, as it may be the "
+                "key itself: put that into a variable, and give the variable's name");
   }
   const char* value = std::getenv(variable.c_str());
   if ((!value || !*value) && may_be_key(variable)) {
     return fail(Code::bad_key,
-                "the variable that key_env names is not set; its name is not shown, as it may be the key itself: put that into a variable, "
+                "the variable that key_env names is not set; its name is not shown, as it may be the key itself: put "
+                "that into a variable, "
                 "and give the variable's name");
   }
   if (!value || !*value)
-    return fail(Code::bad_key, fmt::format("{} is not set; put the provider's key there, or name a key_file", variable));
+    return fail(Code::bad_key,
+                fmt::format("{} is not set; put the provider's key there, or name a key_file", variable));
   return Secret::create(value, variable);
 }
 
@@ -126,7 +132,8 @@ Result<Secret> secret_from_file(const std::filesystem::path& file) {
     return fail(Code::bad_key, fmt::format("cannot read the key in {}: {}", file.string(), std::strerror(errno)));
   const unsigned mode = found.st_mode & 07777;
   if ((mode & 077) != 0) {
-    return fail(Code::bad_key, fmt::format("{} may be used by others than its owner (mode {:04o}); chmod 600 it", file.string(), mode));
+    return fail(Code::bad_key, fmt::format("{} may be used by others than its owner (mode {:04o}); chmod 600 it",
+                                           file.string(), mode));
   }
   SOLSTICE_TRY(std::string text, read_file(file));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
@@ -144,9 +151,11 @@ Scrubber secrets_of_environment() {
     const std::string_view text = *entry;
     const std::string_view name = text.substr(0, text.find('='));
     const std::string value(text.substr(std::min(name.size() + 1, text.size())));
-    const bool named = std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
+    const bool named =
+        std::any_of(kEndings.begin(), kEndings.end(), [&](const char* ending) { return name.ends_with(ending); });
     if (!named || value.starts_with('/')) continue;
-    if (const Result<Secret> secret = Secret::create(value, std::string(name)); secret.ok()) out.add(*secret);  // else it is no key
+    if (const Result<Secret> secret = Secret::create(value, std::string(name)); secret.ok())
+      out.add(*secret);  // else it is no key
   }
   return out;
 }

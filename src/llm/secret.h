@@ -1,5 +1,5 @@
-// Keys of providers. A Secret cannot be printed, logged or written as JSON; what may hold one goes through a Scrubber before
-// it leaves the process.
+// Keys of providers. A Secret cannot be printed, logged or written as JSON; what may hold one goes through a Scrubber
+// before it leaves the process.
 #pragma once
 
 #include <filesystem>
@@ -25,23 +25,24 @@ class Secret {
   std::string text_;
 };
 
-// From the variable, or from the file's only line. Error bad_key: not set, or a file that others than its owner may use; what may be the
-// key itself in place of the variable's name is not shown.
+// From the variable, or from the file's only line. Error bad_key: not set, or a file that others than its owner may
+// use; what may be the key itself in place of the variable's name is not shown.
 Result<Secret> secret_from_environment(const std::string& variable);
 Result<Secret> secret_from_file(const std::filesystem::path& file);
 
 class Scrubber {
  public:
   void add(const Secret& secret);
-  // Every secret as [key], also as JSON may spell it (`\/`, `\u002d`, escaped twice and more): who parses the text gets none back.
+  // Every secret as [key], also as JSON may spell it (`\/`, `\u002d`, escaped twice and more): who parses the text gets
+  // none back.
   std::string scrub(std::string text) const;
 
  private:
   std::vector<Secret> secrets_;
 };
 
-// Values of environment variables whose names end in KEY, TOKEN, SECRET or PASSWORD, but for paths: what a shell may have written into a
-// command line.
+// Values of environment variables whose names end in KEY, TOKEN, SECRET or PASSWORD, but for paths: what a shell may
+// have written into a command line.
 Scrubber secrets_of_environment();
 
 }  // namespace solstice::llm

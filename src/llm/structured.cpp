@@ -26,7 +26,8 @@ Parsed parse_answer(const std::string& text, const Json& schema) {
   Result<Json> json = parse_json(without_fence(text));
   if (!json.ok()) return {Json(), json.error().message};
   std::string problem;
-  for (const Violation& violation : validate(*json, schema)) problem += (problem.empty() ? "" : "\n") + violation.text();
+  for (const Violation& violation : validate(*json, schema))
+    problem += (problem.empty() ? "" : "\n") + violation.text();
   return {std::move(*json), std::move(problem)};
 }
 

@@ -1,6 +1,6 @@
 // Transcripts: JSON lines, one an attempt, in the order in which they ended (schema solstice.llm.exchange/1). A line is
-// written and handed to the system when its attempt ends, so a killed process loses what was under way and nothing else.
-// Keys are scrubbed. The provider `replay` answers from one.
+// written and handed to the system when its attempt ends, so a killed process loses what was under way and nothing
+// else. Keys are scrubbed. The provider `replay` answers from one.
 #pragma once
 
 #include <filesystem>
@@ -30,10 +30,13 @@ struct Exchange {
   static auto fields() {
     return std::make_tuple(
         optional_field("session", &Exchange::session, "1, 2, ... in the transcript: who wrote it, from opening to end"),
-        field("call", &Exchange::call, "1, 2, ... in the transcript"), field("attempt", &Exchange::attempt, "1, 2, ... of the call"),
-        field("provider", &Exchange::provider, "that was asked"), optional_field("model", &Exchange::model, "name of the model file"),
+        field("call", &Exchange::call, "1, 2, ... in the transcript"),
+        field("attempt", &Exchange::attempt, "1, 2, ... of the call"),
+        field("provider", &Exchange::provider, "that was asked"),
+        optional_field("model", &Exchange::model, "name of the model file"),
         optional_field("started", &Exchange::started, "UTC"), optional_field("took", &Exchange::took, "seconds"),
-        field("request", &Exchange::request, "what was asked"), optional_field("answer", &Exchange::answer, "what came back"),
+        field("request", &Exchange::request, "what was asked"),
+        optional_field("answer", &Exchange::answer, "what came back"),
         optional_field("failure", &Exchange::failure, "or why nothing did"));
   }
 };
@@ -52,7 +55,8 @@ class Transcript {
   Status add(const Exchange& exchange, const Scrubber& scrubber);
 
  private:
-  Transcript(std::filesystem::path file, int session, int calls) : file_(std::move(file)), session_(session), calls_(calls) {}
+  Transcript(std::filesystem::path file, int session, int calls)
+      : file_(std::move(file)), session_(session), calls_(calls) {}
   std::filesystem::path file_;
   int session_;
   std::mutex mutex_;

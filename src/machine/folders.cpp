@@ -63,8 +63,8 @@ Result<Machine> load_machine(std::string_view name) {
     if (fs::exists(file, ignored)) return load_file(file);
   }
   SOLSTICE_TRY(const std::vector<std::string> names, list_machines());
-  return fail(Code::not_found,
-              fmt::format("no machine is called `{}`; there are {} (a file can be given by its path)", name, fmt::join(names, ", ")));
+  return fail(Code::not_found, fmt::format("no machine is called `{}`; there are {} (a file can be given by its path)",
+                                           name, fmt::join(names, ", ")));
 }
 
 Result<Machine> machine_of_device(std::string_view device) {
@@ -73,9 +73,10 @@ Result<Machine> machine_of_device(std::string_view device) {
     SOLSTICE_TRY(Machine machine, load_machine(name));
     if (machine.device == device) return machine;
   }
-  return fail(Code::not_found, fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md says how), "
-                                           "or name the closest with --machine",
-                                           device, fmt::join(names, ", ")));
+  return fail(Code::not_found,
+              fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md says how), "
+                          "or name the closest with --machine",
+                          device, fmt::join(names, ", ")));
 }
 
 }  // namespace solstice::machine

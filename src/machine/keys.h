@@ -11,15 +11,16 @@
 namespace solstice::machine {
 
 // Where a key's value lives.
-using Member = std::variant<std::string Machine::*, int Machine::*, bool Machine::*, Bytes Machine::*, BytesPerSecond Machine::*,
-                            Hertz Machine::*, Watts Machine::*>;
+using Member = std::variant<std::string Machine::*, int Machine::*, bool Machine::*, Bytes Machine::*,
+                            BytesPerSecond Machine::*, Hertz Machine::*, Watts Machine::*>;
 struct Key {
   std::string_view path;
   Member member;
 };
 const std::vector<Key>& machine_keys();  // all required
 
-using MeasuredMember = std::variant<std::string Measured::*, std::optional<BytesPerSecond> Measured::*, std::optional<Seconds> Measured::*>;
+using MeasuredMember = std::variant<std::string Measured::*, std::optional<BytesPerSecond> Measured::*,
+                                    std::optional<Seconds> Measured::*>;
 struct MeasuredKey {
   std::string_view path;  // below "measured."
   MeasuredMember member;

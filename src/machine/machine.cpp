@@ -8,8 +8,9 @@
 namespace solstice::machine {
 namespace {
 
-constexpr std::array<std::string_view, 12> kPipeNames = {"tensor.f64", "tensor.tf32", "tensor.f16", "tensor.bf16", "tensor.f8", "tensor.i8",
-                                                         "simt.f64",   "simt.f32",    "simt.f16",   "simt.bf16",   "simt.i32",  "sfu"};
+constexpr std::array<std::string_view, 12> kPipeNames = {"tensor.f64", "tensor.tf32", "tensor.f16", "tensor.bf16",
+                                                         "tensor.f8",  "tensor.i8",   "simt.f64",   "simt.f32",
+                                                         "simt.f16",   "simt.bf16",   "simt.i32",   "sfu"};
 
 Ceiling ceiling_or(const std::optional<BytesPerSecond>& measured, BytesPerSecond datasheet) {
   return measured ? Ceiling{measured->value, true} : Ceiling{datasheet.value, false};
@@ -42,8 +43,8 @@ Result<PipeRate> rate_of(const Machine& machine, Pipe pipe) {
   if (found != machine.pipes.end()) return found->second;
   std::vector<std::string_view> names;
   for (const auto& [each, rate] : machine.pipes) names.push_back(name_of(each));
-  return fail(Code::bad_argument,
-              fmt::format("machine `{}` has no {} pipe; it has {}", machine.name, name_of(pipe), fmt::join(names, ", ")));
+  return fail(Code::bad_argument, fmt::format("machine `{}` has no {} pipe; it has {}", machine.name, name_of(pipe),
+                                              fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -92,7 +93,8 @@ Result<Pipe> tensor_pipe(DType dtype) {
     default:
       return fail(Code::bad_argument,
                   fmt::format("no tensor pipe multiplies {} as it is stored; {}", name_of(dtype),
-                              dtype == DType::kF32 ? "choose a math such as tf32 or fp16x3, or the SIMT pipe" : "use the SIMT pipe"));
+                              dtype == DType::kF32 ? "choose a math such as tf32 or fp16x3, or the SIMT pipe"
+                                                   : "use the SIMT pipe"));
   }
 }
 
@@ -108,7 +110,8 @@ Result<Pipe> simt_pipe(DType dtype) {
       return Pipe::kSimtBF16;
     case DType::kE4M3:
     case DType::kE5M2:
-      return fail(Code::bad_argument, fmt::format("no SIMT pipe works on {}; convert to f16 or f32 first", name_of(dtype)));
+      return fail(Code::bad_argument,
+                  fmt::format("no SIMT pipe works on {}; convert to f16 or f32 first", name_of(dtype)));
     default:
       return Pipe::kSimtI32;
   }

@@ -65,7 +65,9 @@ struct Measured {
   std::string versions;                   // driver, CUDA, PyTorch
   std::string command;                    // what measured them
 
-  bool empty() const { return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync; }
+  bool empty() const {
+    return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync;
+  }
 };
 
 // A rate and where it comes from.

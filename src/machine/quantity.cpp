@@ -57,8 +57,8 @@ std::optional<double> factor_of(std::string_view unit, Dimension dimension) {
 }
 
 Error bad(std::string_view text, Dimension dimension) {
-  return fail(Code::bad_machine, fmt::format("`{}` is not a quantity in {}; write it like \"{}\"", text, unit_of(dimension).names.front(),
-                                             unit_of(dimension).example));
+  return fail(Code::bad_machine, fmt::format("`{}` is not a quantity in {}; write it like \"{}\"", text,
+                                             unit_of(dimension).names.front(), unit_of(dimension).example));
 }
 
 std::string print(double value, const Prefix& prefix, Dimension dimension) {

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 Result<double> quantity(const TomlEntry& entry, Dimension dimension) {
   if (entry.value.is_string()) return parse_quantity(entry.value.as_string(), dimension);
-  return fail(Code::bad_machine, fmt::format("`{}` needs a quantity with its unit, as text; got {}", entry.path, entry.value.dump()));
+  return fail(Code::bad_machine,
+              fmt::format("`{}` needs a quantity with its unit, as text; got {}", entry.path, entry.value.dump()));
 }
 
 template <typename T>
@@ -159,7 +160,8 @@ Status read_pipe(const Reader& reader, Pipe pipe, Machine& machine) {
 Status read_measured(const Reader& reader, Measured& measured) {
   for (const MeasuredKey& key : measured_keys()) {
     SOLSTICE_CHECK(
-        std::visit([&](auto member) { return reader.optional(fmt::format("measured.{}", key.path), measured.*member); }, key.member));
+        std::visit([&](auto member) { return reader.optional(fmt::format("measured.{}", key.path), measured.*member); },
+                   key.member));
   }
   for (Pipe pipe : all_pipes()) {
     const std::string path = fmt::format("measured.{}", name_of(pipe));
@@ -177,7 +179,8 @@ Result<Machine> parse_machine(std::string_view toml, const fs::path& file) {
   Machine machine;
   machine.file = file;
   for (const Key& key : machine_keys()) {
-    SOLSTICE_CHECK(std::visit([&](auto member) { return reader.required(std::string(key.path), machine.*member); }, key.member));
+    SOLSTICE_CHECK(
+        std::visit([&](auto member) { return reader.required(std::string(key.path), machine.*member); }, key.member));
   }
   for (Pipe pipe : all_pipes()) SOLSTICE_CHECK(read_pipe(reader, pipe, machine));
   SOLSTICE_CHECK(read_measured(reader, machine.measured));

@@ -27,7 +27,8 @@ std::string text(const std::optional<Q>& value) {
 std::string pipes_text(const Machine& machine) {
   std::string out = "\n[pipes]\n";
   for (const auto& [pipe, rate] : machine.pipes) {
-    out += fmt::format("{} = {{ per_sm_per_clock = {}, clock = {}", name_of(pipe), Json(rate.per_sm_per_clock).dump(), text(rate.clock));
+    out += fmt::format("{} = {{ per_sm_per_clock = {}, clock = {}", name_of(pipe), Json(rate.per_sm_per_clock).dump(),
+                       text(rate.clock));
     if (rate.datasheet.value > 0) out += fmt::format(", datasheet = {}", text(rate.datasheet));
     out += " }\n";
   }
@@ -74,7 +75,8 @@ Status write_measured(const Machine& machine, const Measured& measured, const st
   }
   for (const auto& [pipe, rate] : measured.pipes) merged.measured.pipes[pipe] = rate;
   if (file.has_parent_path()) SOLSTICE_CHECK(make_folder(file.parent_path()));
-  return write_file(file, "# Written by `solstice calibrate`; the datasheet figures are those of the shipped file.\n" + to_toml(merged));
+  return write_file(file, "# Written by `solstice calibrate`; the datasheet figures are those of the shipped file.\n" +
+                              to_toml(merged));
 }
 
 }  // namespace solstice::machine

@@ -34,7 +34,8 @@ Result<Endpoints> resolve(const Steps& steps, const std::string& host, int port,
     asio::io_context io;
     ErrorCode error;
     Endpoints found;
-    for (const auto& entry : tcp::resolver(io).resolve(host, std::to_string(port), error)) found.push_back(entry.endpoint());
+    for (const auto& entry : tcp::resolver(io).resolve(host, std::to_string(port), error))
+      found.push_back(entry.endpoint());
     const std::lock_guard lock(lookup->mutex);
     lookup->done = true;
     lookup->error = error;
@@ -54,14 +55,15 @@ Result<Endpoints> resolve(const Steps& steps, const std::string& host, int port,
 }
 
 // Where distributions keep the CAs when OpenSSL's own default, Debian's, is not there.
-constexpr std::array kSystemFiles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-                                     "/etc/ssl/cert.pem"};
+constexpr std::array kSystemFiles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                                     "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
 
 Status trust_file(ssl::context& context, const std::string& file) {
   SOLSTICE_TRY(const std::string certificates, read_file(file));
   ErrorCode error;
   context.add_certificate_authority(boost::asio::buffer(certificates), error);
-  if (error) return fail(Code::tls_error, fmt::format("{} (SSL_CERT_FILE) holds no certificates: {}", file, error.message()));
+  if (error)
+    return fail(Code::tls_error, fmt::format("{} (SSL_CERT_FILE) holds no certificates: {}", file, error.message()));
   return success();
 }
 
@@ -72,8 +74,9 @@ void trust_system(ssl::context& context) {
 }
 
 Status connect_to(Steps& steps, Socket& socket, const tcp::endpoint& endpoint, const std::string& doing, Seconds most) {
-  SOLSTICE_TRY(const ErrorCode error,
-               steps.run(doing, most, [&](auto&& handler) { socket.async_connect(endpoint, std::forward<decltype(handler)>(handler)); }));
+  SOLSTICE_TRY(const ErrorCode error, steps.run(doing, most, [&](auto&& handler) {
+    socket.async_connect(endpoint, std::forward<decltype(handler)>(handler));
+  }));
   if (error) return fail(Code::network_error, fmt::format("{} failed: {}", doing, error.message()));
   return success();
 }
@@ -85,7 +88,8 @@ Status connect(Steps& steps, Socket& socket, const Url& to, Seconds most) {
   return connect_to_one(steps, socket, endpoints, fmt::format("connecting to {}", to.authority()), most);
 }
 
-Status connect_to_one(Steps& steps, Socket& socket, const Endpoints& endpoints, const std::string& doing, Seconds most) {
+Status connect_to_one(Steps& steps, Socket& socket, const Endpoints& endpoints, const std::string& doing,
+                      Seconds most) {
   const Deadline end(most);
   Status last = fail(Code::network_error, fmt::format("{} failed: the host has no address", doing));
   for (size_t i = 0; i < endpoints.size(); ++i) {
@@ -96,7 +100,8 @@ Status connect_to_one(Steps& steps, Socket& socket, const Endpoints& endpoints, 
     if (last.ok() || last.error().code == Code::interrupted) return last;
   }
   if (endpoints.size() < 2) return last;
-  return fail(last.error().code, fmt::format("{}; none of the host's {} addresses answered", last.error().message, endpoints.size()));
+  return fail(last.error().code,
+              fmt::format("{}; none of the host's {} addresses answered", last.error().message, endpoints.size()));
 }
 
 Status prepare(ssl::context& context) {
@@ -117,15 +122,18 @@ Status handshake(Steps& steps, TlsStream& stream, const std::string& host, Secon
   if (error) SSL_set_tlsext_host_name(stream.native_handle(), host.c_str());
   stream.set_verify_callback(ssl::host_name_verification(host), error);
   const std::string doing = fmt::format("TLS with {}", host);
-  SOLSTICE_TRY(const ErrorCode done,
-               steps.run(doing, most, [&](auto&& handler) { stream.async_handshake(ssl::stream_base::client, std::move(handler)); }));
+  SOLSTICE_TRY(const ErrorCode done, steps.run(doing, most, [&](auto&& handler) {
+    stream.async_handshake(ssl::stream_base::client, std::move(handler));
+  }));
   if (!done) return success();
   const long verdict = SSL_get_verify_result(stream.native_handle());
   const std::string why = verdict == X509_V_OK ? done.message() : X509_verify_cert_error_string(verdict);
   const bool refused = verdict != X509_V_OK || done.category() == boost::asio::error::get_ssl_category();
-  return fail(refused ? Code::tls_error : Code::network_error,
-              fmt::format("{} failed: {}{}", doing, why,
-                          verdict == X509_V_OK ? "" : " (CAs are the system's, or those in the file that SSL_CERT_FILE names)"));
+  return fail(
+      refused ? Code::tls_error : Code::network_error,
+      fmt::format(
+          "{} failed: {}{}", doing, why,
+          verdict == X509_V_OK ? "" : " (CAs are the system's, or those in the file that SSL_CERT_FILE names)"));
 }
 
 }  // namespace solstice::net

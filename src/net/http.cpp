@@ -27,10 +27,12 @@ bool is_header(std::string_view text) {
 }
 
 void add_credentials(http::fields& fields, const Url& proxy) {
-  if (!proxy.user.empty()) fields.set(http::field::proxy_authorization, "Basic " + base64_encode(percent_decoded(proxy.user)));
+  if (!proxy.user.empty())
+    fields.set(http::field::proxy_authorization, "Basic " + base64_encode(percent_decoded(proxy.user)));
 }
 
-Result<http::request<http::string_body>> written_out(const HttpRequest& request, const Url& url, const std::optional<Url>& proxy) {
+Result<http::request<http::string_body>> written_out(const HttpRequest& request, const Url& url,
+                                                     const std::optional<Url>& proxy) {
   http::request<http::string_body> out;
   out.method_string(request.method);
   const bool absolute = proxy && !url.tls();  // RFC 9112, section 3.2.2
@@ -42,7 +44,8 @@ Result<http::request<http::string_body>> written_out(const HttpRequest& request,
   out.set(http::field::connection, "close");
   if (absolute) add_credentials(out, *proxy);
   for (const auto& [name, value] : request.headers) {
-    if (!is_header(name) || !is_header(value)) return fail(Code::bad_argument, fmt::format("the header `{}` holds a line break", name));
+    if (!is_header(name) || !is_header(value))
+      return fail(Code::bad_argument, fmt::format("the header `{}` holds a line break", name));
     out.set(name, value);
   }
   out.body() = request.body;
@@ -63,7 +66,8 @@ class Exchange {
     if (!broke) request_.sent();  // or it was stopped at the end of that
     if (!sent.ok() && !broke) return sent.error();
     const Status headed = read_header();
-    if (!headed.ok()) return sent.ok() ? headed.error() : sent.error();  // a server may answer before it has read everything
+    if (!headed.ok())
+      return sent.ok() ? headed.error() : sent.error();  // a server may answer before it has read everything
     HttpResponse out;
     out.status = static_cast<int>(parser_->get().result_int());
     for (const auto& field : parser_->get()) out.headers.emplace_back(field.name_string(), field.value());
@@ -79,8 +83,9 @@ class Exchange {
  private:
   Status send(const http::request<http::string_body>& message) {
     const std::string doing = fmt::format("sending to {}", peer_);
-    SOLSTICE_TRY(const ErrorCode error, steps_.run(doing, request_.timeouts.idle,
-                                                   [&](auto&& handler) { http::async_write(stream_, message, std::move(handler)); }));
+    SOLSTICE_TRY(const ErrorCode error, steps_.run(doing, request_.timeouts.idle, [&](auto&& handler) {
+      http::async_write(stream_, message, std::move(handler));
+    }));
     return told(doing, error);
   }
 
@@ -142,14 +147,16 @@ Status open_tunnel(Steps& steps, Socket& socket, const Url& to, const Url& proxy
   ask.set(http::field::host, to.authority());
   add_credentials(ask, proxy);
   const std::string doing = fmt::format("asking the proxy {} for {}", proxy.authority(), to.authority());
-  SOLSTICE_TRY(ErrorCode error, steps.run(doing, most, [&](auto&& handler) { http::async_write(socket, ask, std::move(handler)); }));
+  SOLSTICE_TRY(ErrorCode error,
+               steps.run(doing, most, [&](auto&& handler) { http::async_write(socket, ask, std::move(handler)); }));
   boost::beast::flat_buffer buffer;
   http::response_parser<http::empty_body> parser;
   parser.skip(true);
   parser.header_limit(kMostHeader);
   if (!error) {
-    SOLSTICE_TRY(error,
-                 steps.run(doing, most, [&](auto&& handler) { http::async_read_header(socket, buffer, parser, std::move(handler)); }));
+    SOLSTICE_TRY(error, steps.run(doing, most, [&](auto&& handler) {
+      http::async_read_header(socket, buffer, parser, std::move(handler));
+    }));
   }
   if (error) return fail(Code::network_error, fmt::format("{} failed: {}", doing, error.message()));
   const unsigned status = parser.get().result_int();
@@ -191,7 +198,8 @@ Result<HttpResponse> exchange(const HttpRequest& request, const Sink& sink) {
 }  // namespace
 
 Result<HttpResponse> send_http(const HttpRequest& request, const Sink& sink) {
-  // Errors of the libraries come back as values; only what the system has no more of (threads, memory) is thrown. It ends here.
+  // Errors of the libraries come back as values; only what the system has no more of (threads, memory) is thrown. It
+  // ends here.
   try {
     return exchange(request, sink);
   } catch (const std::exception& e) {

@@ -1,12 +1,13 @@
-// HTTP/1.1 over TCP and TLS: one request, one answer, one connection. Nothing blocks for good: every step has a limit, all
-// together have one, and Ctrl-C ends whatever is under way within a twentieth of a second.
+// HTTP/1.1 over TCP and TLS: one request, one answer, one connection. Nothing blocks for good: every step has a limit,
+// all together have one, and Ctrl-C ends whatever is under way within a twentieth of a second.
 //
-// Servers are verified against the CAs in the file that SSL_CERT_FILE names, else the system's; that cannot be switched off.
-// The proxy is the environment's (net/proxy.h). Redirects are not followed: an answer with any status is an answer.
+// Servers are verified against the CAs in the file that SSL_CERT_FILE names, else the system's; that cannot be switched
+// off. The proxy is the environment's (net/proxy.h). Redirects are not followed: an answer with any status is an
+// answer.
 //
-// Errors: bad_argument (URL, a header with a line break), deadline, interrupted, network_error (no such host, refused, reset,
-// broken off), tls_error, bad_response, io_error (SSL_CERT_FILE). Messages hold host and port, but no header and no body, in
-// which keys travel.
+// Errors: bad_argument (URL, a header with a line break), deadline, interrupted, network_error (no such host, refused,
+// reset, broken off), tls_error, bad_response, io_error (SSL_CERT_FILE). Messages hold host and port, but no header and
+// no body, in which keys travel.
 #pragma once
 
 #include <functional>
@@ -15,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "base/result.h"
 #include "base/units.h"
 

@@ -57,11 +57,13 @@ Result<std::optional<Url>> proxy_of(const Url& url, const Environment& environme
   std::vector<const char*> names = {"http_proxy", "all_proxy", "ALL_PROXY"};
   if (url.tls()) names = {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"};
   const Setting set = first_set(names, environment);
-  if (set.value.empty() || is_excepted(first_set({"no_proxy", "NO_PROXY"}, environment).value, url)) return std::optional<Url>();
+  if (set.value.empty() || is_excepted(first_set({"no_proxy", "NO_PROXY"}, environment).value, url))
+    return std::optional<Url>();
   const std::string text = set.value.find("://") == std::string::npos ? "http://" + set.value : set.value;
   Result<Url> proxy = parse_url(text);
   if (!proxy.ok()) return std::move(proxy).context(fmt::format("reading the proxy from {}", set.name)).error();
-  if (proxy->tls()) return fail(Code::bad_argument, fmt::format("{} names a proxy of https://; only http:// is supported", set.name));
+  if (proxy->tls())
+    return fail(Code::bad_argument, fmt::format("{} names a proxy of https://; only http:// is supported", set.name));
   return std::optional<Url>(std::move(proxy).value());
 }
 

@@ -1,7 +1,7 @@
-// The proxy of a URL, as the environment has it: https_proxy or HTTPS_PROXY for https, http_proxy for http (HTTP_PROXY is
-// not read: a web server may set it from a request), else all_proxy or ALL_PROXY; none where no_proxy or NO_PROXY names the
-// host: a comma-separated list of hosts, of domains (which hold for all hosts below them), or `*`, each with a port if
-// need be.
+// The proxy of a URL, as the environment has it: https_proxy or HTTPS_PROXY for https, http_proxy for http (HTTP_PROXY
+// is not read: a web server may set it from a request), else all_proxy or ALL_PROXY; none where no_proxy or NO_PROXY
+// names the host: a comma-separated list of hosts, of domains (which hold for all hosts below them), or `*`, each with
+// a port if need be.
 #pragma once
 
 #include <functional>

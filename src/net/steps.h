@@ -27,8 +27,8 @@ class Steps {
 
   boost::asio::io_context& io() { return io_; }
 
-  // Begins something by `start(handler)` and drives it until it calls back; what it called back with. Ends with the errors
-  // interrupted and deadline; then the connection is of no more use.
+  // Begins something by `start(handler)` and drives it until it calls back; what it called back with. Ends with the
+  // errors interrupted and deadline; then the connection is of no more use.
   template <typename Start>
   Result<ErrorCode> run(std::string_view doing, Seconds most, Start&& start) {
     const Deadline own(most);
@@ -47,7 +47,8 @@ class Steps {
   Status still(std::string_view doing, const Deadline& own, Seconds most) const {
     if (cancelled_ && cancelled_()) return fail(Code::interrupted, fmt::format("stopped while {}", doing));
     if (own.passed()) return fail(Code::deadline, fmt::format("{} took longer than {:.4g} s", doing, most.value));
-    if (total_.passed()) return fail(Code::deadline, fmt::format("{} did not end within the time of the whole request", doing));
+    if (total_.passed())
+      return fail(Code::deadline, fmt::format("{} did not end within the time of the whole request", doing));
     return success();
   }
 

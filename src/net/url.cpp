@@ -13,7 +13,8 @@ namespace {
 Error bad_url(std::string_view text, std::string_view why) {
   const size_t at = text.rfind('@');
   const std::string_view shown = at == text.npos ? text : text.substr(at + 1);
-  return fail(Code::bad_argument, fmt::format("not a URL: `{}`: {}; the form is http[s]://HOST[:PORT][/PATH]", shown, why));
+  return fail(Code::bad_argument,
+              fmt::format("not a URL: `{}`: {}; the form is http[s]://HOST[:PORT][/PATH]", shown, why));
 }
 
 // Spaces and control characters would end up in a request line.
@@ -38,7 +39,8 @@ Result<Url> parse_url(std::string_view text) {
   Url url;
   const size_t colon = text.find("://");
   url.scheme = colon == text.npos ? "" : std::string(text.substr(0, colon));
-  if (url.scheme != "http" && url.scheme != "https") return bad_url(text, "it begins with neither http:// nor https://");
+  if (url.scheme != "http" && url.scheme != "https")
+    return bad_url(text, "it begins with neither http:// nor https://");
   if (!is_plain(text)) return bad_url("...", "it holds a space or a control character");
   std::string_view rest = text.substr(colon + 3);
   const size_t path = std::min(rest.find_first_of("/?#"), rest.size());
@@ -74,7 +76,8 @@ std::string percent_decoded(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     unsigned value = 0;
     const char* digits = text.data() + i + 1;
-    const bool escape = text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
+    const bool escape =
+        text[i] == '%' && i + 2 < text.size() && std::from_chars(digits, digits + 2, value, 16).ptr == digits + 2;
     out += escape ? static_cast<char>(value) : text[i];
     if (escape) i += 2;
   }

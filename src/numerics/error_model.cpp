@@ -17,8 +17,9 @@ constexpr double kTruncatePositive = 1.2;
 constexpr double kTruncateRandom = 0.32;
 constexpr double kTruncateOutlier = 0.56;
 constexpr double kTruncateBF16 = 0.5;
-// Of operands of a byte, products and sums keep 13 bits behind the leading one of the largest of an instruction, not 23: what is
-// cut off each of its 32 products counts too. Fitted to e4m3; products of e5m2 have fewer bits and lose less.
+// Of operands of a byte, products and sums keep 13 bits behind the leading one of the largest of an instruction, not
+// 23: what is cut off each of its 32 products counts too. Fitted to e4m3; products of e5m2 have fewer bits and lose
+// less.
 constexpr double kTruncateFP8 = 1650;
 
 double roundoff(DType dtype) { return unit_roundoff(dtype == DType::kF64 ? DType::kF64 : DType::kF32); }
@@ -44,7 +45,9 @@ double truncation_error(const MathInfo& math, const Sum& sum) {
   if (!math.tensor || math.math == Math::kF64) return 0;
   const double k = static_cast<double>(math.promoted ? std::min(sum.k, sum.promote_every) : sum.k);
   const double steps = std::ceil(k / math.k_step);
-  const double share = sum.data == Data::kPositive ? kTruncatePositive : sum.data == Data::kRandomSign ? kTruncateRandom : kTruncateOutlier;
+  const double share = sum.data == Data::kPositive     ? kTruncatePositive
+                       : sum.data == Data::kRandomSign ? kTruncateRandom
+                                                       : kTruncateOutlier;
   const double bits = math.format == "bf16" ? kTruncateBF16 : math.format == "f8" ? kTruncateFP8 : 1;
   return share * bits * std::ldexp(1.0, -24) * steps;
 }

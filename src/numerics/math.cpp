@@ -14,7 +14,8 @@ const std::vector<MathInfo>& all_maths() {
       {Math::kBF16x3, "bf16x3", "bf16", true, 8, 2, 3, 16, true, false, "two bf16 planes: between TF32 and fp32"},
       {Math::kBF16x6, "bf16x6", "bf16", true, 8, 3, 6, 16, true, false, "three bf16 planes, full range, fp32 accuracy"},
       {Math::kFP16, "fp16", "f16", true, 11, 1, 1, 16, false, true, "operands rounded to fp16; fp32 operands scaled"},
-      {Math::kFP16x3, "fp16x3", "f16", true, 11, 2, 3, 16, true, true, "two scaled fp16 planes behind a range guard, fp32 accuracy"},
+      {Math::kFP16x3, "fp16x3", "f16", true, 11, 2, 3, 16, true, true,
+       "two scaled fp16 planes behind a range guard, fp32 accuracy"},
       {Math::kFP8, "fp8", "f8", true, 4, 1, 1, 32, true, false, "e4m3 and e5m2 operands as they are stored"},
       {Math::kF64, "f64", "f64", true, 53, 1, 1, 8, false, false, "fp64 on tensor cores"},
   };

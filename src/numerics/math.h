@@ -1,4 +1,5 @@
-// The ways to multiply: what `math=` of a schedule may say. One table, from which legality, error model and rates follow.
+// The ways to multiply: what `math=` of a schedule may say. One table, from which legality, error model and rates
+// follow.
 //
 // A split math writes each operand as a sum of planes in a narrow format and multiplies the planes on tensor cores:
 // x = hi + lo, x*y ~ hi*hi + hi*lo + lo*hi. Tensor cores truncate when they accumulate, so split maths promote their

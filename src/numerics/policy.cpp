@@ -36,8 +36,8 @@ double two_ulp(DType dtype) { return 4 * unit_roundoff(dtype); }
 
 bool known(double error) { return std::isfinite(error) && error >= 0; }
 
-// What PyTorch adds up one after the other at most: its reductions share a sum among threads and their accumulators, its
-// matrix products share k among blocks once it is long. The rest is a tree, which adds a rounding a level.
+// What PyTorch adds up one after the other at most: its reductions share a sum among threads and their accumulators,
+// its matrix products share k among blocks once it is long. The rest is a tree, which adds a rounding a level.
 constexpr int64_t kSerialTerms = 512, kSerialProducts = 8192;
 
 bool reads_anything(const ir::ExprRef& e) {
@@ -51,8 +51,8 @@ bool is_product(const ir::ExprRef& body) {
          !ir::same(body->args[0], body->args[1]);
 }
 
-// Two factors, both of which vary over a binder, each read at other indices than the other: a product of matrices, a matrix and
-// a vector, a convolution. Not a norm, and not what is multiplied element by element.
+// Two factors, both of which vary over a binder, each read at other indices than the other: a product of matrices, a
+// matrix and a vector, a convolution. Not a norm, and not what is multiplied element by element.
 bool multiplies_matrices(const ir::Expr& mul, const std::vector<int>& binders) {
   const ir::IndexSet a = ir::indices_of(mul.args[0]), b = ir::indices_of(mul.args[1]);
   const auto varies = [&](const ir::IndexSet& of) {
@@ -65,7 +65,8 @@ bool multiplies_matrices(const ir::Expr& mul, const std::vector<int>& binders) {
 void count_products(const ir::Equation& equation, std::vector<int64_t>& products) {
   int64_t before = 0;
   ir::walk(equation.rhs, [&](const ir::Expr& e) {
-    if (e.op == ir::Op::kRead && e.id != equation.target) before = std::max(before, products[static_cast<size_t>(e.id)]);
+    if (e.op == ir::Op::kRead && e.id != equation.target)
+      before = std::max(before, products[static_cast<size_t>(e.id)]);
   });
   int64_t& here = products[static_cast<size_t>(equation.target)];
   here = std::max(here, before + has_contraction(equation));
@@ -94,7 +95,8 @@ bool has_contraction(const ir::Equation& equation) {
   bool out = false;
   ir::walk(equation.rhs, [&](const ir::Expr& node) {
     if (node.op != ir::Op::kReduce) return;
-    ir::walk(node.args[0], [&](const ir::Expr& e) { out = out || (e.op == ir::Op::kMul && multiplies_matrices(e, node.binders)); });
+    ir::walk(node.args[0],
+             [&](const ir::Expr& e) { out = out || (e.op == ir::Op::kMul && multiplies_matrices(e, node.binders)); });
   });
   return out;
 }
@@ -154,15 +156,16 @@ Sum longest_sum(const ir::Program& program, int output) {
 
 namespace {
 
-// What the largest of n normally distributed errors exceeds once in ten thousand results, in the root mean square of their row
-// before half of it was clamped to zero: a ReLU lowers the row's by sqrt(2), and leaves the errors of the others as they were.
+// What the largest of n normally distributed errors exceeds once in ten thousand results, in the root mean square of
+// their row before half of it was clamped to zero: a ReLU lowers the row's by sqrt(2), and leaves the errors of the
+// others as they were.
 double largest_of(int64_t n) {
   constexpr double kSeldom = 1e-3, kClamped = 2;
   return std::sqrt(kClamped * 2 * std::log(static_cast<double>(n) / kSeldom));
 }
 
-// Rounded operands of products in a row add up in squares. The model's spread of significands is the usual one, not the worst:
-// uniform values up to 9/7 of a power of two lose 6 % more, and one operand alone up to a whole unit roundoff.
+// Rounded operands of products in a row add up in squares. The model's spread of significands is the usual one, not the
+// worst: uniform values up to 9/7 of a power of two lose 6 % more, and one operand alone up to a whole unit roundoff.
 double modelled_result(Math math, const Sum& sum) {
   constexpr double kUsual = 1.1, kOneAlone = 1 / 0.4247;
   ErrorParts parts = modelled_error(math, sum);
@@ -178,8 +181,8 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
   const Math math = class_of(policy, sum.dtype, own);
   const double modelled = modelled_result(math, sum);
   const auto a_tenth_above = [](double measured) { return known(measured) ? 1.1 * measured : 0.0; };
-  // What amplifies an error behind the products (a normalisation, a function that saturates) is in no model, but in this. A
-  // result of which TF32 leaves less than nine tenths says nothing of a candidate's, and only the model counts.
+  // What amplifies an error behind the products (a normalisation, a function that saturates) is in no model, but in
+  // this. A result of which TF32 leaves less than nine tenths says nothing of a candidate's, and only the model counts.
   constexpr double kMostOfResult = 0.1;
   const bool counts = policy != Policy::kReference && tf32.normwise <= kMostOfResult;
   const auto own_class = [&](double measured) { return counts ? a_tenth_above(measured) : 0.0; };
@@ -188,7 +191,8 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
   };
   limit.allowed = {highest(pytorch.normwise, tf32.normwise), 2 * highest(pytorch.elementwise, tf32.elementwise)};
   // PyTorch's own result may be of a better class than `high` and `medium`: its largest error says nothing of theirs.
-  if (policy != Policy::kReference) limit.allowed.elementwise = std::max(limit.allowed.elementwise, modelled * largest_of(sum.elements));
+  if (policy != Policy::kReference)
+    limit.allowed.elementwise = std::max(limit.allowed.elementwise, modelled * largest_of(sum.elements));
   if (limit.allowed.normwise == two_ulp(sum.result)) {
     limit.because = fmt::format("2 ulp of {}", solstice::name_of(sum.result));
   } else if (limit.allowed.normwise == modelled) {
@@ -204,10 +208,12 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
 std::string violation(const Limit& limit, const Errors& measured) {
   const auto over = [](double error, double allowed) { return !(error <= allowed); };  // NaN is over
   if (over(measured.normwise, limit.allowed.normwise)) {
-    return fmt::format("normwise error {:.3g} is above the limit {:.3g} ({})", measured.normwise, limit.allowed.normwise, limit.because);
+    return fmt::format("normwise error {:.3g} is above the limit {:.3g} ({})", measured.normwise,
+                       limit.allowed.normwise, limit.because);
   }
   if (over(measured.elementwise, limit.allowed.elementwise)) {
-    return fmt::format("elementwise error {:.3g} is above the limit {:.3g}", measured.elementwise, limit.allowed.elementwise);
+    return fmt::format("elementwise error {:.3g} is above the limit {:.3g}", measured.elementwise,
+                       limit.allowed.elementwise);
   }
   return "";
 }

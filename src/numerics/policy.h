@@ -5,10 +5,10 @@
 // against a float64 oracle; the limit is
 //     normwise     max(1.1 x PyTorch's error, the modelled error of PyTorch's own reduction, 2 ulp)
 //     elementwise  twice the same, with both elementwise errors taken against the same scale
-// where, for high and medium, PyTorch's error is the larger of its own and of what it has with TF32 allowed, and the modelled
-// error is that of a TF32 or bf16 product, and a tenth, times the root of the number of products that follow each other; their
-// elementwise limit is at least that times sqrt(4 ln 1000 n), the largest of n errors. A result that depends on no product keeps
-// the limit of reference.
+// where, for high and medium, PyTorch's error is the larger of its own and of what it has with TF32 allowed, and the
+// modelled error is that of a TF32 or bf16 product, and a tenth, times the root of the number of products that follow
+// each other; their elementwise limit is at least that times sqrt(4 ln 1000 n), the largest of n errors. A result that
+// depends on no product keeps the limit of reference.
 #pragma once
 
 #include <optional>
@@ -44,7 +44,8 @@ struct Errors {
 
 struct Limit {
   Errors allowed;
-  std::string because;  // "1.1 x PyTorch's 1.2e-06", "1.1 x PyTorch's TF32 4.3e-04", "modelled: K 4096, simt", "2 ulp of f32"
+  std::string
+      because;  // "1.1 x PyTorch's 1.2e-06", "1.1 x PyTorch's TF32 4.3e-04", "modelled: K 4096, simt", "2 ulp of f32"
 };
 
 // The longest sum that `output` (tensor id) depends on: what the modelled error of PyTorch's own result is taken for.
@@ -52,12 +53,14 @@ struct Limit {
 // the most that follow each other, a recurrence's once.
 Sum longest_sum(const ir::Program& program, int output);
 
-// Whether the equation sums products of two factors over what both vary along: a product of matrices, a convolution; not a norm.
+// Whether the equation sums products of two factors over what both vary along: a product of matrices, a convolution;
+// not a norm.
 bool has_contraction(const ir::Equation& equation);
 
 // `pytorch`: PyTorch's measured errors, non-finite or negative where unknown. `sum` describes PyTorch's reduction, its
 // `data` the input family (value_families.h). `tf32`: PyTorch's errors with TF32 allowed, unknown in the same way.
-Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own = OwnMath::kStrict, const Errors& tf32 = {-1, -1});
+Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own = OwnMath::kStrict,
+               const Errors& tf32 = {-1, -1});
 
 // Empty where `measured` keeps the limit, else which error exceeds it, by how much. NaN never passes.
 std::string violation(const Limit& limit, const Errors& measured);

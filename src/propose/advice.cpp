@@ -29,13 +29,15 @@ struct CutMove {
 };
 
 CutMove move_of(const Recut& cut, const Formulation& from) {
-  const std::vector<size_t> gone = groups_only_in(from.cut, cut.partition), made = groups_only_in(cut.partition, from.cut);
+  const std::vector<size_t> gone = groups_only_in(from.cut, cut.partition),
+                            made = groups_only_in(cut.partition, from.cut);
   const ir::Program scheduled = apply(from.equations->text->program, cut.partition);
   const auto structure = [&](size_t g) {
     const std::vector<int>& equations = cut.partition.groups[g].equations;
     auto& known = from.equations->structures;
     const auto found = known.find(equations);
-    return found != known.end() ? found->second : known.emplace(equations, structure_of(scheduled, equations)).first->second;
+    return found != known.end() ? found->second
+                                : known.emplace(equations, structure_of(scheduled, equations)).first->second;
   };
   std::vector<std::string> pieces;
   Seconds cost;
@@ -94,7 +96,8 @@ double expected_gain(const Formulation& formulation, const Worth& worth, const C
 
 double beyond_models(const Formulation& formulation, const Worth& worth, const Choice& from, const Choice& to) {
   if (worth.empty()) return 0;
-  return expected_gain(formulation, worth, from, to) - std::log2(formulation.predicted(from) / formulation.predicted(to));
+  return expected_gain(formulation, worth, from, to) -
+         std::log2(formulation.predicted(from) / formulation.predicted(to));
 }
 
 std::string share_text(double gain) {
@@ -106,10 +109,12 @@ std::string said_of(const Formulation& formulation, const search::Memory* memory
   if (!memory || !move.remembered) return "";
   const size_t axis = move.axes[0];
   const Schedule& option = formulation.axes[axis].options[move.option];
-  const search::Memory::Evidence seen = memory->evidence(formulation.structures[axis], setting_text(option.family, option.knobs));
-  const std::string rests = seen.facts == 0 ? "facts of like settings"
-                                            : fmt::format("{} fact{} of {} kernel{} like it", seen.facts, seen.facts == 1 ? "" : "s",
-                                                          seen.structures, seen.structures == 1 ? "" : "s");
+  const search::Memory::Evidence seen =
+      memory->evidence(formulation.structures[axis], setting_text(option.family, option.knobs));
+  const std::string rests =
+      seen.facts == 0 ? "facts of like settings"
+                      : fmt::format("{} fact{} of {} kernel{} like it", seen.facts, seen.facts == 1 ? "" : "s",
+                                    seen.structures, seen.structures == 1 ? "" : "s");
   return fmt::format(", expected {} by {}", share_text(move.expected), rests);
 }
 

@@ -1,4 +1,5 @@
-// What memory of other problems (search/memory.h) says of the moves of a formulation. It orders them; it takes none away.
+// What memory of other problems (search/memory.h) says of the moves of a formulation. It orders them; it takes none
+// away.
 #pragma once
 
 #include <optional>

@@ -22,10 +22,12 @@ constexpr const char* kFastest = "the fastest of earlier runs here";
 
 }  // namespace
 
-Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known, std::shared_ptr<const search::Memory> memory)
+Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known,
+               std::shared_ptr<const search::Memory> memory)
     : ways_(std::move(formulations)), memory_(std::move(memory)) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
-  for (size_t i = 0; i < ways_.openings(); ++i) fastest_known_.push_back(fastest_of(ways_.opening(i).formulation.label, known));
+  for (size_t i = 0; i < ways_.openings(); ++i)
+    fastest_known_.push_back(fastest_of(ways_.opening(i).formulation.label, known));
   fastest_rewritten_ = fastest_beside(known);
 }
 Expert::~Expert() = default;
@@ -76,8 +78,8 @@ const Worth& Expert::worth_of_way(Way& way) const {
   return *way.worth;
 }
 
-// Of each formulation the fastest of earlier runs, or where there is none what memory of other problems prefers, or where it has no
-// say the cost models' own choice; then the others' choice.
+// Of each formulation the fastest of earlier runs, or where there is none what memory of other problems prefers, or
+// where it has no say the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
   if (fastest_rewritten_) {
     SOLSTICE_TRY(search::Proposal proposal, emit(*fastest_rewritten_->way, fastest_rewritten_->choice, kFastest));
@@ -91,7 +93,8 @@ Found Expert::open(const search::Tree& tree) {
       if (first && fastest_known_[i]) {
         place = *fastest_known_[i];
         reason = kFastest;
-      } else if (std::optional<Choice> better = first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
+      } else if (std::optional<Choice> better =
+                     first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
         const Formulation& formulation = place.way->formulation;
         const double gain = expected_gain(formulation, *place.way->worth, place.choice, *better);
         remembered = beyond_models(formulation, *place.way->worth, place.choice, *better);
@@ -148,8 +151,8 @@ Expert::Surroundings Expert::around(const search::Tree& tree, const Place& place
 Result<search::Proposal> Expert::moved(const Place& from, const Move& move) {
   const Formulation& formulation = from.way->formulation;
   const Choice to = move.applied_to(from.choice);
-  const std::string reason =
-      text_of(formulation.axes, move) + (move.repeats ? ", which gained elsewhere" : "") + said_of(formulation, memory_.get(), move);
+  const std::string reason = text_of(formulation.axes, move) + (move.repeats ? ", which gained elsewhere" : "") +
+                             said_of(formulation, memory_.get(), move);
   SOLSTICE_TRY(search::Proposal proposal, emit(*from.way, to, reason));
   if (move.remembered) proposal.remembered = beyond_models(formulation, worth_of_way(*from.way), from.choice, to);
   return proposal;
@@ -162,8 +165,8 @@ Found Expert::vary(const search::Tree& tree, int node) {
   const Formulation& formulation = place->way->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
   const std::vector<Seconds> headroom = headroom_of(formulation.axes, tree.node(node));
-  for (const Move& move :
-       moves_from(formulation.axes, *place->way->groups, place->choice, near.tried, worth_of_way(*place->way), headroom)) {
+  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, near.tried,
+                                     worth_of_way(*place->way), headroom)) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (!is_new(tree, proposal.program)) continue;
     SOLSTICE_TRY(std::optional<search::Proposal> other, before(tree, *place, near, move, proposal.predicted));

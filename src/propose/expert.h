@@ -1,8 +1,9 @@
-// The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule of each way
-// to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel, two kernels made one, one
-// taken apart in two, one rewrite of its equations more or less; from a program that somebody else wrote and that works, another schedule
-// of one of its kernels. What such moves gained in searches of other problems (search/memory.h) orders them, and chooses the schedules that
-// are opened with; without memory the cost models do.
+// The built-in expert: no network, no key, deterministic. Its moves: from the problem, the cost models' best schedule
+// of each way to compute it, and what earlier runs found fastest; from a candidate, another schedule of one kernel, two
+// kernels made one, one taken apart in two, one rewrite of its equations more or less; from a program that somebody
+// else wrote and that works, another schedule of one of its kernels. What such moves gained in searches of other
+// problems (search/memory.h) orders them, and chooses the schedules that are opened with; without memory the cost
+// models do.
 #pragma once
 
 #include <map>
@@ -35,8 +36,8 @@ class Expert : public search::Proposer {
   ~Expert() override;
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
-  // From a program that somebody else wrote, or what was derived from it, which works: the move that is expected to gain most, where
-  // one is expected to gain. At first all its kernels take the cost models' choice.
+  // From a program that somebody else wrote, or what was derived from it, which works: the move that is expected to
+  // gain most, where one is expected to gain. At first all its kernels take the cost models' choice.
   Result<std::optional<search::Proposal>> tune(const search::Tree& tree, int node);
 
  private:
@@ -56,9 +57,10 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> all_by_models(const Place& from);
   const Worth& worth_of_way(Way& way) const;
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
-  Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from, size_t looked_at, Seconds most);
-  Result<std::optional<search::Proposal>> before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move,
-                                                 Seconds predicted);
+  Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from, size_t looked_at,
+                                                  Seconds most);
+  Result<std::optional<search::Proposal>> before(const search::Tree& tree, const Place& from, const Surroundings& near,
+                                                 const Move& move, Seconds predicted);
   Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
   bool is_new(const search::Tree& tree, const std::string& program);
 

@@ -22,15 +22,18 @@ bool same_kernel(const Formulation& from, size_t a, const Formulation& to, size_
   return from.structures[a] == to.structures[b];
 }
 
-// What kernels have in `from` they keep in `to`, where the same equations make a kernel there; others take what is preferred.
-Choice carried(const Formulation& from, const Choice& choice, const Formulation& to, const std::optional<Choice>& preferred) {
+// What kernels have in `from` they keep in `to`, where the same equations make a kernel there; others take what is
+// preferred.
+Choice carried(const Formulation& from, const Choice& choice, const Formulation& to,
+               const std::optional<Choice>& preferred) {
   Choice out = preferred.value_or(Choice(to.axes.size(), 0));
   for (size_t k = 0; k < to.axes.size(); ++k) {
     for (size_t old = 0; old < from.axes.size(); ++old) {
       if (!same_kernel(from, old, to, k)) continue;
       const std::string wanted = from.axes[old].options[choice[old]].text();
       const std::vector<Schedule>& options = to.axes[k].options;
-      const auto same = std::find_if(options.begin(), options.end(), [&](const Schedule& s) { return s.text() == wanted; });
+      const auto same =
+          std::find_if(options.begin(), options.end(), [&](const Schedule& s) { return s.text() == wanted; });
       out[k] = same == options.end() ? 0 : static_cast<size_t>(same - options.begin());
     }
   }
@@ -39,7 +42,8 @@ Choice carried(const Formulation& from, const Choice& choice, const Formulation&
 
 }  // namespace
 
-// The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below `most`.
+// The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below
+// `most`.
 Other Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   Way& way = *from.way;
   if (!way.formulation.equations) return kNoOther;
@@ -51,9 +55,11 @@ Other Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
     if (other.cost > most) break;
     Way* const to = ways_.find(way.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
-    const Choice choice = carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
-    const std::string said =
-        other.remembered == 0 ? "" : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
+    const Choice choice =
+        carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
+    const std::string said = other.remembered == 0
+                                 ? ""
+                                 : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
     SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said));
     proposal.remembered = other.remembered;
     if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
@@ -61,8 +67,9 @@ Other Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
   return kNoOther;
 }
 
-// The fastest of the formulations that one rewrite more or less leads to, of the first `looked_at`, where the cost models put it below
-// `most`. Each set of rewrites is entered once: many cost the same, and some the same whatever their order.
+// The fastest of the formulations that one rewrite more or less leads to, of the first `looked_at`, where the cost
+// models put it below `most`. Each set of rewrites is entered once: many cost the same, and some the same whatever
+// their order.
 Other Expert::rewrite(const search::Tree& tree, const Place& from, size_t looked_at, Seconds most) {
   std::set<std::string> entered;
   for (const search::Event& event : tree.events()) {
@@ -80,9 +87,11 @@ Other Expert::rewrite(const search::Tree& tree, const Place& from, size_t looked
   return kNoOther;
 }
 
-// Another cut goes before a schedule where the cost models find it no slower, other equations where they find them faster than what is
-// there: most make no difference. As many of these are looked at as cuts may be tried by then, since it takes a while.
-Other Expert::before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move, Seconds predicted) {
+// Another cut goes before a schedule where the cost models find it no slower, other equations where they find them
+// faster than what is there: most make no difference. As many of these are looked at as cuts may be tried by then,
+// since it takes a while.
+Other Expert::before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move,
+                     Seconds predicted) {
   if (move.repeats) return kNoOther;
   const auto turn = [&](size_t had) { return had * kSchedulesACut <= near.tried.size(); };
   SOLSTICE_TRY(std::optional<search::Proposal> other, turn(near.cuts) ? recut(tree, from, predicted) : Other(kNoOther));

@@ -47,7 +47,8 @@ Result<std::optional<search::Proposal>> Expert::all_by_models(const Place& from)
     to = move.applied_to(std::move(to));
     reason += (reason.empty() ? "" : "; ") + text_of(formulation.axes, move);
   }
-  if (moves.size() < 2 || !is_more_than_noise(gain_of(formulation, worth, from.choice, to))) return std::optional<search::Proposal>();
+  if (moves.size() < 2 || !is_more_than_noise(gain_of(formulation, worth, from.choice, to)))
+    return std::optional<search::Proposal>();
   SOLSTICE_TRY(search::Proposal out, emit(*from.way, to, std::move(reason)));
   out.remembered = beyond_models(formulation, worth, from.choice, to);
   return std::optional(std::move(out));
@@ -61,7 +62,8 @@ Result<std::optional<search::Proposal>> Expert::tune(const search::Tree& tree, i
   SOLSTICE_TRY(std::optional<search::Proposal> all, all_by_models(*place));
   if (all && is_new(tree, all->program)) return all;
   const Worth& worth = worth_of_way(*place->way);
-  for (const Move& move : gains(*place, moves_from(place->way->formulation.axes, *place->way->groups, place->choice, near.tried, worth))) {
+  for (const Move& move :
+       gains(*place, moves_from(place->way->formulation.axes, *place->way->groups, place->choice, near.tried, worth))) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (is_new(tree, proposal.program)) return std::optional(std::move(proposal));
   }

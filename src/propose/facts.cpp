@@ -50,10 +50,13 @@ double share_of(Seconds part, const Kernels& all) {
   return whole.value > 0 && part.value > 0 ? part / whole : 1;
 }
 
-double predicted_gain(Seconds before, Seconds after) { return before.value > 0 && after.value > 0 ? std::log2(before / after) : 0; }
+double predicted_gain(Seconds before, Seconds after) {
+  return before.value > 0 && after.value > 0 ? std::log2(before / after) : 0;
+}
 
 bool same_cut(const Kernels& a, const Kernels& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Piece& x, const Piece& y) { return x.structure == y.structure; });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Piece& x, const Piece& y) { return x.structure == y.structure; });
 }
 
 // Kernels of one kind that changed from one setting to another.
@@ -65,11 +68,14 @@ std::optional<Fact> schedule_change(const Kernels& before, const Kernels& after)
     if (before[k].setting == after[k].setting) continue;
     const bool first = out.alike++ == 0;
     if (first) out.structure = before[k].structure, out.from = before[k].setting, out.to = after[k].setting;
-    if (before[k].structure.kind != out.structure.kind || before[k].setting != out.from || after[k].setting != out.to) return std::nullopt;
+    if (before[k].structure.kind != out.structure.kind || before[k].setting != out.from || after[k].setting != out.to)
+      return std::nullopt;
     changed += before[k].cost;
     then += after[k].cost;
   }
-  const auto own_code = [](const std::string& setting) { return setting.compare(0, 5, "cuda(") == 0; };  // says nothing elsewhere
+  const auto own_code = [](const std::string& setting) {
+    return setting.compare(0, 5, "cuda(") == 0;
+  };  // says nothing elsewhere
   if (out.alike == 0 || own_code(out.from) || own_code(out.to)) return std::nullopt;
   out.share = share_of(changed, before);
   out.predicted = predicted_gain(changed, then);
@@ -80,14 +86,15 @@ std::optional<Fact> schedule_change(const Kernels& before, const Kernels& after)
 Kernels only_in(const Kernels& a, const Kernels& b) {
   Kernels out;
   for (const Piece& piece : a) {
-    if (std::none_of(b.begin(), b.end(), [&](const Piece& other) { return other.structure == piece.structure; })) out.push_back(piece);
+    if (std::none_of(b.begin(), b.end(), [&](const Piece& other) { return other.structure == piece.structure; }))
+      out.push_back(piece);
   }
   return out;
 }
 
 bool one_structure(const Kernels& kernels) {
-  return !kernels.empty() &&
-         std::all_of(kernels.begin(), kernels.end(), [&](const Piece& p) { return p.structure == kernels.front().structure; });
+  return !kernels.empty() && std::all_of(kernels.begin(), kernels.end(),
+                                         [&](const Piece& p) { return p.structure == kernels.front().structure; });
 }
 
 std::string apart_of(const Kernels& kernels) {
@@ -121,7 +128,8 @@ Pieces pieces_on(const machine::Machine& machine) {
     if (!bound.ok() || bound->kernels.empty()) return std::nullopt;
     Kernels out;
     for (const ir::Kernel& kernel : bound->kernels) {
-      out.push_back({structure_of(*bound, kernel.equations), setting_text(kernel.family, kernel.knobs), cost_of(*bound, kernel, machine)});
+      out.push_back({structure_of(*bound, kernel.equations), setting_text(kernel.family, kernel.knobs),
+                     cost_of(*bound, kernel, machine)});
     }
     return out;
   };
@@ -145,7 +153,9 @@ std::vector<Fact> facts_of(const search::Tree& tree, const Pieces& pieces) {
     if (fresh) at->second = pieces(node.proposal.program);
     return at->second;
   };
-  const auto measured = [](const search::Node& node) { return node.measurement && node.measurement->state == TrialState::kVerified; };
+  const auto measured = [](const search::Node& node) {
+    return node.measurement && node.measurement->state == TrialState::kVerified;
+  };
   const auto failed = [](const search::Node& node) { return node.failed() && !lacked_room(*node.measurement); };
   std::vector<Fact> out;
   for (const search::Node& node : tree.nodes()) {
@@ -155,7 +165,8 @@ std::vector<Fact> facts_of(const search::Tree& tree, const Pieces& pieces) {
     if (ours && node.proposal.equations != parent.proposal.equations) continue;  // it computes otherwise too
     const std::optional<Kernels>&before = kernels_of(parent), &after = kernels_of(node);
     if (!before || !after) continue;
-    std::optional<Fact> fact = same_cut(*before, *after) ? schedule_change(*before, *after) : cut_change(*before, *after);
+    std::optional<Fact> fact =
+        same_cut(*before, *after) ? schedule_change(*before, *after) : cut_change(*before, *after);
     if (!fact) continue;
     fact->node = node.id;
     fact->state = node.measurement->state;

@@ -20,14 +20,17 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
   if (!chosen->propose) return fail(Code::not_yet, fmt::format("family `{}` has no settings to try", chosen->name));
   SOLSTICE_TRY(std::vector<Option> options, options_of(*chosen, context, kernel));
   if (options.empty()) {
-    return fail(Code::internal, fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));
+    return fail(Code::internal,
+                fmt::format("family `{}` runs kernel `{}` but proposes no setting", chosen->name, kernel.name));
   }
   const Seconds most = options.front().time * kDoubt;
   std::vector<Option> others = options_of_others(*chosen, context, kernel, most);
   std::move(others.begin(), others.end(), std::back_inserter(options));
   kernel.family = std::string(chosen->name);
-  // The family's own choice goes first: what tells settings apart, registers that spill above all, its model does not all know.
-  std::stable_sort(options.begin() + 1, options.end(), [](const Option& a, const Option& b) { return a.time < b.time; });
+  // The family's own choice goes first: what tells settings apart, registers that spill above all, its model does not
+  // all know.
+  std::stable_sort(options.begin() + 1, options.end(),
+                   [](const Option& a, const Option& b) { return a.time < b.time; });
   Axis axis{kernel.name, {}, {}};
   for (Option& option : options) {
     axis.options.push_back(std::move(option.schedule));
@@ -104,7 +107,8 @@ Seconds Formulation::predicted(const Choice& choice) const {
 
 std::string cut_text(const Partition& cut) {
   std::string out;
-  for (const Group& group : cut.groups) out += fmt::format("{}{}", out.empty() ? "" : " | ", fmt::join(group.equations, " "));
+  for (const Group& group : cut.groups)
+    out += fmt::format("{}{}", out.empty() ? "" : " | ", fmt::join(group.equations, " "));
   return out;
 }
 
@@ -127,7 +131,8 @@ Result<Partition> parse_cut(const std::string& text, const Equations& equations)
   }
   const bool whole = std::all_of(seen.begin(), seen.end(), [](char c) { return c != 0; });
   const bool filled = std::all_of(groups.begin(), groups.end(), [](const auto& g) { return !g.empty(); });
-  if (!whole || !filled) return fail(Code::bad_argument, fmt::format("cut `{}` does not hold each of {} equations", text, seen.size()));
+  if (!whole || !filled)
+    return fail(Code::bad_argument, fmt::format("cut `{}` does not hold each of {} equations", text, seen.size()));
   return cut_as(problem, groups, equations.context, &equations.assessed);
 }
 
@@ -142,7 +147,8 @@ Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partit
   SOLSTICE_TRY(out.axes, known_axes(*equations, *out.scheduled));
   out.structures = known_structures(*equations, *out.scheduled);
   const CandidateText how{context.machine.name, context.numerics, context.frozen};
-  out.render = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all, const Choice& choice) -> Result<std::string> {
+  out.render = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all,
+                                                           const Choice& choice) -> Result<std::string> {
     std::vector<Schedule> schedules;
     for (size_t a = 0; a < all.size(); ++a) schedules.push_back(all[a].options[choice[a]]);
     SOLSTICE_TRY(const lang::Program text, render(equations->text->tree, *scheduled, schedules, how));

@@ -14,7 +14,8 @@ constexpr std::string_view kAsTrial = "as trial ", kHasIt = " has it";
 std::string as_trial(int node) { return fmt::format("{}{}{}", kAsTrial, node, kHasIt); }
 
 std::optional<int> trial_named(const std::string& label) {
-  if (!label.starts_with(kAsTrial) || !label.ends_with(kHasIt) || label.size() <= kAsTrial.size() + kHasIt.size()) return std::nullopt;
+  if (!label.starts_with(kAsTrial) || !label.ends_with(kHasIt) || label.size() <= kAsTrial.size() + kHasIt.size())
+    return std::nullopt;
   const std::string number = label.substr(kAsTrial.size(), label.size() - kAsTrial.size() - kHasIt.size());
   if (number.find_first_not_of("0123456789") != number.npos || number.size() > 9) return std::nullopt;
   return std::stoi(number);

@@ -16,7 +16,8 @@ std::optional<int> trial_named(const std::string& label);
 inline constexpr std::string_view kRewrittenBy = "rewritten by ";
 bool is_rewritten(const std::string& label);
 
-// The same for candidates whose equations are the same; those of a program that somebody else wrote are its own. `node`: its number.
+// The same for candidates whose equations are the same; those of a program that somebody else wrote are its own.
+// `node`: its number.
 std::string equations_key(const search::Proposal& proposal, int node);
 
 }  // namespace solstice::propose

@@ -47,7 +47,8 @@ void order_options(std::vector<size_t>& options, const Axis& axis, const std::ve
                    [&](size_t a, size_t b) { return corrected(axis, worth, a) < corrected(axis, worth, b); });
 }
 
-// Of a group's kernels together: what they can lose, or where that is not known what the cost models say that they take.
+// Of a group's kernels together: what they can lose, or where that is not known what the cost models say that they
+// take.
 Seconds to_lose(const std::vector<Axis>& axes, const std::vector<size_t>& group, const std::vector<Seconds>& headroom) {
   Seconds out;
   for (const size_t axis : group) out += headroom.empty() ? axes[axis].predicted[0] : headroom[axis];
@@ -55,8 +56,9 @@ Seconds to_lose(const std::vector<Axis>& axes, const std::vector<size_t>& group,
 }
 
 // Groups take turns: each time the one with the most to lose for its trials so far.
-std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups, const std::vector<std::set<size_t>>& seen,
-                              const Worth& worth, const std::vector<Seconds>& headroom) {
+std::vector<Move> fresh_moves(const std::vector<Axis>& axes, const Alike& groups,
+                              const std::vector<std::set<size_t>>& seen, const Worth& worth,
+                              const std::vector<Seconds>& headroom) {
   std::vector<std::vector<size_t>> left(groups.size());
   std::vector<size_t> trials;
   for (size_t g = 0; g < groups.size(); ++g) {
@@ -114,7 +116,8 @@ void put_gains_first(std::vector<Move>& moves, const std::vector<Axis>& axes, co
     move.remembered = worth[a][move.option] != 0;
     if (move.remembered) move.expected = expected_gain(axes[a], worth[a], from[a], move.option);
   }
-  const auto rest = std::stable_partition(moves.begin(), moves.end(), [](const Move& m) { return m.expected > kSpeaks; });
+  const auto rest =
+      std::stable_partition(moves.begin(), moves.end(), [](const Move& m) { return m.expected > kSpeaks; });
   std::stable_sort(moves.begin(), rest, [&](const Move& a, const Move& b) { return saved(a) > saved(b); });
 }
 
@@ -142,8 +145,8 @@ Choice Move::applied_to(Choice choice) const {
 Alike alike(const std::vector<Axis>& axes) {
   Alike out;
   for (size_t a = 0; a < axes.size(); ++a) {
-    const auto group =
-        std::find_if(out.begin(), out.end(), [&](const std::vector<size_t>& g) { return same_schedules(axes[g[0]], axes[a]); });
+    const auto group = std::find_if(out.begin(), out.end(),
+                                    [&](const std::vector<size_t>& g) { return same_schedules(axes[g[0]], axes[a]); });
     if (group == out.end())
       out.push_back({a});
     else
@@ -152,11 +155,14 @@ Alike alike(const std::vector<Axis>& axes) {
   return out;
 }
 
-std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const Worth& worth) {
+std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from,
+                                  const Worth& worth) {
   std::vector<Move> out;
   for (const std::vector<size_t>& group : groups) {
     const size_t a = group[0];
-    const auto time = [&](size_t option) { return worth.empty() ? axes[a].predicted[option] : corrected(axes[a], worth[a], option); };
+    const auto time = [&](size_t option) {
+      return worth.empty() ? axes[a].predicted[option] : corrected(axes[a], worth[a], option);
+    };
     size_t best = from[a];
     for (size_t o = 0; o < axes[a].options.size(); ++o) {
       if (time(o) < time(best)) best = o;
@@ -166,15 +172,17 @@ std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& gr
   return out;
 }
 
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
-                             const Worth& worth, const std::vector<Seconds>& headroom) {
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from,
+                             const std::vector<Tried>& tried, const Worth& worth,
+                             const std::vector<Seconds>& headroom) {
   std::vector<std::set<size_t>> seen(groups.size());
   const auto see = [&](const Choice& choice) {
     for (size_t g = 0; g < groups.size(); ++g) seen[g].insert(choice[groups[g][0]]);
   };
   see(from);
   for (const Tried& t : tried) {
-    const bool one_change = !t.parent || change_between(groups, *t.parent, t.choice);  // several at once say nothing of each
+    const bool one_change =
+        !t.parent || change_between(groups, *t.parent, t.choice);  // several at once say nothing of each
     if (one_change) see(t.choice);
   }
   std::vector<Move> out = fresh_moves(axes, groups, seen, worth, headroom);

@@ -42,13 +42,16 @@ Seconds corrected(const Axis& axis, const std::vector<double>& worth, size_t opt
 double expected_gain(const Axis& axis, const std::vector<double>& worth, size_t from, size_t to);
 
 // Of each group of kernels its fastest option, where that gains more than noise; none where nothing does.
-std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const Worth& worth = {});
+std::vector<Move> fastest_options(const std::vector<Axis>& axes, const Alike& groups, const Choice& from,
+                                  const Worth& worth = {});
 
-// From `from`, best first: what nobody tried yet, kernels in the order of what they can lose (`headroom` of each axis, headroom_of();
-// the cost models' time where it is empty) for each trial so far, options in the order of the cost models; then what gained where it
-// was tried from the same option. Kernels that are alike change together: `groups` is alike(axes). With memory the order of the options
-// is that of the corrected times, and moves that it expects to gain go first, those that save most in front.
-std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from, const std::vector<Tried>& tried,
-                             const Worth& worth = {}, const std::vector<Seconds>& headroom = {});
+// From `from`, best first: what nobody tried yet, kernels in the order of what they can lose (`headroom` of each axis,
+// headroom_of(); the cost models' time where it is empty) for each trial so far, options in the order of the cost
+// models; then what gained where it was tried from the same option. Kernels that are alike change together: `groups` is
+// alike(axes). With memory the order of the options is that of the corrected times, and moves that it expects to gain
+// go first, those that save most in front.
+std::vector<Move> moves_from(const std::vector<Axis>& axes, const Alike& groups, const Choice& from,
+                             const std::vector<Tried>& tried, const Worth& worth = {},
+                             const std::vector<Seconds>& headroom = {});
 
 }  // namespace solstice::propose

@@ -14,7 +14,8 @@ bool can_run(const families::Family& family, const ir::Program& program, const i
 
 }  // namespace
 
-Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context, ir::Kernel& kernel) {
+Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context,
+                                       ir::Kernel& kernel) {
   kernel.family = std::string(family.name);
   kernel.knobs = {};
   SOLSTICE_TRY(const std::vector<ir::Knobs> proposed, family.propose(context, kernel));
@@ -27,7 +28,8 @@ Result<std::vector<Option>> options_of(const families::Family& family, const fam
   return out;
 }
 
-std::vector<Option> options_of_others(const families::Family& but, const families::Context& context, ir::Kernel& kernel, Seconds most) {
+std::vector<Option> options_of_others(const families::Family& but, const families::Context& context, ir::Kernel& kernel,
+                                      Seconds most) {
   std::vector<Option> out;
   for (const families::Family* other : families::all_families()) {
     if (other == &but || !can_run(*other, context.program, kernel)) continue;

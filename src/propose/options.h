@@ -14,10 +14,12 @@ struct Option {
 };
 
 // What `family` proposes for the kernel, timed by its model. The kernel keeps the last in its clause.
-Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context, ir::Kernel& kernel);
+Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context,
+                                       ir::Kernel& kernel);
 
 // What the other families propose that takes no longer than `most`.
-std::vector<Option> options_of_others(const families::Family& but, const families::Context& context, ir::Kernel& kernel, Seconds most);
+std::vector<Option> options_of_others(const families::Family& but, const families::Context& context, ir::Kernel& kernel,
+                                      Seconds most);
 
 // Cost models are wrong by less than this: a schedule of another family that they find slower by more is not tried.
 inline constexpr double kDoubt = 1.5;

@@ -41,7 +41,9 @@ struct Dataflow {
   }
 };
 
-bool is_intermediate(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor; }
+bool is_intermediate(const ir::Tensor& tensor) {
+  return tensor.kind == ir::TensorKind::kLocal || tensor.kind == ir::TensorKind::kTensor;
+}
 
 // Marks which tensors of `group` stay on chip: those that nobody outside reads.
 void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector<int>& group, int kernel) {
@@ -69,7 +71,8 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
 class Scratch {
  public:
   // What `known` holds is not asked again, and what is asked goes there.
-  Scratch(const ir::Program& problem, const Dataflow& flow, Assessed* known) : program_(problem), flow_(flow), known_(known) {
+  Scratch(const ir::Program& problem, const Dataflow& flow, Assessed* known)
+      : program_(problem), flow_(flow), known_(known) {
     program_.kernels.resize(1);
     program_.kernels[0].name = "k";
     for (size_t t = 0; t < program_.tensors.size(); ++t) {
@@ -137,7 +140,11 @@ class Scratch {
 class Merger {
  public:
   Merger(const ir::Program& problem, const PlanningContext& context)
-      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_, nullptr), owner_(problem.equations.size()) {
+      : context_(context),
+        program_(problem),
+        flow_(problem),
+        scratch_(problem, flow_, nullptr),
+        owner_(problem.equations.size()) {
     std::map<int, std::vector<int>> recurrences;
     for (size_t e = 0; e < problem.equations.size(); ++e) {
       const int group = problem.equations[e].group;
@@ -152,7 +159,11 @@ class Merger {
 
   // Cut as given.
   Merger(const ir::Program& problem, const PlanningContext& context, const Partition& cut, Assessed* known)
-      : context_(context), program_(problem), flow_(problem), scratch_(problem, flow_, known), owner_(problem.equations.size()) {
+      : context_(context),
+        program_(problem),
+        flow_(problem),
+        scratch_(problem, flow_, known),
+        owner_(problem.equations.size()) {
     for (const Group& group : cut.groups) {
       for (int e : group.equations) owner_[static_cast<size_t>(e)] = groups_.size();
       groups_.push_back(group);
@@ -173,7 +184,8 @@ class Merger {
   std::vector<Recut> fused() {
     std::map<std::pair<Kind, Kind>, std::vector<std::pair<size_t, size_t>>> pairs;
     for (size_t consumer = 0; consumer < groups_.size(); ++consumer) {
-      for (const size_t other : partners_of(consumer)) pairs[{kind_of(other), kind_of(consumer)}].emplace_back(other, consumer);
+      for (const size_t other : partners_of(consumer))
+        pairs[{kind_of(other), kind_of(consumer)}].emplace_back(other, consumer);
     }
     std::vector<Recut> out;
     for (const auto& [kinds, alike] : pairs) {
@@ -191,8 +203,8 @@ class Merger {
         changes.emplace_back(consumer, std::move(merged));
       }
       if (changes.empty()) continue;
-      const std::string step =
-          fmt::format("fuses {} and {}{}", name_of(changes[0].first), name_of(changes[1].first), more(changes.size() / 2));
+      const std::string step = fmt::format("fuses {} and {}{}", name_of(changes[0].first), name_of(changes[1].first),
+                                           more(changes.size() / 2));
       if (std::optional<Recut> cut = with(changes, step)) out.push_back(std::move(*cut));
     }
     return out;
@@ -209,7 +221,8 @@ class Merger {
         if (changes.empty()) continue;
         const size_t first = changes[0].first;
         const std::string target = program_.tensor(program_.equation(groups_[first].equations[at]).target).name;
-        const std::string step = fmt::format("splits {} before `{}`{}", name_of(first), target, more(changes.size() / 2));
+        const std::string step =
+            fmt::format("splits {} before `{}`{}", name_of(first), target, more(changes.size() / 2));
         if (std::optional<Recut> cut = with(changes, step)) out.push_back(std::move(*cut));
       }
     }
@@ -226,10 +239,12 @@ class Merger {
  private:
   static constexpr size_t kMostSplits = 8;  // of a group
 
-  // Groups of a kind are alike, repeated layers above all: they are fused or split together. By the family's name, so that ties have
-  // one order.
+  // Groups of a kind are alike, repeated layers above all: they are fused or split together. By the family's name, so
+  // that ties have one order.
   using Kind = std::tuple<std::string_view, double, size_t>;
-  Kind kind_of(size_t group) const { return {groups_[group].family->name, groups_[group].cost.value, groups_[group].equations.size()}; }
+  Kind kind_of(size_t group) const {
+    return {groups_[group].family->name, groups_[group].cost.value, groups_[group].equations.size()};
+  }
 
   // New groups, by where they go: an empty one is gone, those beyond the last are new.
   using Changes = std::vector<std::pair<size_t, Group>>;
@@ -242,7 +257,8 @@ class Merger {
   std::set<size_t> partners_of(size_t consumer) const {
     std::set<size_t> out = producers_of(consumer);
     for (size_t sibling : siblings_of(consumer)) {
-      if (sibling < consumer && !producers_of(sibling).contains(consumer) && !has_detour(consumer, sibling)) out.insert(sibling);
+      if (sibling < consumer && !producers_of(sibling).contains(consumer) && !has_detour(consumer, sibling))
+        out.insert(sibling);
     }
     std::erase_if(out, [&](size_t other) { return has_detour(other, consumer); });
     return out;
@@ -254,14 +270,15 @@ class Merger {
     const auto middle = equations.begin() + static_cast<std::ptrdiff_t>(at);
     const int recurrence = program_.equation(*middle).group;
     if (recurrence >= 0 && recurrence == program_.equation(*(middle - 1)).group) return;
-    Group front = scratch_.assess({equations.begin(), middle}, context_), back = scratch_.assess({middle, equations.end()}, context_);
+    Group front = scratch_.assess({equations.begin(), middle}, context_),
+          back = scratch_.assess({middle, equations.end()}, context_);
     if (!front.family || !back.family) return;
     changes.emplace_back(group, std::move(front));
     changes.emplace_back(groups_.size() + changes.size() / 2, std::move(back));
   }
 
-  // The cut with some groups replaced, in an order in which it can run. Nothing where there is none: fusing several pairs at once
-  // may close a circle that one alone does not.
+  // The cut with some groups replaced, in an order in which it can run. Nothing where there is none: fusing several
+  // pairs at once may close a circle that one alone does not.
   std::optional<Recut> with(const Changes& changes, std::string step) {
     const std::vector<Group> groups = groups_;
     const std::vector<size_t> owner = owner_;
@@ -346,7 +363,8 @@ class Merger {
       if (try_merge(producer, consumer, false)) return true;
     }
     for (size_t sibling : siblings_of(consumer)) {
-      if (producers.contains(sibling) || producers_of(sibling).contains(consumer) || has_detour(consumer, sibling)) continue;
+      if (producers.contains(sibling) || producers_of(sibling).contains(consumer) || has_detour(consumer, sibling))
+        continue;
       if (try_merge(sibling, consumer, true)) return true;
     }
     return false;
@@ -358,7 +376,8 @@ class Merger {
     for (int e : groups_[group].equations) {
       for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
         const auto& writers = flow_.writers[static_cast<size_t>(tensor)];
-        const bool own = std::any_of(writers.begin(), writers.end(), [&](int w) { return owner_[static_cast<size_t>(w)] == group; });
+        const bool own =
+            std::any_of(writers.begin(), writers.end(), [&](int w) { return owner_[static_cast<size_t>(w)] == group; });
         if (!own && (out < 0 || program_.tensor(tensor).elements() > program_.tensor(out).elements())) out = tensor;
       }
     }
@@ -418,7 +437,8 @@ Result<Partition> runnable(const ir::Program& problem, Partition found) {
   for (const Group& group : found.groups) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
-    return fail(Code::unsupported_operator, fmt::format("no kernel family runs `{}` yet ({})", ir::to_text(problem, first), group.reason));
+    return fail(Code::unsupported_operator,
+                fmt::format("no kernel family runs `{}` yet ({})", ir::to_text(problem, first), group.reason));
   }
   return found;
 }
@@ -432,7 +452,8 @@ Result<Partition> partition(const ir::Program& problem, const PlanningContext& c
   return runnable(problem, {merger.ordered()});
 }
 
-std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context, Assessed* known) {
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context,
+                          Assessed* known) {
   constexpr size_t kMostGroups = 24;
   if (from.groups.size() > kMostGroups) return {};
   Merger merger(problem, context, from, known);
@@ -442,8 +463,8 @@ std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, con
   return out;
 }
 
-Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context,
-                         Assessed* known) {
+Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups,
+                         const PlanningContext& context, Assessed* known) {
   SOLSTICE_CHECK(can_be_cut(problem));
   const Dataflow flow(problem);
   Scratch scratch(problem, flow, known);

@@ -38,21 +38,23 @@ using Assessed = std::map<std::vector<int>, Group>;
 Result<Partition> partition(const ir::Program& problem, const PlanningContext& context);
 
 // The equations cut as given, each group with its cheapest family. Errors as above.
-Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups, const PlanningContext& context,
-                         Assessed* known = nullptr);
+Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups,
+                         const PlanningContext& context, Assessed* known = nullptr);
 
 // A cut that differs from another in one step.
 struct Recut {
   Partition partition;
-  std::string step;       // "fuses gemm1 and map2", "splits rows3 before `y`, and 3 alike"
-  Seconds cost{0};        // of all its groups
-  double remembered = 0;  // log2 of what the kernels that it changes gain by memory, beyond the cost models (propose/advice.h)
+  std::string step;  // "fuses gemm1 and map2", "splits rows3 before `y`, and 3 alike"
+  Seconds cost{0};   // of all its groups
+  double remembered =
+      0;  // log2 of what the kernels that it changes gain by memory, beyond the cost models (propose/advice.h)
 };
 
-// Two groups made one, or one taken apart in two, and with it those that are alike, wherever families can run what comes out, the
-// cheapest first. Nothing for programs
-// of more than some dozen groups: asking takes long, and the planner has decided well enough.
-std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context, Assessed* known = nullptr);
+// Two groups made one, or one taken apart in two, and with it those that are alike, wherever families can run what
+// comes out, the cheapest first. Nothing for programs of more than some dozen groups: asking takes long, and the
+// planner has decided well enough.
+std::vector<Recut> recuts(const ir::Program& problem, const Partition& from, const PlanningContext& context,
+                          Assessed* known = nullptr);
 
 // The problem with `partition` applied: kernels in order, tensors that cross kernels declared (storage.h), all others
 // local. Tensor and equation ids stay.

@@ -10,7 +10,8 @@ std::string Plan::text() const {
   constexpr size_t kNamed = 6;
   const size_t count = formulation.scheduled->kernels.size();
   std::string kernels;
-  for (size_t k = 0; k < std::min(kNamed, count); ++k) kernels += (kernels.empty() ? "" : ", ") + formulation.scheduled->kernels[k].name;
+  for (size_t k = 0; k < std::min(kNamed, count); ++k)
+    kernels += (kernels.empty() ? "" : ", ") + formulation.scheduled->kernels[k].name;
   return fmt::format("{} {}: {}{}{}", count, count == 1 ? "kernel" : "kernels", kernels, count > kNamed ? ", ..." : "",
                      apart ? ", statistics apart" : "");
 }
@@ -26,7 +27,8 @@ void add_steps(const std::vector<ir::Site>& sites, std::vector<RewriteStep>* ste
 
 }  // namespace
 
-Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context, Derivation from) {
+Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context,
+                          Derivation from) {
   SOLSTICE_TRY(Partition parts, partition(equations->program, context));
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;

@@ -60,8 +60,8 @@ class Renderer {
       }
     }
     if (equations_.size() != scheduled_.equations.size()) {
-      return fail(Code::internal,
-                  fmt::format("the text has {} loose equations, the bound program {}", equations_.size(), scheduled_.equations.size()));
+      return fail(Code::internal, fmt::format("the text has {} loose equations, the bound program {}",
+                                              equations_.size(), scheduled_.equations.size()));
     }
     return add_tensors();
   }
@@ -86,7 +86,8 @@ class Renderer {
       for (const std::string& dim : tensor.dims) {
         Diagnostics diagnostics;
         decl.type.extents.push_back(lang::parse_expression(dim, diagnostics));
-        if (diagnostics.has_errors()) return fail(Code::internal, fmt::format("extent `{}` of `{}` does not parse", dim, tensor.name));
+        if (diagnostics.has_errors())
+          return fail(Code::internal, fmt::format("extent `{}` of `{}` does not parse", dim, tensor.name));
       }
       out_.items.emplace_back(std::move(decl));
     }
@@ -110,7 +111,8 @@ class Renderer {
     kernel.family = schedule.family;
     Diagnostics diagnostics;
     kernel.knobs = lang::parse_knobs(ir::to_text(schedule.knobs), diagnostics);
-    if (diagnostics.has_errors()) return fail(Code::internal, fmt::format("knobs of `{}` do not parse", schedule.text()));
+    if (diagnostics.has_errors())
+      return fail(Code::internal, fmt::format("knobs of `{}` do not parse", schedule.text()));
     for (int id : scheduled.equations) {
       const lang::Item& item = *equations_[static_cast<size_t>(id)];
       add_views(reads_of(std::get<lang::Equation>(item.node)));
@@ -132,8 +134,8 @@ class Renderer {
 
 std::string Schedule::text() const { return fmt::format("{}({})", family, ir::to_text(knobs)); }
 
-Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<Schedule>& schedules,
-                             const CandidateText& how) {
+Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled,
+                             const std::vector<Schedule>& schedules, const CandidateText& how) {
   return Renderer(problem, scheduled, how).run(schedules);
 }
 

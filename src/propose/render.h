@@ -26,7 +26,7 @@ struct CandidateText {
 
 // `scheduled` is apply(problem, partition); schedules[i] is that of its kernel i. The problem's text order of
 // loose equations is that of the bound program's equations. Error not_yet where the problem calls a `def`.
-Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled, const std::vector<Schedule>& schedules,
-                             const CandidateText& how);
+Result<lang::Program> render(const lang::Program& problem, const ir::Program& scheduled,
+                             const std::vector<Schedule>& schedules, const CandidateText& how);
 
 }  // namespace solstice::propose

@@ -16,7 +16,8 @@ constexpr size_t kMostSteps = 8, kMostPlaces = 12;
 int equation_at(const ir::Program& program, const RewriteStep& step) {
   int piece = 0;
   for (size_t e = 0; e < program.equations.size(); ++e) {
-    if (program.target_of(program.equations[e]).name == step.target && piece++ == step.piece) return static_cast<int>(e);
+    if (program.target_of(program.equations[e]).name == step.target && piece++ == step.piece)
+      return static_cast<int>(e);
   }
   return -1;
 }
@@ -30,7 +31,8 @@ std::optional<RewriteStep> step_named(std::string_view text) {
   std::string_view where = text.substr(at + kAt.size(), open - at - kAt.size());
   if (where.starts_with(kPiece) && where.ends_with(kOf)) {
     const std::string number(where.substr(kPiece.size(), where.size() - kPiece.size() - kOf.size()));
-    if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != number.npos) return std::nullopt;
+    if (number.empty() || number.size() > 6 || number.find_first_not_of("0123456789") != number.npos)
+      return std::nullopt;
     out.piece = std::stoi(number) - 1;
     where = {};
   }
@@ -48,7 +50,8 @@ RewriteStep step_of(const ir::Site& site) { return {site.rewrite, site.target, s
 
 std::string label_of(const std::vector<RewriteStep>& steps) {
   std::string out;
-  for (const RewriteStep& step : steps) out += (out.empty() ? kRewrittenBy : std::string_view(", ")), out += step.text();
+  for (const RewriteStep& step : steps)
+    out += (out.empty() ? kRewrittenBy : std::string_view(", ")), out += step.text();
   return out;
 }
 
@@ -95,10 +98,12 @@ Result<ir::BoundText> rewritten(const ir::BoundText& problem, const std::vector<
 
 std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from) {
   std::vector<Rewording> out;
-  if (!from.problem || from.steps.size() > kMostSteps || equations.program.equations.size() > kMostRewritten) return out;
+  if (!from.problem || from.steps.size() > kMostSteps || equations.program.equations.size() > kMostRewritten)
+    return out;
   Result<std::vector<ir::Site>> sites = ir::find_sites(equations);
   if (sites.ok() && from.steps.size() < kMostSteps) {
-    std::stable_sort(sites->begin(), sites->end(), [](const ir::Site& a, const ir::Site& b) { return a.saved.slots > b.saved.slots; });
+    std::stable_sort(sites->begin(), sites->end(),
+                     [](const ir::Site& a, const ir::Site& b) { return a.saved.slots > b.saved.slots; });
     for (size_t i = 0; i < std::min(kMostPlaces, sites->size()); ++i) {
       const RewriteStep step = step_of((*sites)[i]);
       out.push_back({from.steps, (*sites)[i].description});

@@ -1,6 +1,7 @@
-// The rewrites (ir/rewrite/rewrite.h) that lead from a problem to equations of a candidate, one after the other, as its label names
-// them: "rewritten by split_statistics at `y`, fold_scalars at `z`". Each is applied and its result bound as the driver does it; that a
-// candidate's equations are the problem's is found out where every candidate's are (evaluate/meaning.h).
+// The rewrites (ir/rewrite/rewrite.h) that lead from a problem to equations of a candidate, one after the other, as its
+// label names them: "rewritten by split_statistics at `y`, fold_scalars at `z`". Each is applied and its result bound
+// as the driver does it; that a candidate's equations are the problem's is found out where every candidate's are
+// (evaluate/meaning.h).
 #pragma once
 
 #include <memory>
@@ -33,8 +34,8 @@ std::string label_of(const std::vector<RewriteStep>& steps);  // "" of none
 // Nothing where it is no such label, or of rewrites that this build has not.
 std::optional<std::vector<RewriteStep>> steps_named(const std::string& label);
 
-// Whether each rewrite that a label names, with places or as the driver's are, keeps NaN and infinities as they are. Not where this build
-// has no such rewrite.
+// Whether each rewrite that a label names, with places or as the driver's are, keeps NaN and infinities as they are.
+// Not where this build has no such rewrite.
 bool keeps_nonfinite(const std::string& label);
 
 // The same for labels of the same steps in any order; "" of other labels.
@@ -49,8 +50,8 @@ struct Rewording {
   std::string reason;  // "the sum over `n` moves inside `y`", "without fold_scalars at `z`"
 };
 
-// From `equations`, which `from` leads to: one more at each place, those that save most first, then one less. None for programs of many
-// equations, or after many rewrites: finding out takes long.
+// From `equations`, which `from` leads to: one more at each place, those that save most first, then one less. None for
+// programs of many equations, or after many rewrites: finding out takes long.
 std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from);
 
 }  // namespace solstice::propose

@@ -22,7 +22,8 @@ bool has_reduction(const ir::Equation& equation) {
 
 class Formats {
  public:
-  explicit Formats(const ir::Program& problem) : program_(problem), formats_(problem.tensors.size()), statistic_(problem.tensors.size()) {
+  explicit Formats(const ir::Program& problem)
+      : program_(problem), formats_(problem.tensors.size()), statistic_(problem.tensors.size()) {
     for (size_t t = 0; t < problem.tensors.size(); ++t) formats_[t] = problem.tensors[t].dtype;
     // In text order operands come first, but for the steps of a recurrence, which count with what else they read.
     for (const ir::Equation& equation : problem.equations) add(equation);

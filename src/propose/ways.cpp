@@ -27,8 +27,8 @@ Way* Ways::add(Formulation formulation, int base) {
 }
 
 Way* Ways::find(const std::string& label, const std::string& cut, const Partition* parts) {
-  const auto found =
-      std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label && way->cut == cut; });
+  const auto found = std::find_if(ways_.begin(), ways_.end(),
+                                  [&](const auto& way) { return way->formulation.label == label && way->cut == cut; });
   if (found != ways_.end()) return found->get();
   const Way* const base = base_of(label);
   if (!base || !base->formulation.equations) return nullptr;
@@ -43,21 +43,23 @@ Way* Ways::find(const std::string& label, const std::string& cut, const Partitio
 }
 
 Way* Ways::base_of(const std::string& label) {
-  const auto found = std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
+  const auto found =
+      std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
   return found != ways_.end() ? found->get() : rewritten_as(label);
 }
 
 // In the planner's cut; null where there is no such problem, step or plan.
 Way* Ways::rewritten_as(const std::string& label) {
   std::optional<std::vector<RewriteStep>> steps = steps_named(label);
-  const auto own = std::find_if(ways_.begin(), ways_.end(),
-                                [](const auto& way) { return way->formulation.equations && way->formulation.equations->from.problem; });
+  const auto own = std::find_if(ways_.begin(), ways_.end(), [](const auto& way) {
+    return way->formulation.equations && way->formulation.equations->from.problem;
+  });
   if (!steps || own == ways_.end()) return nullptr;
   const std::shared_ptr<const Equations> of = (*own)->formulation.equations;
   Result<ir::BoundText> text = propose::rewritten(*of->from.problem, *steps);
   if (!text.ok()) return nullptr;
-  Result<Plan> planned =
-      plan_exactly(std::make_shared<const ir::BoundText>(std::move(*text)), of->context, {of->from.problem, std::move(*steps)});
+  Result<Plan> planned = plan_exactly(std::make_shared<const ir::BoundText>(std::move(*text)), of->context,
+                                      {of->from.problem, std::move(*steps)});
   if (!planned.ok()) return nullptr;
   planned->formulation.label = label;
   return add(std::move(planned->formulation));
@@ -84,7 +86,9 @@ std::vector<const Reworded*> Ways::rewritten(Way& from, size_t most) {
     one.looked_at = true;
     if (one.way) out.push_back(&one);
   }
-  const auto time = [](const Reworded* one) { return one->way->formulation.predicted(Choice(one->way->formulation.axes.size(), 0)); };
+  const auto time = [](const Reworded* one) {
+    return one->way->formulation.predicted(Choice(one->way->formulation.axes.size(), 0));
+  };
   std::stable_sort(out.begin(), out.end(), [&](const Reworded* a, const Reworded* b) { return time(a) < time(b); });
   return out;
 }
@@ -94,7 +98,8 @@ Way* Ways::written(const search::Tree& tree, int base) {
   if (base <= 0 || base > tree.trials()) return nullptr;
   const auto [at, fresh] = written_.try_emplace(base, nullptr);
   if (!fresh) return at->second;
-  const auto planned = std::find_if(ways_.begin(), ways_.end(), [](const auto& way) { return way->formulation.equations != nullptr; });
+  const auto planned =
+      std::find_if(ways_.begin(), ways_.end(), [](const auto& way) { return way->formulation.equations != nullptr; });
   if (planned == ways_.end()) return nullptr;  // nobody knows for what
   const PlanningContext& context = (*planned)->formulation.equations->context;
   Result<Formulation> made = formulate_written(tree.node(base).proposal.program, as_trial(base), context);
@@ -104,7 +109,9 @@ Way* Ways::written(const search::Tree& tree, int base) {
 
 std::optional<Place> Ways::found(const search::Tree& tree, const search::Proposal& proposal, int node) {
   const std::optional<int> base = trial_named(proposal.equations);
-  Way* const way = proposal.settings.empty() ? nullptr : base ? written(tree, *base) : find(proposal.equations, proposal.cut);
+  Way* const way = proposal.settings.empty() ? nullptr
+                   : base                    ? written(tree, *base)
+                                             : find(proposal.equations, proposal.cut);
   std::optional<Choice> choice = way ? way->formulation.choice_of(proposal.settings) : std::nullopt;
   if (choice) return Place{way, std::move(*choice)};
   Way* const own = written(tree, node);  // somebody else's, or of another build of this expert

@@ -1,6 +1,6 @@
-// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations, those that one
-// rewrite more or less leads to, programs that somebody else wrote. Each is made when it is first needed, and from what the tree says of a
-// candidate alone, so that a search that is resumed finds all of them again.
+// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations,
+// those that one rewrite more or less leads to, programs that somebody else wrote. Each is made when it is first
+// needed, and from what the tree says of a candidate alone, so that a search that is resumed finds all of them again.
 #pragma once
 
 #include <memory>
@@ -53,7 +53,8 @@ class Ways {
 
   // Null where no such cut can be run: the tree is of another build.
   Way* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
-  // Of the first `most` ways that one rewrite more or less leads to those that can be run, the fastest by the cost models first.
+  // Of the first `most` ways that one rewrite more or less leads to those that can be run, the fastest by the cost
+  // models first.
   std::vector<const Reworded*> rewritten(Way& from, size_t most);
   // Nothing where it is no program that can be varied. `node`: its number; of what was skipped 0.
   const std::optional<Place>& place_of(const search::Tree& tree, const search::Proposal& proposal, int node);
@@ -66,8 +67,8 @@ class Ways {
   std::optional<Place> found(const search::Tree& tree, const search::Proposal& proposal, int node);
   Way* add(Formulation formulation, int base = 0);
 
-  std::vector<std::unique_ptr<Way>> ways_;                        // those that open first, then others in the order in which they were met
-  std::unordered_map<int, Way*> written_;                         // by trial; null: its program cannot be varied
+  std::vector<std::unique_ptr<Way>> ways_;  // those that open first, then others in the order in which they were met
+  std::unordered_map<int, Way*> written_;   // by trial; null: its program cannot be varied
   std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
   size_t openings_ = 0;
 };

@@ -31,21 +31,27 @@ std::string code_of(const families::Context& context, const ir::Kernel& kernel) 
   const Result<families::Emission> made = family.generate(context, kernel);
   if (!made.ok()) return "";
   std::string out;
-  for (const families::Source& source : made->sources) out += fmt::format("{}\n{}\n", source.code, fmt::join(source.options, " "));
+  for (const families::Source& source : made->sources)
+    out += fmt::format("{}\n{}\n", source.code, fmt::join(source.options, " "));
   for (const Step& step : made->steps) out += to_json(step).dump();
   for (const PlanBuffer& buffer : made->workspace) out += to_json(buffer).dump();
   return out;
 }
 
-// Whether the expert may change its clause: it stands in the program itself, not in a definition, and families propose others.
-bool is_free(const ir::Kernel& kernel, const families::Family& family) { return kernel.instance.empty() && family.propose; }
+// Whether the expert may change its clause: it stands in the program itself, not in a definition, and families propose
+// others.
+bool is_free(const ir::Kernel& kernel, const families::Family& family) {
+  return kernel.instance.empty() && family.propose;
+}
 
 // Options that are legal in this program and not the written one in other words, the fastest first.
-void add_others(const families::Context& context, const ir::Kernel& written, Seconds time, ir::Kernel& kernel, Axis& out) {
+void add_others(const families::Context& context, const ir::Kernel& written, Seconds time, ir::Kernel& kernel,
+                Axis& out) {
   const families::Family& family = *families::find_family(written.family);
   const std::string code = code_of(context, written);
   const Result<std::vector<Option>> own = options_of(family, context, kernel);
-  std::vector<Option> options = own.ok() ? *own : std::vector<Option>();  // without any it runs as it is written, and other families may
+  std::vector<Option> options =
+      own.ok() ? *own : std::vector<Option>();  // without any it runs as it is written, and other families may
   for (const Option& option : options) time = std::min(time, option.time);
   std::vector<Option> others = options_of_others(family, context, kernel, time * kDoubt);
   std::move(others.begin(), others.end(), std::back_inserter(options));
@@ -89,7 +95,8 @@ Result<std::string> with_clauses(lang::Program tree, const std::vector<Axis>& ax
     Diagnostics diagnostics;
     std::vector<lang::Knob> knobs = lang::parse_knobs(ir::to_text(schedule.knobs), diagnostics);
     if (!kernel || diagnostics.has_errors()) {
-      return fail(Code::internal, fmt::format("`{}` cannot be written at kernel `{}`", schedule.text(), axes[a].kernel));
+      return fail(Code::internal,
+                  fmt::format("`{}` cannot be written at kernel `{}`", schedule.text(), axes[a].kernel));
     }
     kernel->family = schedule.family;
     kernel->knobs = std::move(knobs);
@@ -129,7 +136,8 @@ Result<Formulation> formulate_written(const std::string& program, std::string la
     out.structures.push_back(structure_of(scratch, kernel.equations));
   }
   out.scheduled = std::make_shared<const ir::Program>(std::move(written.program));
-  out.render = [program, tree = std::move(written.tree)](const std::vector<Axis>& axes, const Choice& choice) -> Result<std::string> {
+  out.render = [program, tree = std::move(written.tree)](const std::vector<Axis>& axes,
+                                                         const Choice& choice) -> Result<std::string> {
     const bool as_written = std::all_of(choice.begin(), choice.end(), [](size_t option) { return option == 0; });
     return as_written ? Result<std::string>(program) : with_clauses(tree, axes, choice);
   };

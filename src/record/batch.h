@@ -28,10 +28,11 @@ struct BatchCandidate {
   std::string reason;
   search::Precision precision = search::Precision::kUsual;
   static auto fields() {
-    return std::make_tuple(
-        field("node", &BatchCandidate::node, "of the run's tree"), field("request", &BatchCandidate::request, "event that asked for it"),
-        field("hash", &BatchCandidate::hash, "of its program"), optional_field("reason", &BatchCandidate::reason, "the move, for people"),
-        optional_field("precision", &BatchCandidate::precision, "of the measurement"));
+    return std::make_tuple(field("node", &BatchCandidate::node, "of the run's tree"),
+                           field("request", &BatchCandidate::request, "event that asked for it"),
+                           field("hash", &BatchCandidate::hash, "of its program"),
+                           optional_field("reason", &BatchCandidate::reason, "the move, for people"),
+                           optional_field("precision", &BatchCandidate::precision, "of the measurement"));
   }
 };
 
@@ -50,11 +51,13 @@ struct Batch {
   std::vector<BatchCandidate> candidates;
   static auto fields() {
     return std::make_tuple(field("id", &Batch::id, "of this batch"), field("run", &Batch::run, "that it belongs to"),
-                           field("problem", &Batch::problem, "name"), field("file", &Batch::file, "the user's module, in the folder"),
+                           field("problem", &Batch::problem, "name"),
+                           field("file", &Batch::file, "the user's module, in the folder"),
                            optional_field("class_name", &Batch::class_name, "of it, where one was named"),
                            field("numerics", &Batch::numerics, "policy"), field("frozen", &Batch::frozen, "weights"),
-                           field("machine", &Batch::machine, "that candidates were made for"), field("build", &Batch::build, "of Solstice"),
-                           field("created", &Batch::created, "UTC"), field("candidates", &Batch::candidates, "to be measured"));
+                           field("machine", &Batch::machine, "that candidates were made for"),
+                           field("build", &Batch::build, "of Solstice"), field("created", &Batch::created, "UTC"),
+                           field("candidates", &Batch::candidates, "to be measured"));
   }
 };
 
@@ -67,10 +70,11 @@ struct BatchResult {
   search::Measurement measurement;
   std::string at;  // UTC
   static auto fields() {
-    return std::make_tuple(field("batch", &BatchResult::batch, "id"), field("node", &BatchResult::node, "of the run's tree"),
-                           field("request", &BatchResult::request, "event that asked for it"),
-                           field("hash", &BatchResult::hash, "of the program"),
-                           field("measurement", &BatchResult::measurement, "what became of it"), field("at", &BatchResult::at, "UTC"));
+    return std::make_tuple(
+        field("batch", &BatchResult::batch, "id"), field("node", &BatchResult::node, "of the run's tree"),
+        field("request", &BatchResult::request, "event that asked for it"),
+        field("hash", &BatchResult::hash, "of the program"),
+        field("measurement", &BatchResult::measurement, "what became of it"), field("at", &BatchResult::at, "UTC"));
   }
 };
 
@@ -82,7 +86,8 @@ struct BatchOriginal {
   std::string device;
   std::map<std::string, std::string> versions;
   static auto fields() {
-    return std::make_tuple(field("batch", &BatchOriginal::batch, "id"), field("time", &BatchOriginal::time, "seconds of a call"),
+    return std::make_tuple(field("batch", &BatchOriginal::batch, "id"),
+                           field("time", &BatchOriginal::time, "seconds of a call"),
                            field("predicted", &BatchOriginal::predicted, "no GPU was used"),
                            field("device", &BatchOriginal::device, "GPU name, or model"),
                            field("versions", &BatchOriginal::versions, "of everything that matters"));

@@ -14,13 +14,14 @@ struct FirstRow {
   Seconds original, replacement, took;
   std::map<std::string, std::string> made_with;
   static auto fields() {
-    return std::make_tuple(field("id", &FirstRow::id, ""), field("name", &FirstRow::name, ""), field("outcome", &FirstRow::outcome, ""),
-                           optional_field("source", &FirstRow::source, ""), optional_field("reason", &FirstRow::reason, ""),
-                           optional_field("failed", &FirstRow::failed, ""), optional_field("predicted", &FirstRow::predicted, ""),
-                           optional_field("speedup", &FirstRow::speedup, ""), optional_field("original", &FirstRow::original, ""),
-                           optional_field("replacement", &FirstRow::replacement, ""), optional_field("took", &FirstRow::took, ""),
-                           optional_field("run", &FirstRow::run, ""), optional_field("folder", &FirstRow::folder, ""),
-                           optional_field("made_with", &FirstRow::made_with, ""));
+    return std::make_tuple(
+        field("id", &FirstRow::id, ""), field("name", &FirstRow::name, ""), field("outcome", &FirstRow::outcome, ""),
+        optional_field("source", &FirstRow::source, ""), optional_field("reason", &FirstRow::reason, ""),
+        optional_field("failed", &FirstRow::failed, ""), optional_field("predicted", &FirstRow::predicted, ""),
+        optional_field("speedup", &FirstRow::speedup, ""), optional_field("original", &FirstRow::original, ""),
+        optional_field("replacement", &FirstRow::replacement, ""), optional_field("took", &FirstRow::took, ""),
+        optional_field("run", &FirstRow::run, ""), optional_field("folder", &FirstRow::folder, ""),
+        optional_field("made_with", &FirstRow::made_with, ""));
   }
 };
 
@@ -73,7 +74,8 @@ Bench second(FirstBench old) {
 }  // namespace
 
 bool BenchVariant::complete() const {
-  return !kernels.empty() && std::none_of(kernels.begin(), kernels.end(), [](const BenchKernel& k) { return k.family == "torch"; });
+  return !kernels.empty() &&
+         std::none_of(kernels.begin(), kernels.end(), [](const BenchKernel& k) { return k.family == "torch"; });
 }
 
 bool BenchRow::failed() const {

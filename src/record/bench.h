@@ -22,7 +22,8 @@ struct BenchSide {
   std::optional<Bytes> peak;    // device memory of a call above what lay there before the first one
   std::string note;             // why it has no time
   static auto fields() {
-    return std::make_tuple(field("name", &BenchSide::name, "who"), optional_field("time", &BenchSide::time, "measured in the contest"),
+    return std::make_tuple(field("name", &BenchSide::name, "who"),
+                           optional_field("time", &BenchSide::time, "measured in the contest"),
                            optional_field("error", &BenchSide::error, "normwise, against float64"),
                            optional_field("peak", &BenchSide::peak, "bytes of one call"),
                            optional_field("note", &BenchSide::note, "what it is, or why it has no time"));
@@ -32,14 +33,15 @@ struct BenchSide {
 // What was measured of the problem itself (docs/measuring.md, "Flawed by measurement").
 struct BenchFlaws {
   bool measured = false;
-  std::string note;                 // why not
-  bool constant_output = false;     // the result for other inputs, or zeros, passes KernelBench's check
-  std::string constant;             // which: "the result for seed 43", "zeros"
-  std::optional<double> change;     // of the result from one seed of inputs to others, in the check's limits
-  std::vector<std::string> unseen;  // inputs and weights whose removal passes the check, though other values of theirs matter
-  std::vector<std::string> dead;    // whose values never matter: dropping them is right, no flaw
-  bool original_off = false;        // the original itself fails the check against float64
-  std::optional<double> off;        // how far it is, in the check's limits; none: float64 did not fit
+  std::string note;              // why not
+  bool constant_output = false;  // the result for other inputs, or zeros, passes KernelBench's check
+  std::string constant;          // which: "the result for seed 43", "zeros"
+  std::optional<double> change;  // of the result from one seed of inputs to others, in the check's limits
+  std::vector<std::string>
+      unseen;  // inputs and weights whose removal passes the check, though other values of theirs matter
+  std::vector<std::string> dead;  // whose values never matter: dropping them is right, no flaw
+  bool original_off = false;      // the original itself fails the check against float64
+  std::optional<double> off;      // how far it is, in the check's limits; none: float64 did not fit
   bool flawed() const { return constant_output || original_off || !unseen.empty(); }
   static auto fields() {
     return std::make_tuple(
@@ -48,7 +50,8 @@ struct BenchFlaws {
         optional_field("constant_output", &BenchFlaws::constant_output, "a constant passes KernelBench's check"),
         optional_field("constant", &BenchFlaws::constant, "which one"),
         optional_field("change", &BenchFlaws::change, "of the result from seed to seed, in the check's limits"),
-        optional_field("unseen", &BenchFlaws::unseen, "tensors whose removal passes the check, though their values matter"),
+        optional_field("unseen", &BenchFlaws::unseen,
+                       "tensors whose removal passes the check, though their values matter"),
         optional_field("dead", &BenchFlaws::dead, "tensors whose values never matter"),
         optional_field("original_off", &BenchFlaws::original_off, "the original fails the check against float64"),
         optional_field("off", &BenchFlaws::off, "its distance in the check's limits"));
@@ -58,17 +61,19 @@ struct BenchFlaws {
 struct BenchKernel {
   std::string name, family;
   static auto fields() {
-    return std::make_tuple(field("name", &BenchKernel::name, "in the program"), field("family", &BenchKernel::family, "what runs it"));
+    return std::make_tuple(field("name", &BenchKernel::name, "in the program"),
+                           field("family", &BenchKernel::family, "what runs it"));
   }
 };
 
 // What a problem had of a budget that it shared with the others (docs/search.md).
 struct BenchTurns {
-  int trials = 0;               // of its search
-  Seconds spent;                // their own time
-  double speedup = 0;           // of the best, by the times of the search; 0: the original's time is not known
-  std::optional<double> fixed;  // the same where the fixed split would have ended it; none: it had fewer trials than that
-  std::string stop;             // "shared": the budget went elsewhere or was used up; else why it ended by itself
+  int trials = 0;      // of its search
+  Seconds spent;       // their own time
+  double speedup = 0;  // of the best, by the times of the search; 0: the original's time is not known
+  std::optional<double>
+      fixed;         // the same where the fixed split would have ended it; none: it had fewer trials than that
+  std::string stop;  // "shared": the budget went elsewhere or was used up; else why it ended by itself
   static auto fields() {
     return std::make_tuple(field("trials", &BenchTurns::trials, "of its search"),
                            field("spent", &BenchTurns::spent, "seconds, of these trials"),
@@ -99,8 +104,8 @@ struct BenchVariant {
   std::string run;                    // id in the store
   std::string folder;                 // where report.md and model_new.py are
   Seconds took;
-  Seconds trial;                    // median of its trials: check, compile, equivalence, first verification, timing; 0: none
-  Seconds verification;             // of all seeds and value families, of one candidate; 0: none came so far
+  Seconds trial;         // median of its trials: check, compile, equivalence, first verification, timing; 0: none
+  Seconds verification;  // of all seeds and value families, of one candidate; 0: none came so far
   std::optional<BenchTurns> turns;  // where the bench had one budget for all
 
   // Everything runs on kernels that were generated; else some stages are PyTorch's.
@@ -109,9 +114,11 @@ struct BenchVariant {
   bool ran() const { return !failed && outcome != RunOutcome::kUnsupported && outcome != RunOutcome::kNone; }
   static auto fields() {
     return std::make_tuple(
-        field("numerics", &BenchVariant::numerics, "policy"), optional_field("rewrites", &BenchVariant::rewrites, "on or off"),
+        field("numerics", &BenchVariant::numerics, "policy"),
+        optional_field("rewrites", &BenchVariant::rewrites, "on or off"),
         optional_field("rewritten", &BenchVariant::rewritten, "by which rewrites"),
-        field("outcome", &BenchVariant::outcome, "what it came to"), optional_field("reason", &BenchVariant::reason, "operator or error"),
+        field("outcome", &BenchVariant::outcome, "what it came to"),
+        optional_field("reason", &BenchVariant::reason, "operator or error"),
         optional_field("failed", &BenchVariant::failed, "it ended with an error"),
         optional_field("predicted", &BenchVariant::predicted, "times are a model's"),
         optional_field("speedup", &BenchVariant::speedup, "forward against forward, 0: not measured"),
@@ -124,9 +131,12 @@ struct BenchVariant {
         optional_field("worst", &BenchVariant::worst, "normwise error, all cases"),
         optional_field("worst_eager", &BenchVariant::worst_eager, "the same of PyTorch eager"),
         optional_field("io", &BenchVariant::io, "bound"), optional_field("work", &BenchVariant::work, "bound"),
-        optional_field("practical", &BenchVariant::practical, "bound"), optional_field("kernels", &BenchVariant::kernels, "and families"),
-        optional_field("launches", &BenchVariant::launches, "of the winner"), optional_field("run", &BenchVariant::run, "id in the store"),
-        optional_field("folder", &BenchVariant::folder, "of its outcome"), optional_field("took", &BenchVariant::took, "seconds"),
+        optional_field("practical", &BenchVariant::practical, "bound"),
+        optional_field("kernels", &BenchVariant::kernels, "and families"),
+        optional_field("launches", &BenchVariant::launches, "of the winner"),
+        optional_field("run", &BenchVariant::run, "id in the store"),
+        optional_field("folder", &BenchVariant::folder, "of its outcome"),
+        optional_field("took", &BenchVariant::took, "seconds"),
         optional_field("trial", &BenchVariant::trial, "median seconds of a trial"),
         optional_field("verification", &BenchVariant::verification, "seconds of the full verification of a candidate"),
         optional_field("turns", &BenchVariant::turns, "of a shared budget"));
@@ -151,7 +161,8 @@ struct BenchRow {
                            field("variants", &BenchRow::variants, "ours, by policy"),
                            optional_field("opponents", &BenchRow::opponents, "eager first"),
                            optional_field("opponents_note", &BenchRow::opponents_note, "why there are none"),
-                           optional_field("flaws", &BenchRow::flaws, "of the problem"), optional_field("took", &BenchRow::took, "seconds"),
+                           optional_field("flaws", &BenchRow::flaws, "of the problem"),
+                           optional_field("took", &BenchRow::took, "seconds"),
                            optional_field("finished", &BenchRow::finished, "UTC"),
                            optional_field("made_with", &BenchRow::made_with, "solstice, build, device, driver, torch"));
   }
@@ -163,15 +174,17 @@ struct Bench {
   std::string version;
   std::string started;
   std::vector<BenchRow> rows;
-  std::map<std::string, std::string> open;   // searches that share a budget and have no row yet: the problem, its run in the store
+  std::map<std::string, std::string>
+      open;  // searches that share a budget and have no row yet: the problem, its run in the store
   std::map<std::string, std::string> ended;  // those of them that ended by themselves, and why
   std::map<std::string, BenchTurns> apart;   // those that found no room beside the others, and what they had until then
   static auto fields() {
-    return std::make_tuple(field("options", &Bench::options, "that change a row"), field("version", &Bench::version, "of solstice"),
-                           field("started", &Bench::started, "UTC"), field("rows", &Bench::rows, "one a problem"),
-                           optional_field("open", &Bench::open, "problems without a row yet, and their runs"),
-                           optional_field("ended", &Bench::ended, "searches of these that ended by themselves, and why"),
-                           optional_field("apart", &Bench::apart, "searches that found no room beside the others, and what they had"));
+    return std::make_tuple(
+        field("options", &Bench::options, "that change a row"), field("version", &Bench::version, "of solstice"),
+        field("started", &Bench::started, "UTC"), field("rows", &Bench::rows, "one a problem"),
+        optional_field("open", &Bench::open, "problems without a row yet, and their runs"),
+        optional_field("ended", &Bench::ended, "searches of these that ended by themselves, and why"),
+        optional_field("apart", &Bench::apart, "searches that found no room beside the others, and what they had"));
   }
 };
 

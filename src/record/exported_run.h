@@ -17,7 +17,8 @@ struct ExportedEvent {
   std::string at;      // UTC
   search::Event event;
   static auto fields() {
-    return std::make_tuple(field("number", &ExportedEvent::number, "0, 1, ... in the run"), field("at", &ExportedEvent::at, "UTC"),
+    return std::make_tuple(field("number", &ExportedEvent::number, "0, 1, ... in the run"),
+                           field("at", &ExportedEvent::at, "UTC"),
                            field("event", &ExportedEvent::event, "what happened"));
   }
 };
@@ -41,7 +42,8 @@ struct ExportedRun {
   std::vector<TrialRecord> trials;    // by number
   std::vector<ExportedEvent> events;  // in order
   static auto fields() {
-    return std::make_tuple(field("run", &ExportedRun::run, "the run's record"), field("trials", &ExportedRun::trials, "by number"),
+    return std::make_tuple(field("run", &ExportedRun::run, "the run's record"),
+                           field("trials", &ExportedRun::trials, "by number"),
                            field("events", &ExportedRun::events, "of its search, in order"));
   }
 };

@@ -1,5 +1,6 @@
-// A fact: what changing one thing of a candidate came to (schema solstice.fact/1). Facts name no problem, file or tensor: they say
-// what kind of kernel was changed, so that they hold for others like it. `run` and `node` tell where one is from.
+// A fact: what changing one thing of a candidate came to (schema solstice.fact/1). Facts name no problem, file or
+// tensor: they say what kind of kernel was changed, so that they hold for others like it. `run` and `node` tell where
+// one is from.
 #pragma once
 
 #include <string>
@@ -42,10 +43,12 @@ struct Fact {
 
   static auto fields() {
     return std::make_tuple(
-        field("run", &Fact::run, "id of the run"), field("node", &Fact::node, "of its tree"), optional_field("at", &Fact::at, "UTC"),
-        field("machine", &Fact::machine, "machine description"), field("structure", &Fact::structure, "of the kernel that was changed"),
-        optional_field("alike", &Fact::alike, "kernels that were changed together"), field("from", &Fact::from, "its setting before"),
-        field("to", &Fact::to, "and after"), field("state", &Fact::state, "how far the candidate came"),
+        field("run", &Fact::run, "id of the run"), field("node", &Fact::node, "of its tree"),
+        optional_field("at", &Fact::at, "UTC"), field("machine", &Fact::machine, "machine description"),
+        field("structure", &Fact::structure, "of the kernel that was changed"),
+        optional_field("alike", &Fact::alike, "kernels that were changed together"),
+        field("from", &Fact::from, "its setting before"), field("to", &Fact::to, "and after"),
+        field("state", &Fact::state, "how far the candidate came"),
         optional_field("gain", &Fact::gain, "log2 of the program's time before over that after"),
         optional_field("share", &Fact::share, "of the kernel in the program's time, by the cost models"),
         optional_field("predicted", &Fact::predicted, "log2 of the kernel's own gain, by the cost models"),

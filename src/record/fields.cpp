@@ -12,7 +12,9 @@ Error unknown_name(const std::string& path, const std::string& got, const std::v
   return fail(Code::bad_record, fmt::format("`{}` is `{}`; legal are {}", path, got, fmt::join(names, ", ")));
 }
 
-Error missing(const std::string& path, const char* name) { return fail(Code::bad_record, fmt::format("`{}.{}` is missing", path, name)); }
+Error missing(const std::string& path, const char* name) {
+  return fail(Code::bad_record, fmt::format("`{}.{}` is missing", path, name));
+}
 
 Error wrong_schema(const std::string& got, const std::string& wanted) {
   return fail(Code::bad_record, fmt::format("schema is `{}`; this program reads `{}`", got, wanted));

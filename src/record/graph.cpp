@@ -12,7 +12,9 @@ std::vector<const char*> enum_names(GraphDType) {
 }
 std::vector<const char*> enum_names(ClosedFormKind) { return {"triangle", "diagonal", "arange"}; }
 std::vector<const char*> enum_names(GraphInputKind) { return {"parameter", "buffer", "constant_tensor", "user_input"}; }
-std::vector<const char*> enum_names(GraphOutputKind) { return {"user_output", "buffer_mutation", "user_input_mutation"}; }
+std::vector<const char*> enum_names(GraphOutputKind) {
+  return {"user_output", "buffer_mutation", "user_input_mutation"};
+}
 
 std::optional<DType> storage_dtype(GraphDType dtype) {
   switch (dtype) {
@@ -92,7 +94,9 @@ class Checker {
 
   Status check_closed_form(const GraphInput& input) const {
     const ClosedForm& form = *input.closed_form;
-    const auto is_written = [&](const GraphOutput& o) { return o.kind == GraphOutputKind::kBufferMutation && o.target == input.fqn; };
+    const auto is_written = [&](const GraphOutput& o) {
+      return o.kind == GraphOutputKind::kBufferMutation && o.target == input.fqn;
+    };
     if (input.kind != GraphInputKind::kBuffer || !input.is_tensor())
       return bad(fmt::format("`{}` is no buffer, but has a closed form", input.id));
     if (std::any_of(graph_.outputs.begin(), graph_.outputs.end(), is_written)) {
@@ -100,8 +104,10 @@ class Checker {
     }
     const bool range = form.kind == ClosedFormKind::kArange;
     const auto rank = static_cast<int64_t>(input.shape.size());
-    const bool known = std::all_of(form.axes.begin(), form.axes.end(), [&](int64_t axis) { return axis >= 0 && axis < rank; });
-    if (form.axes.size() != (range ? 1u : 2u) || !known || form.axes.front() >= rank || (!range && form.axes[0] == form.axes[1])) {
+    const bool known =
+        std::all_of(form.axes.begin(), form.axes.end(), [&](int64_t axis) { return axis >= 0 && axis < rank; });
+    if (form.axes.size() != (range ? 1u : 2u) || !known || form.axes.front() >= rank ||
+        (!range && form.axes[0] == form.axes[1])) {
       return bad(fmt::format("the closed form of `{}` names other axes than it has", input.id));
     }
     if (!is_number(form.value) || (!range && !is_number(form.otherwise)) || (range && !form.value.is_number())) {
@@ -112,7 +118,8 @@ class Checker {
 
   static bool is_number(const Json& value) {
     const Json* name = value.find("float");
-    return value.is_number() || (name && name->is_string() && (name->as_string() == "inf" || name->as_string() == "-inf"));
+    return value.is_number() ||
+           (name && name->is_string() && (name->as_string() == "inf" || name->as_string() == "-inf"));
   }
 
   Status check_node(const GraphNode& node) {
@@ -152,7 +159,8 @@ class Checker {
 
 Result<Graph> read_graph(const Json& json) {
   if (json.at("version").as_int(-1) != Graph::kVersion) {
-    return bad(fmt::format("version {} is not known; this program reads version {}", json.at("version").dump(), Graph::kVersion));
+    return bad(fmt::format("version {} is not known; this program reads version {}", json.at("version").dump(),
+                           Graph::kVersion));
   }
   const Json& symbols = json.at("symbols");
   if (symbols.size() > 0 && !symbols.is_object()) return bad("`symbols` is not an object of names");

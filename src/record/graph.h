@@ -36,11 +36,12 @@ struct GraphTensor {
 
   template <typename T>
   static auto fields_of() {
-    return std::make_tuple(optional_field("dtype", static_cast<std::optional<GraphDType> T::*>(&T::dtype), "element type"),
-                           optional_field("shape", static_cast<std::vector<int64_t> T::*>(&T::shape), "extents, outermost first"),
-                           optional_field("stride", static_cast<std::vector<int64_t> T::*>(&T::stride), "strides in elements"),
-                           optional_field("offset", static_cast<int64_t T::*>(&T::offset), "first element in its storage"),
-                           optional_field("device", static_cast<std::string T::*>(&T::device), "PyTorch's device type"));
+    return std::make_tuple(
+        optional_field("dtype", static_cast<std::optional<GraphDType> T::*>(&T::dtype), "element type"),
+        optional_field("shape", static_cast<std::vector<int64_t> T::*>(&T::shape), "extents, outermost first"),
+        optional_field("stride", static_cast<std::vector<int64_t> T::*>(&T::stride), "strides in elements"),
+        optional_field("offset", static_cast<int64_t T::*>(&T::offset), "first element in its storage"),
+        optional_field("device", static_cast<std::string T::*>(&T::device), "PyTorch's device type"));
   }
 };
 
@@ -52,12 +53,13 @@ struct GraphSemantics {
   bool cudnn_tf32 = true;
   bool deterministic = false;
   static auto fields() {
-    return std::make_tuple(field("training", &GraphSemantics::training, "the top module's flag"),
-                           optional_field("grad", &GraphSemantics::grad, "gradients were enabled"),
-                           field("default_dtype", &GraphSemantics::default_dtype, "torch.get_default_dtype()"),
-                           optional_field("matmul_precision", &GraphSemantics::matmul_precision, "highest, high or medium"),
-                           optional_field("cudnn_tf32", &GraphSemantics::cudnn_tf32, "convolutions may use TF32"),
-                           optional_field("deterministic", &GraphSemantics::deterministic, "deterministic algorithms demanded"));
+    return std::make_tuple(
+        field("training", &GraphSemantics::training, "the top module's flag"),
+        optional_field("grad", &GraphSemantics::grad, "gradients were enabled"),
+        field("default_dtype", &GraphSemantics::default_dtype, "torch.get_default_dtype()"),
+        optional_field("matmul_precision", &GraphSemantics::matmul_precision, "highest, high or medium"),
+        optional_field("cudnn_tf32", &GraphSemantics::cudnn_tf32, "convolutions may use TF32"),
+        optional_field("deterministic", &GraphSemantics::deterministic, "deterministic algorithms demanded"));
   }
 };
 
@@ -78,15 +80,15 @@ struct GraphState : GraphTensor {
   std::string kind;  // parameter, buffer
   bool persistent = true;
   static auto fields() {
-    return std::tuple_cat(
-        std::make_tuple(field("fqn", &GraphState::fqn, "module path"), field("kind", &GraphState::kind, "parameter or buffer"),
-                        optional_field("persistent", &GraphState::persistent, "in the state_dict")),
-        fields_of<GraphState>());
+    return std::tuple_cat(std::make_tuple(field("fqn", &GraphState::fqn, "module path"),
+                                          field("kind", &GraphState::kind, "parameter or buffer"),
+                                          optional_field("persistent", &GraphState::persistent, "in the state_dict")),
+                          fields_of<GraphState>());
   }
 };
 
-// What a buffer holds, where that is a formula (python/solstice/dropin/closed_form.py). Along axes that are not listed the
-// elements repeat.
+// What a buffer holds, where that is a formula (python/solstice/dropin/closed_form.py). Along axes that are not listed
+// the elements repeat.
 //   triangle  `value` where axes[1] <= axes[0] + diagonal, else `otherwise`
 //   diagonal  `value` where axes[1] == axes[0] + diagonal, else `otherwise`
 //   arange    value + step * axes[0]
@@ -101,12 +103,13 @@ struct ClosedForm {
   Json otherwise;  // likewise
   int64_t step = 0;
   static auto fields() {
-    return std::make_tuple(field("kind", &ClosedForm::kind, "triangle, diagonal, arange"),
-                           field("axes", &ClosedForm::axes, "what it depends on: two axes, of a range one"),
-                           optional_field("diagonal", &ClosedForm::diagonal, "of a triangle or diagonal"),
-                           field("value", &ClosedForm::value, "on the diagonal, in the triangle, or at the range's begin"),
-                           optional_field("otherwise", &ClosedForm::otherwise, "elsewhere"),
-                           optional_field("step", &ClosedForm::step, "of a range"));
+    return std::make_tuple(
+        field("kind", &ClosedForm::kind, "triangle, diagonal, arange"),
+        field("axes", &ClosedForm::axes, "what it depends on: two axes, of a range one"),
+        optional_field("diagonal", &ClosedForm::diagonal, "of a triangle or diagonal"),
+        field("value", &ClosedForm::value, "on the diagonal, in the triangle, or at the range's begin"),
+        optional_field("otherwise", &ClosedForm::otherwise, "elsewhere"),
+        optional_field("step", &ClosedForm::step, "of a range"));
   }
 };
 
@@ -126,17 +129,18 @@ struct GraphInput : GraphTensor {
   Json data;                              // {"base64"}, {"blob", "bytes"} or {"missing"}: contents of a constant
   std::optional<ClosedForm> closed_form;  // of a buffer that forward reads and nothing writes
   static auto fields() {
-    return std::tuple_cat(std::make_tuple(field("id", &GraphInput::id, "value id"), field("kind", &GraphInput::kind, "what it is"),
-                                          optional_field("fqn", &GraphInput::fqn, "module path of a parameter, buffer or constant"),
-                                          optional_field("persistent", &GraphInput::persistent, "buffer in the state_dict"),
-                                          optional_field("requires_grad", &GraphInput::requires_grad, "trainable"),
-                                          optional_field("storage", &GraphInput::storage, "equal numbers share memory"),
-                                          optional_field("tied", &GraphInput::tied, "other names of the same parameter"),
-                                          optional_field("used", &GraphInput::used, "some node reads it"),
-                                          optional_field("value", &GraphInput::value, "value of an input that is no tensor"),
-                                          optional_field("data", &GraphInput::data, "contents of a constant"),
-                                          optional_field("closed_form", &GraphInput::closed_form, "formula of a buffer's contents")),
-                          fields_of<GraphInput>());
+    return std::tuple_cat(
+        std::make_tuple(field("id", &GraphInput::id, "value id"), field("kind", &GraphInput::kind, "what it is"),
+                        optional_field("fqn", &GraphInput::fqn, "module path of a parameter, buffer or constant"),
+                        optional_field("persistent", &GraphInput::persistent, "buffer in the state_dict"),
+                        optional_field("requires_grad", &GraphInput::requires_grad, "trainable"),
+                        optional_field("storage", &GraphInput::storage, "equal numbers share memory"),
+                        optional_field("tied", &GraphInput::tied, "other names of the same parameter"),
+                        optional_field("used", &GraphInput::used, "some node reads it"),
+                        optional_field("value", &GraphInput::value, "value of an input that is no tensor"),
+                        optional_field("data", &GraphInput::data, "contents of a constant"),
+                        optional_field("closed_form", &GraphInput::closed_form, "formula of a buffer's contents")),
+        fields_of<GraphInput>());
   }
 };
 
@@ -147,7 +151,8 @@ struct GraphSource {
   std::string text;
   Json callers;
   static auto fields() {
-    return std::make_tuple(field("file", &GraphSource::file, "index into files"), field("line", &GraphSource::line, "line, from 1"),
+    return std::make_tuple(field("file", &GraphSource::file, "index into files"),
+                           field("line", &GraphSource::line, "line, from 1"),
                            optional_field("function", &GraphSource::function, "Python function"),
                            optional_field("text", &GraphSource::text, "the source line"),
                            optional_field("callers", &GraphSource::callers, "outer frames"));
@@ -159,10 +164,10 @@ struct GraphOut : GraphTensor {
   bool used = true;
   std::string scalar;  // Python type of a result that is no tensor
   static auto fields() {
-    return std::tuple_cat(
-        std::make_tuple(field("id", &GraphOut::id, "value id"), optional_field("used", &GraphOut::used, "something reads it"),
-                        optional_field("scalar", &GraphOut::scalar, "type of a non-tensor")),
-        fields_of<GraphOut>());
+    return std::tuple_cat(std::make_tuple(field("id", &GraphOut::id, "value id"),
+                                          optional_field("used", &GraphOut::used, "something reads it"),
+                                          optional_field("scalar", &GraphOut::scalar, "type of a non-tensor")),
+                          fields_of<GraphOut>());
   }
 };
 
@@ -177,7 +182,8 @@ struct GraphNode {
   std::vector<std::string> view_of;
   std::vector<std::string> mutates;
   static auto fields() {
-    return std::make_tuple(field("id", &GraphNode::id, "unique id"), field("op", &GraphNode::op, "operator with overload"),
+    return std::make_tuple(field("id", &GraphNode::id, "unique id"),
+                           field("op", &GraphNode::op, "operator with overload"),
                            field("args", &GraphNode::args, "arguments by schema name"),
                            field("outs", &GraphNode::outs, "results; null where PyTorch returns none"),
                            optional_field("module", &GraphNode::module, "path of the module that called it"),
@@ -224,18 +230,19 @@ struct Graph {
   std::vector<std::string> rng;
 
   static auto fields() {
-    return std::make_tuple(field("version", &Graph::version, "1"), field("producer", &Graph::producer, "who traced it, and how"),
-                           field("semantics", &Graph::semantics, "global flags at the trace"),
-                           field("symbols", &Graph::symbols, "symbolic extents; empty for static graphs"),
-                           field("files", &Graph::files, "source files"), field("modules", &Graph::modules, "modules with nodes"),
-                           field("state", &Graph::state, "all parameters and buffers, in state_dict order"),
-                           field("inputs", &Graph::inputs, "graph inputs"), field("nodes", &Graph::nodes, "operators in execution order"),
-                           optional_field("subgraphs", &Graph::subgraphs, "bodies of control flow"),
-                           field("outputs", &Graph::outputs, "mutations, then results"),
-                           optional_field("in_tree", &Graph::in_tree, "pytree of the arguments"),
-                           optional_field("out_tree", &Graph::out_tree, "pytree of the results"),
-                           optional_field("structure", &Graph::structure, "class and plain attributes of each module, by path"),
-                           optional_field("rng", &Graph::rng, "nodes that draw random numbers"));
+    return std::make_tuple(
+        field("version", &Graph::version, "1"), field("producer", &Graph::producer, "who traced it, and how"),
+        field("semantics", &Graph::semantics, "global flags at the trace"),
+        field("symbols", &Graph::symbols, "symbolic extents; empty for static graphs"),
+        field("files", &Graph::files, "source files"), field("modules", &Graph::modules, "modules with nodes"),
+        field("state", &Graph::state, "all parameters and buffers, in state_dict order"),
+        field("inputs", &Graph::inputs, "graph inputs"), field("nodes", &Graph::nodes, "operators in execution order"),
+        optional_field("subgraphs", &Graph::subgraphs, "bodies of control flow"),
+        field("outputs", &Graph::outputs, "mutations, then results"),
+        optional_field("in_tree", &Graph::in_tree, "pytree of the arguments"),
+        optional_field("out_tree", &Graph::out_tree, "pytree of the results"),
+        optional_field("structure", &Graph::structure, "class and plain attributes of each module, by path"),
+        optional_field("rng", &Graph::rng, "nodes that draw random numbers"));
   }
 
   const GraphInput* find_input(std::string_view id) const;  // null: no such input

@@ -1,5 +1,5 @@
-// What a trial's record says of a candidate's kernels, for whoever proposes next: what was left to their families, and what they
-// have to do.
+// What a trial's record says of a candidate's kernels, for whoever proposes next: what was left to their families, and
+// what they have to do.
 #pragma once
 
 #include <string>
@@ -36,7 +36,8 @@ struct KernelFacts {
   }
 };
 
-// Those that a trial's record (Measurement::record) has. None where it is of a Solstice that kept none, or damaged: facts decide nothing.
+// Those that a trial's record (Measurement::record) has. None where it is of a Solstice that kept none, or damaged:
+// facts decide nothing.
 std::vector<KernelFacts> kernel_facts_of(const Json& record);
 
 }  // namespace solstice

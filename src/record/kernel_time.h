@@ -8,8 +8,8 @@
 
 namespace solstice {
 
-// How a problem's equations were cut into kernels: by their cost, all in one, an equation each; by their cost after their
-// statistics were taken apart.
+// How a problem's equations were cut into kernels: by their cost, all in one, an equation each; by their cost after
+// their statistics were taken apart.
 enum class Cut { kPlanned, kOne, kEach, kApart };
 std::vector<const char*> enum_names(Cut);
 
@@ -28,12 +28,16 @@ struct KernelTime {
   Seconds empty;        // a kernel that does nothing, measured the same way
   static auto fields() {
     return std::make_tuple(
-        field("problem", &KernelTime::problem, "what is computed"), field("cut", &KernelTime::cut, "how it was cut into kernels"),
-        field("program", &KernelTime::program, "its text, scheduled"), field("machine", &KernelTime::machine, "machine description"),
+        field("problem", &KernelTime::problem, "what is computed"),
+        field("cut", &KernelTime::cut, "how it was cut into kernels"),
+        field("program", &KernelTime::program, "its text, scheduled"),
+        field("machine", &KernelTime::machine, "machine description"),
         field("device", &KernelTime::device, "the GPU's name"), field("version", &KernelTime::version, "of solstice"),
-        field("date", &KernelTime::date, "UTC"), field("predicted", &KernelTime::predicted, "seconds by the cost models then"),
-        field("measured", &KernelTime::measured, "seconds, median, cold L2"), field("low", &KernelTime::low, "lower quartile"),
-        field("high", &KernelTime::high, "upper quartile"), field("empty", &KernelTime::empty, "seconds of a kernel that does nothing"));
+        field("date", &KernelTime::date, "UTC"),
+        field("predicted", &KernelTime::predicted, "seconds by the cost models then"),
+        field("measured", &KernelTime::measured, "seconds, median, cold L2"),
+        field("low", &KernelTime::low, "lower quartile"), field("high", &KernelTime::high, "upper quartile"),
+        field("empty", &KernelTime::empty, "seconds of a kernel that does nothing"));
   }
 };
 

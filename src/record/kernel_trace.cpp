@@ -15,7 +15,8 @@ std::string listed(const std::vector<std::string>& items) { return fmt::format("
 std::string text_of(const TracedKernel& kernel) {
   std::vector<std::string> details, steps;
   if (kernel.predicted) details.push_back("predicted " + time_text(*kernel.predicted));
-  for (const TracedStep& step : kernel.steps) steps.push_back(fmt::format("`{}` {}", step.step, time_text(step.measured)));
+  for (const TracedStep& step : kernel.steps)
+    steps.push_back(fmt::format("`{}` {}", step.step, time_text(step.measured)));
   if (!steps.empty()) details.push_back(listed(steps));
   const std::string brackets = details.empty() ? "" : fmt::format(" ({})", fmt::join(details, "; "));
   return fmt::format("`{}` {}{}", kernel.kernel, time_text(kernel.measured), brackets);

@@ -25,10 +25,11 @@ struct TracedKernel {
   std::optional<Seconds> predicted;  // by the cost model, the launch included
   std::vector<TracedStep> steps;     // where there are several
   static auto fields() {
-    return std::make_tuple(field("kernel", &TracedKernel::kernel, "name in the program"),
-                           field("measured", &TracedKernel::measured, "seconds, median"),
-                           optional_field("predicted", &TracedKernel::predicted, "seconds by the cost model"),
-                           optional_field("steps", &TracedKernel::steps, "of which it is the sum, where there are several"));
+    return std::make_tuple(
+        field("kernel", &TracedKernel::kernel, "name in the program"),
+        field("measured", &TracedKernel::measured, "seconds, median"),
+        optional_field("predicted", &TracedKernel::predicted, "seconds by the cost model"),
+        optional_field("steps", &TracedKernel::steps, "of which it is the sum, where there are several"));
   }
 };
 
@@ -41,8 +42,8 @@ struct KernelTrace {
   }
 };
 
-// "kernel `k1` 12.3 us (predicted 10.1 us), `k2` 30.2 us (predicted 9 us): `k2` is 3.4x beyond its model"; the steps of a kernel
-// that has several stand in its brackets. "" where there are no kernels.
+// "kernel `k1` 12.3 us (predicted 10.1 us), `k2` 30.2 us (predicted 9 us): `k2` is 3.4x beyond its model"; the steps of
+// a kernel that has several stand in its brackets. "" where there are no kernels.
 std::string text_of(const KernelTrace& trace);
 
 }  // namespace solstice

@@ -28,7 +28,8 @@ struct OracleDevice {
   Bytes l2;
   bool is_cuda() const { return kind == "cuda"; }
   static auto fields() {
-    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"), field("name", &OracleDevice::name, "its name"),
+    return std::make_tuple(field("kind", &OracleDevice::kind, "cuda or cpu"),
+                           field("name", &OracleDevice::name, "its name"),
                            optional_field("index", &OracleDevice::index, "CUDA ordinal"),
                            optional_field("uuid", &OracleDevice::uuid, "identity across processes"),
                            optional_field("capability", &OracleDevice::capability, "major and minor"),
@@ -63,7 +64,8 @@ struct OracleHello {
   OracleDevice device;
   static auto fields() {
     return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
-                           field("torch", &OracleHello::torch, "version"), field("cuda", &OracleHello::cuda, "version or null"),
+                           field("torch", &OracleHello::torch, "version"),
+                           field("cuda", &OracleHello::cuda, "version or null"),
                            field("device", &OracleHello::device, "where modules run"));
   }
 };
@@ -72,7 +74,8 @@ struct OracleHello {
 struct OracleModule {
   std::string name, file, sha256;
   static auto fields() {
-    return std::make_tuple(field("module", &OracleModule::name, "as it is imported"), field("file", &OracleModule::file, "where it lies"),
+    return std::make_tuple(field("module", &OracleModule::name, "as it is imported"),
+                           field("file", &OracleModule::file, "where it lies"),
                            field("sha256", &OracleModule::sha256, "of its content"));
   }
 };
@@ -106,10 +109,11 @@ struct OracleTrace {
   std::string entry;  // file of the cache it was read from or written to; "" where it is not kept
   std::vector<OracleModule> modules;
   static auto fields() {
-    return std::make_tuple(field("graph", &OracleTrace::graph, "solstice.graph"),
-                           optional_field("cached", &OracleTrace::cached, "read from the cache"),
-                           optional_field("entry", &OracleTrace::entry, "its file there"),
-                           optional_field("modules", &OracleTrace::modules, "of the user's own, at the end of the trace"));
+    return std::make_tuple(
+        field("graph", &OracleTrace::graph, "solstice.graph"),
+        optional_field("cached", &OracleTrace::cached, "read from the cache"),
+        optional_field("entry", &OracleTrace::entry, "its file there"),
+        optional_field("modules", &OracleTrace::modules, "of the user's own, at the end of the trace"));
   }
 };
 
@@ -118,9 +122,9 @@ struct OracleInput : GraphTensor {
   int64_t index = 0;
   Json value;  // of a leaf that is no tensor
   static auto fields() {
-    return std::tuple_cat(
-        std::make_tuple(field("index", &OracleInput::index, "leaf"), optional_field("value", &OracleInput::value, "where it is no tensor")),
-        fields_of<OracleInput>());
+    return std::tuple_cat(std::make_tuple(field("index", &OracleInput::index, "leaf"),
+                                          optional_field("value", &OracleInput::value, "where it is no tensor")),
+                          fields_of<OracleInput>());
   }
 };
 
@@ -162,14 +166,18 @@ struct OracleStability {
   std::string name;
   int64_t elements = 0, undetermined = 0;
   static auto fields() {
-    return std::make_tuple(field("name", &OracleStability::name, "as in OracleValue"), field("elements", &OracleStability::elements, "all"),
-                           field("undetermined", &OracleStability::undetermined, "0 too where they would be more than a small share"));
+    return std::make_tuple(
+        field("name", &OracleStability::name, "as in OracleValue"),
+        field("elements", &OracleStability::elements, "all"),
+        field("undetermined", &OracleStability::undetermined, "0 too where they would be more than a small share"));
   }
 };
 
 struct OracleUndetermined {
   std::vector<OracleStability> values;
-  static auto fields() { return std::make_tuple(field("values", &OracleUndetermined::values, "those that were asked for")); }
+  static auto fields() {
+    return std::make_tuple(field("values", &OracleUndetermined::values, "those that were asked for"));
+  }
 };
 
 // An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file
@@ -183,14 +191,16 @@ struct OracleTensor : GraphTensor {
   int64_t allocation_bytes = 0;
   int64_t region = -1;
   static auto fields() {
-    return std::tuple_cat(std::make_tuple(field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
-                                          field("name", &OracleTensor::name, "leaf number, module path or value name"),
-                                          field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
-                                          optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
-                                          optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
-                                          optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
-                                          optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
-                          fields_of<OracleTensor>());
+    return std::tuple_cat(
+        std::make_tuple(
+            field("kind", &OracleTensor::kind, "input, parameter, buffer, expected or eager"),
+            field("name", &OracleTensor::name, "leaf number, module path or value name"),
+            field("physical_bytes", &OracleTensor::physical_bytes, "extent in memory"),
+            optional_field("handle", &OracleTensor::handle, "CUDA IPC handle, hexadecimal"),
+            optional_field("handle_offset", &OracleTensor::handle_offset, "bytes into the allocation"),
+            optional_field("allocation_bytes", &OracleTensor::allocation_bytes, "size of the allocation"),
+            optional_field("region", &OracleTensor::region, "region of the file; `offset` is bytes into it")),
+        fields_of<OracleTensor>());
   }
 };
 
@@ -206,11 +216,12 @@ struct OracleBlock {
   Seconds dispatch;  // host time of a call
   bool dispatch_hidden = true;
   static auto fields() {
-    return std::make_tuple(
-        field("seconds", &OracleBlock::seconds, "one a repetition"), field("median_s", &OracleBlock::median, "seconds"),
-        field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"),
-        optional_field("dispatch_s", &OracleBlock::dispatch, "host time of a call"),
-        optional_field("dispatch_hidden", &OracleBlock::dispatch_hidden, "false: the GPU waited for the host, and is timed waiting"));
+    return std::make_tuple(field("seconds", &OracleBlock::seconds, "one a repetition"),
+                           field("median_s", &OracleBlock::median, "seconds"),
+                           field("fresh_content", &OracleBlock::fresh_content, "false: no memory for other content"),
+                           optional_field("dispatch_s", &OracleBlock::dispatch, "host time of a call"),
+                           optional_field("dispatch_hidden", &OracleBlock::dispatch_hidden,
+                                          "false: the GPU waited for the host, and is timed waiting"));
   }
 };
 
@@ -222,11 +233,12 @@ struct OracleRival {
   Bytes peak;                   // device memory of a call above what lay there before; 0: not measured
   std::string note;
   static auto fields() {
-    return std::make_tuple(field("name", &OracleRival::name, "eager, eager with TF32, torch.compile, or a drop-in's name"),
-                           field("seconds", &OracleRival::seconds, "one a repetition"),
-                           field("error", &OracleRival::error, "normwise against float64"),
-                           optional_field("peak_bytes", &OracleRival::peak, "of one call"),
-                           field("note", &OracleRival::note, "what it is, or why it was not measured"));
+    return std::make_tuple(
+        field("name", &OracleRival::name, "eager, eager with TF32, torch.compile, or a drop-in's name"),
+        field("seconds", &OracleRival::seconds, "one a repetition"),
+        field("error", &OracleRival::error, "normwise against float64"),
+        optional_field("peak_bytes", &OracleRival::peak, "of one call"),
+        field("note", &OracleRival::note, "what it is, or why it was not measured"));
   }
 };
 
@@ -248,12 +260,13 @@ struct OracleFlaws {
   std::optional<double> off;        // the original against float64, in the check's limits
   std::string note;                 // what was left out
   static auto fields() {
-    return std::make_tuple(field("constant", &OracleFlaws::constant, "what constant result passes the check"),
-                           field("change", &OracleFlaws::change, "from seed to seed, in the check's limits"),
-                           field("unseen", &OracleFlaws::unseen, "tensors whose removal passes"),
-                           field("dead", &OracleFlaws::dead, "tensors whose values never matter"),
-                           field("off", &OracleFlaws::off, "the original's distance from float64, in the check's limits"),
-                           field("note", &OracleFlaws::note, "what was left out"));
+    return std::make_tuple(
+        field("constant", &OracleFlaws::constant, "what constant result passes the check"),
+        field("change", &OracleFlaws::change, "from seed to seed, in the check's limits"),
+        field("unseen", &OracleFlaws::unseen, "tensors whose removal passes"),
+        field("dead", &OracleFlaws::dead, "tensors whose values never matter"),
+        field("off", &OracleFlaws::off, "the original's distance from float64, in the check's limits"),
+        field("note", &OracleFlaws::note, "what was left out"));
   }
 };
 
@@ -276,12 +289,14 @@ struct OracleComparison {
   std::vector<OracleTimedBlock> blocks;  // as they ran: round after round in ABBA order, the original first
   std::vector<std::string> fallbacks;
   bool fresh_content = true;
-  std::optional<double> excess;  // with fresh content: of the last result over the check's widest limit; none: not finite
+  std::optional<double>
+      excess;  // with fresh content: of the last result over the check's widest limit; none: not finite
   static auto fields() {
-    return std::make_tuple(field("blocks", &OracleComparison::blocks, "rounds in ABBA order"),
-                           field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"),
-                           field("fresh_content", &OracleComparison::fresh_content, "false: no memory for other content"),
-                           field("excess", &OracleComparison::excess, "error of its last result over the limit"));
+    return std::make_tuple(
+        field("blocks", &OracleComparison::blocks, "rounds in ABBA order"),
+        field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"),
+        field("fresh_content", &OracleComparison::fresh_content, "false: no memory for other content"),
+        field("excess", &OracleComparison::excess, "error of its last result over the limit"));
   }
 };
 
@@ -291,7 +306,8 @@ struct OracleTrial {
   std::string reason;
   std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
   static auto fields() {
-    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"), field("passed", &OracleTrial::passed, "verdict"),
+    return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"),
+                           field("passed", &OracleTrial::passed, "verdict"),
                            field("reason", &OracleTrial::reason, "where it failed"),
                            field("max_excess", &OracleTrial::max_excess, "largest error over the limit"));
   }
@@ -339,10 +355,12 @@ struct OracleFailure {
   int line = 0;
   std::string hint;
   static auto fields() {
-    return std::make_tuple(
-        field("kind", &OracleFailure::kind, "who can mend it"), field("code", &OracleFailure::code, "stable"),
-        field("message", &OracleFailure::message, "what happened"), optional_field("file", &OracleFailure::file, "the user's file"),
-        optional_field("line", &OracleFailure::line, "its line"), optional_field("hint", &OracleFailure::hint, "the way out"));
+    return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"),
+                           field("code", &OracleFailure::code, "stable"),
+                           field("message", &OracleFailure::message, "what happened"),
+                           optional_field("file", &OracleFailure::file, "the user's file"),
+                           optional_field("line", &OracleFailure::line, "its line"),
+                           optional_field("hint", &OracleFailure::hint, "the way out"));
   }
 };
 Error to_error(const OracleFailure& failure);

@@ -10,8 +10,12 @@
 
 namespace solstice {
 
-std::vector<const char*> enum_names(BufferKind) { return {"input", "output", "param", "state", "workspace", "constant"}; }
-std::vector<const char*> enum_names(ArgumentKind) { return {"pointer", "i32", "i64", "f32", "f64", "tensor_map", "bytes"}; }
+std::vector<const char*> enum_names(BufferKind) {
+  return {"input", "output", "param", "state", "workspace", "constant"};
+}
+std::vector<const char*> enum_names(ArgumentKind) {
+  return {"pointer", "i32", "i64", "f32", "f64", "tensor_map", "bytes"};
+}
 std::vector<const char*> enum_names(StepKind) { return {"launch", "memset", "copy"}; }
 std::vector<const char*> enum_names(Phase) { return {"prepare", "launch"}; }
 
@@ -19,13 +23,17 @@ namespace {
 
 using BufferTable = std::map<std::string, const PlanBuffer*>;
 
-Error bad(const Step& step, const std::string& what) { return fail(Code::bad_record, fmt::format("plan step `{}`: {}", step.name, what)); }
+Error bad(const Step& step, const std::string& what) {
+  return fail(Code::bad_record, fmt::format("plan step `{}`: {}", step.name, what));
+}
 
-Status check_range(const Step& step, const BufferTable& buffers, const std::string& name, int64_t offset, int64_t bytes) {
+Status check_range(const Step& step, const BufferTable& buffers, const std::string& name, int64_t offset,
+                   int64_t bytes) {
   const auto found = buffers.find(name);
   if (found == buffers.end()) return bad(step, fmt::format("no buffer `{}`", name));
   if (offset < 0 || bytes < 0 || offset + bytes > found->second->bytes) {
-    return bad(step, fmt::format("bytes [{}, {}) are outside `{}` of {} bytes", offset, offset + bytes, name, found->second->bytes));
+    return bad(step, fmt::format("bytes [{}, {}) are outside `{}` of {} bytes", offset, offset + bytes, name,
+                                 found->second->bytes));
   }
   return success();
 }
@@ -38,8 +46,10 @@ Status check_map(const Step& step, const BufferTable& buffers, const TensorMap& 
   }
   int64_t last = (map.extents[0] - 1) * size_of(map.dtype);
   for (size_t i = 0; i < rank; ++i) {
-    if (map.extents[i] < 1 || map.extents[i] > (int64_t{1} << 32)) return bad(step, "a tensor map extent is out of range");
-    if (map.box[i] < 1 || map.box[i] > 256) return bad(step, fmt::format("tensor map box {} is not in 1..256", map.box[i]));
+    if (map.extents[i] < 1 || map.extents[i] > (int64_t{1} << 32))
+      return bad(step, "a tensor map extent is out of range");
+    if (map.box[i] < 1 || map.box[i] > 256)
+      return bad(step, fmt::format("tensor map box {} is not in 1..256", map.box[i]));
     if (i == 0) continue;
     if (map.strides[i - 1] % 16 != 0) {
       return bad(step, fmt::format("tensor map stride {} is not a multiple of 16 bytes", map.strides[i - 1]));
@@ -47,7 +57,8 @@ Status check_map(const Step& step, const BufferTable& buffers, const TensorMap& 
     last += (map.extents[i] - 1) * map.strides[i - 1];
   }
   const int64_t row = map.box[0] * size_of(map.dtype);
-  if (row % 16 != 0) return bad(step, fmt::format("the innermost box of a tensor map is {} bytes, no multiple of 16", row));
+  if (row % 16 != 0)
+    return bad(step, fmt::format("the innermost box of a tensor map is {} bytes, no multiple of 16", row));
   if (map.swizzle != 0 && row > map.swizzle) {
     return bad(step, fmt::format("the innermost box is {} bytes, more than the swizzle of {}", row, map.swizzle));
   }
@@ -65,7 +76,8 @@ Status check_launch(const Step& step, const BufferTable& buffers, const std::set
       return bad(step, fmt::format("grid[{}] is {}; legal are 1 to {}", i, step.grid[i], kLimits[i]));
     }
     if (step.cluster[i] < 1 || step.grid[i] % step.cluster[i] != 0) {
-      return bad(step, fmt::format("grid[{}] = {} is no multiple of cluster[{}] = {}", i, step.grid[i], i, step.cluster[i]));
+      return bad(step,
+                 fmt::format("grid[{}] = {} is no multiple of cluster[{}] = {}", i, step.grid[i], i, step.cluster[i]));
     }
   }
   const auto cluster = step.cluster[0] * step.cluster[1] * step.cluster[2];
@@ -77,7 +89,8 @@ Status check_launch(const Step& step, const BufferTable& buffers, const std::set
     if (argument.kind == ArgumentKind::kI32 && argument.integer != static_cast<int32_t>(argument.integer)) {
       return bad(step, fmt::format("argument {} does not fit an i32", argument.integer));
     }
-    if (argument.kind == ArgumentKind::kBytes && !base64_decode(argument.bytes).ok()) return bad(step, "a struct argument is not base64");
+    if (argument.kind == ArgumentKind::kBytes && !base64_decode(argument.bytes).ok())
+      return bad(step, "a struct argument is not base64");
     if (argument.kind == ArgumentKind::kPointer) {
       SOLSTICE_CHECK(check_range(step, buffers, argument.buffer, argument.offset, 0));
     } else if (argument.kind == ArgumentKind::kTensorMap) {
@@ -91,9 +104,11 @@ Status check_fill(const Step& step, const BufferTable& buffers) {
   SOLSTICE_CHECK(check_range(step, buffers, step.buffer, step.offset, step.bytes));
   if (step.kind == StepKind::kCopy) return check_range(step, buffers, step.from, step.from_offset, step.bytes);
   const int size = step.pattern_bytes;
-  if (size != 1 && size != 2 && size != 4) return bad(step, fmt::format("a memset pattern of {} bytes; legal are 1, 2, 4", size));
+  if (size != 1 && size != 2 && size != 4)
+    return bad(step, fmt::format("a memset pattern of {} bytes; legal are 1, 2, 4", size));
   if (step.bytes % size != 0 || step.offset % size != 0) {
-    return bad(step, fmt::format("{} bytes at {} are no whole number of {}-byte patterns", step.bytes, step.offset, size));
+    return bad(step,
+               fmt::format("{} bytes at {} are no whole number of {}-byte patterns", step.bytes, step.offset, size));
   }
   return success();
 }

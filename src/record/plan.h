@@ -37,9 +37,12 @@ struct PlanBuffer {
 
   static auto fields() {
     return std::make_tuple(
-        field("name", &PlanBuffer::name, "unique name; steps refer to it"), field("kind", &PlanBuffer::kind, "who owns it"),
-        optional_field("path", &PlanBuffer::path, "module path of a param or state"), field("dtype", &PlanBuffer::dtype, "storage format"),
-        field("shape", &PlanBuffer::shape, "extents, outermost first"), field("strides", &PlanBuffer::strides, "strides in elements"),
+        field("name", &PlanBuffer::name, "unique name; steps refer to it"),
+        field("kind", &PlanBuffer::kind, "who owns it"),
+        optional_field("path", &PlanBuffer::path, "module path of a param or state"),
+        field("dtype", &PlanBuffer::dtype, "storage format"),
+        field("shape", &PlanBuffer::shape, "extents, outermost first"),
+        field("strides", &PlanBuffer::strides, "strides in elements"),
         field("bytes", &PlanBuffer::bytes, "physical size"),
         optional_field("alignment", &PlanBuffer::alignment, "alignment the kernels rely on, bytes"),
         optional_field("written", &PlanBuffer::written, "the plan writes it"),
@@ -48,7 +51,8 @@ struct PlanBuffer {
   }
 };
 
-// Local memory of a thread (stack and spills) that is cleared between launches of given code, and how much of it such code may use.
+// Local memory of a thread (stack and spills) that is cleared between launches of given code, and how much of it such
+// code may use.
 inline constexpr int64_t kScrubbedLocalBytes = 4096, kMostLocalBytes = 2048;
 
 struct PlanModule {
@@ -80,16 +84,17 @@ struct TensorMap {
   int l2_promotion = 0;                  // 0, 64, 128 or 256 bytes
   bool nan_fill = false;                 // out-of-range elements read as NaN instead of 0
   static auto fields() {
-    return std::make_tuple(
-        field("buffer", &TensorMap::buffer, "what it describes"),
-        optional_field("offset", &TensorMap::offset, "bytes from the buffer's start"), field("dtype", &TensorMap::dtype, "element format"),
-        optional_field("tf32", &TensorMap::tf32, "round f32 elements to TF32 on load"),
-        field("extents", &TensorMap::extents, "elements, innermost first"),
-        field("strides", &TensorMap::strides, "bytes, of dims 1 and up"), field("box", &TensorMap::box, "elements a load or store moves"),
-        optional_field("element_strides", &TensorMap::element_strides, "empty: all 1"),
-        optional_field("swizzle", &TensorMap::swizzle, "0, 32, 64 or 128 bytes"),
-        optional_field("l2_promotion", &TensorMap::l2_promotion, "0, 64, 128 or 256 bytes"),
-        optional_field("nan_fill", &TensorMap::nan_fill, "fill out-of-range reads with NaN"));
+    return std::make_tuple(field("buffer", &TensorMap::buffer, "what it describes"),
+                           optional_field("offset", &TensorMap::offset, "bytes from the buffer's start"),
+                           field("dtype", &TensorMap::dtype, "element format"),
+                           optional_field("tf32", &TensorMap::tf32, "round f32 elements to TF32 on load"),
+                           field("extents", &TensorMap::extents, "elements, innermost first"),
+                           field("strides", &TensorMap::strides, "bytes, of dims 1 and up"),
+                           field("box", &TensorMap::box, "elements a load or store moves"),
+                           optional_field("element_strides", &TensorMap::element_strides, "empty: all 1"),
+                           optional_field("swizzle", &TensorMap::swizzle, "0, 32, 64 or 128 bytes"),
+                           optional_field("l2_promotion", &TensorMap::l2_promotion, "0, 64, 128 or 256 bytes"),
+                           optional_field("nan_fill", &TensorMap::nan_fill, "fill out-of-range reads with NaN"));
   }
 };
 
@@ -106,12 +111,13 @@ struct Argument {
   TensorMap map;        // tensor_map, passed by value as __grid_constant__ (64-byte aligned)
   std::string bytes;    // base64: a struct passed by value
   static auto fields() {
-    return std::make_tuple(
-        field("kind", &Argument::kind, "what is passed"), optional_field("buffer", &Argument::buffer, "pointer: into this buffer"),
-        optional_field("offset", &Argument::offset, "pointer: bytes"),
-        optional_field("integer", &Argument::integer, "value of i32 and i64"),
-        optional_field("real", &Argument::real, "value of f32 and f64"), optional_field("map", &Argument::map, "the TMA descriptor"),
-        optional_field("bytes", &Argument::bytes, "struct by value, base64"));
+    return std::make_tuple(field("kind", &Argument::kind, "what is passed"),
+                           optional_field("buffer", &Argument::buffer, "pointer: into this buffer"),
+                           optional_field("offset", &Argument::offset, "pointer: bytes"),
+                           optional_field("integer", &Argument::integer, "value of i32 and i64"),
+                           optional_field("real", &Argument::real, "value of f32 and f64"),
+                           optional_field("map", &Argument::map, "the TMA descriptor"),
+                           optional_field("bytes", &Argument::bytes, "struct by value, base64"));
   }
 };
 
@@ -150,17 +156,19 @@ struct Step {
         optional_field("phase", &Step::phase, "prepare: once, at load; launch: every call"),
         optional_field("stream", &Step::stream, "0 is the caller's"),
         optional_field("after", &Step::after, "steps on other streams to wait for"),
-        optional_field("module", &Step::module, "launch: module"), optional_field("entry", &Step::entry, "launch: kernel"),
-        optional_field("grid", &Step::grid, "blocks"), optional_field("block", &Step::block, "threads"),
-        optional_field("cluster", &Step::cluster, "blocks a cluster"),
+        optional_field("module", &Step::module, "launch: module"),
+        optional_field("entry", &Step::entry, "launch: kernel"), optional_field("grid", &Step::grid, "blocks"),
+        optional_field("block", &Step::block, "threads"), optional_field("cluster", &Step::cluster, "blocks a cluster"),
         optional_field("shared_bytes", &Step::shared_bytes, "dynamic shared memory"),
         optional_field("cooperative", &Step::cooperative, "all blocks resident"),
         optional_field("pdl", &Step::pdl, "programmatic dependent launch"),
         optional_field("arguments", &Step::arguments, "launch: in order"),
         optional_field("buffer", &Step::buffer, "memset, copy: destination"),
-        optional_field("offset", &Step::offset, "bytes into the destination"), optional_field("from", &Step::from, "copy: source buffer"),
+        optional_field("offset", &Step::offset, "bytes into the destination"),
+        optional_field("from", &Step::from, "copy: source buffer"),
         optional_field("from_offset", &Step::from_offset, "bytes into the source"),
-        optional_field("bytes", &Step::bytes, "memset, copy: size"), optional_field("pattern", &Step::pattern, "memset: value"),
+        optional_field("bytes", &Step::bytes, "memset, copy: size"),
+        optional_field("pattern", &Step::pattern, "memset: value"),
         optional_field("pattern_bytes", &Step::pattern_bytes, "memset: 1, 2 or 4"));
   }
 };
@@ -176,8 +184,9 @@ struct Plan {
   static auto fields() {
     return std::make_tuple(field("program", &Plan::program, "name of the program it was made from"),
                            field("target", &Plan::target, "architecture of the cubins"),
-                           field("buffers", &Plan::buffers, "all memory it touches"), field("modules", &Plan::modules, "device code"),
-                           field("steps", &Plan::steps, "in order"), optional_field("streams", &Plan::streams, "how many it uses"));
+                           field("buffers", &Plan::buffers, "all memory it touches"),
+                           field("modules", &Plan::modules, "device code"), field("steps", &Plan::steps, "in order"),
+                           optional_field("streams", &Plan::streams, "how many it uses"));
   }
 };
 

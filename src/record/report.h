@@ -22,7 +22,8 @@ struct Measured {
   int samples = 0;
   Hertz clock;
   static auto fields() {
-    return std::make_tuple(field("median", &Measured::median, "seconds"), optional_field("low", &Measured::low, "interval"),
+    return std::make_tuple(field("median", &Measured::median, "seconds"),
+                           optional_field("low", &Measured::low, "interval"),
                            optional_field("high", &Measured::high, "interval"),
                            optional_field("samples", &Measured::samples, "repetitions"),
                            optional_field("clock_hz", &Measured::clock, "SM clock while measuring"));
@@ -35,7 +36,8 @@ struct BoundTerm {
   Seconds time;
   std::string cause;  // equation or tensor
   static auto fields() {
-    return std::make_tuple(field("name", &BoundTerm::name, "unit or resource"), field("time", &BoundTerm::time, "seconds"),
+    return std::make_tuple(field("name", &BoundTerm::name, "unit or resource"),
+                           field("time", &BoundTerm::time, "seconds"),
                            optional_field("cause", &BoundTerm::cause, "equation or tensor behind it"));
   }
 };
@@ -47,8 +49,8 @@ struct Bound {
   std::vector<BoundTerm> terms;
   static auto fields() {
     return std::make_tuple(field("name", &Bound::name, "io, work or practical"),
-                           optional_field("meaning", &Bound::meaning, "what it bounds"), field("time", &Bound::time, "seconds"),
-                           field("terms", &Bound::terms, "what it is made of"));
+                           optional_field("meaning", &Bound::meaning, "what it bounds"),
+                           field("time", &Bound::time, "seconds"), field("terms", &Bound::terms, "what it is made of"));
   }
 };
 
@@ -62,13 +64,14 @@ struct ErrorRow {
   double elementwise_limit = 0;
   std::string worst, worst_elementwise;  // input family and seed of the worst case, normwise and elementwise
   static auto fields() {
-    return std::make_tuple(field("output", &ErrorRow::output, "tensor"), field("who", &ErrorRow::who, "whose result"),
-                           field("normwise", &ErrorRow::normwise, "||x - o|| / ||o||"),
-                           field("elementwise", &ErrorRow::elementwise, "max |x - o| / scale"),
-                           optional_field("normwise_limit", &ErrorRow::normwise_limit, "0: none"),
-                           optional_field("elementwise_limit", &ErrorRow::elementwise_limit, "0: none"),
-                           optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case, normwise"),
-                           optional_field("worst_elementwise", &ErrorRow::worst_elementwise, "the same, elementwise"));
+    return std::make_tuple(
+        field("output", &ErrorRow::output, "tensor"), field("who", &ErrorRow::who, "whose result"),
+        field("normwise", &ErrorRow::normwise, "||x - o|| / ||o||"),
+        field("elementwise", &ErrorRow::elementwise, "max |x - o| / scale"),
+        optional_field("normwise_limit", &ErrorRow::normwise_limit, "0: none"),
+        optional_field("elementwise_limit", &ErrorRow::elementwise_limit, "0: none"),
+        optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case, normwise"),
+        optional_field("worst_elementwise", &ErrorRow::worst_elementwise, "the same, elementwise"));
   }
 };
 
@@ -80,7 +83,8 @@ struct Baseline {
   std::optional<double> error;  // normwise against the float64 oracle, worst of its outputs
   std::string note;             // what it is, or why it was not measured
   static auto fields() {
-    return std::make_tuple(field("name", &Baseline::name, "opponent"), optional_field("time", &Baseline::time, "measured"),
+    return std::make_tuple(field("name", &Baseline::name, "opponent"),
+                           optional_field("time", &Baseline::time, "measured"),
                            optional_field("speedup", &Baseline::speedup, "over eager, 0: none"),
                            optional_field("error", &Baseline::error, "normwise, against the float64 oracle"),
                            optional_field("note", &Baseline::note, "what it is, or why not measured"));
@@ -98,15 +102,16 @@ struct CandidateRow {
   Seconds took = {};                  // to check, compile, verify and time it
   std::optional<Timing> timing = {};  // of a finalist: every sample, in ABBA rounds with the original
   static auto fields() {
-    return std::make_tuple(field("trial", &CandidateRow::trial, "number in the run"),
-                           field("what", &CandidateRow::what, "schedule in one line"),
-                           field("state", &CandidateRow::state, "how far it came"),
-                           optional_field("predicted", &CandidateRow::predicted, "seconds by the cost model"),
-                           optional_field("time", &CandidateRow::time, "kernels' span"),
-                           optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
-                           optional_field("note", &CandidateRow::note, "why it went no further"),
-                           optional_field("took", &CandidateRow::took, "seconds to check, compile, verify and time it"),
-                           optional_field("timing", &CandidateRow::timing, "of a finalist: every sample, beside the original's"));
+    return std::make_tuple(
+        field("trial", &CandidateRow::trial, "number in the run"),
+        field("what", &CandidateRow::what, "schedule in one line"),
+        field("state", &CandidateRow::state, "how far it came"),
+        optional_field("predicted", &CandidateRow::predicted, "seconds by the cost model"),
+        optional_field("time", &CandidateRow::time, "kernels' span"),
+        optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
+        optional_field("note", &CandidateRow::note, "why it went no further"),
+        optional_field("took", &CandidateRow::took, "seconds to check, compile, verify and time it"),
+        optional_field("timing", &CandidateRow::timing, "of a finalist: every sample, beside the original's"));
   }
 };
 
@@ -123,16 +128,17 @@ struct Headline {
   std::vector<TracedKernel> by_kernel;  // the same by the program's kernels, beside the cost models
   std::string agreement;                // medians of both timers where they differ by more than 5 %, else ""
   static auto fields() {
-    return std::make_tuple(optional_field("original", &Headline::original, "Model.forward"),
-                           optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
-                           optional_field("speedup", &Headline::speedup, "geometric mean of the rounds' ratios of medians, 0: none"),
-                           optional_field("speedup_low", &Headline::speedup_low, "interval"),
-                           optional_field("speedup_high", &Headline::speedup_high, "interval"),
-                           optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
-                           optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
-                           optional_field("activities", &Headline::activities, "what one execution ran"),
-                           optional_field("by_kernel", &Headline::by_kernel, "its time by the program's kernels"),
-                           optional_field("agreement", &Headline::agreement, "why the timers differ"));
+    return std::make_tuple(
+        optional_field("original", &Headline::original, "Model.forward"),
+        optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
+        optional_field("speedup", &Headline::speedup, "geometric mean of the rounds' ratios of medians, 0: none"),
+        optional_field("speedup_low", &Headline::speedup_low, "interval"),
+        optional_field("speedup_high", &Headline::speedup_high, "interval"),
+        optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
+        optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
+        optional_field("activities", &Headline::activities, "what one execution ran"),
+        optional_field("by_kernel", &Headline::by_kernel, "its time by the program's kernels"),
+        optional_field("agreement", &Headline::agreement, "why the timers differ"));
   }
 };
 
@@ -140,7 +146,8 @@ struct Headline {
 struct KernelRow {
   std::string name, family;
   static auto fields() {
-    return std::make_tuple(field("name", &KernelRow::name, "in the program"), field("family", &KernelRow::family, "what runs it"));
+    return std::make_tuple(field("name", &KernelRow::name, "in the program"),
+                           field("family", &KernelRow::family, "what runs it"));
   }
 };
 
@@ -158,7 +165,7 @@ struct Report {
   std::string bound_by;  // what bounds the result, with the figures
   std::vector<CandidateRow> candidates;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
-  std::string rewrites;    // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
+  std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
   int launches = 0;           // of kernels, in one execution of the winner
   std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
@@ -184,7 +191,8 @@ struct Report {
         field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
         optional_field("file", &Report::file, "the user's file"),
         optional_field("class_name", &Report::class_name, "of it, where one was named"),
-        field("outcome", &Report::outcome, "what it came to"), optional_field("reason", &Report::reason, "where it is not faster"),
+        field("outcome", &Report::outcome, "what it came to"),
+        optional_field("reason", &Report::reason, "where it is not faster"),
         optional_field("predicted", &Report::predicted, "times are a model's, not measured"),
         optional_field("headline", &Report::headline, "forward against forward"),
         optional_field("bounds", &Report::bounds, "speed of light"),
@@ -200,7 +208,8 @@ struct Report {
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),
         optional_field("replacement_peak_memory", &Report::replacement_peak_memory, "bytes"),
-        optional_field("machine", &Report::machine, "machine description"), optional_field("device", &Report::device, "GPU name, or model"),
+        optional_field("machine", &Report::machine, "machine description"),
+        optional_field("device", &Report::device, "GPU name, or model"),
         optional_field("clocks", &Report::clocks, "clocks and throttle reasons"),
         optional_field("versions", &Report::versions, "of everything that matters"),
         optional_field("options", &Report::options, "that shaped the run"),
@@ -209,7 +218,8 @@ struct Report {
         optional_field("command", &Report::command, "argv that reproduces it"),
         optional_field("working_folder", &Report::working_folder, "where the command was given"),
         optional_field("warnings", &Report::warnings, "what a reader should know"),
-        optional_field("program", &Report::program, "the winner's text"), optional_field("created", &Report::created, "UTC"));
+        optional_field("program", &Report::program, "the winner's text"),
+        optional_field("created", &Report::created, "UTC"));
   }
 };
 

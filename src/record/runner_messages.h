@@ -43,7 +43,8 @@ struct RunnerLoad {
   std::string plan;         // path of plan.json
   int slots = 1;            // copies of inputs, outputs and states
   int64_t red_zone = 4096;  // bytes left free around every buffer
-  std::string scrub = {};   // path of a cubin that clears an SM (kernels/judge/scrub.cu) before each launch; "": nothing does
+  std::string scrub =
+      {};  // path of a cubin that clears an SM (kernels/judge/scrub.cu) before each launch; "": nothing does
   static auto fields() {
     return std::make_tuple(field("plan", &RunnerLoad::plan, "path of plan.json"),
                            field("slots", &RunnerLoad::slots, "copies of inputs, outputs and states"),
@@ -93,17 +94,18 @@ struct RunnerTime {
 };
 
 struct RunnerTimes {
-  std::vector<double> seconds;                        // of each repetition
-  std::vector<std::string> activities;                // of one repetition: kernel names, "memset", "memcpy" (CUPTI only)
+  std::vector<double> seconds;          // of each repetition
+  std::vector<std::string> activities;  // of one repetition: kernel names, "memset", "memcpy" (CUPTI only)
   std::vector<std::vector<double>> activity_seconds;  // of each repetition, in the order of `activities` (CUPTI only)
   bool same_activities = true;                        // in every repetition
   Seconds launch;                                     // host time of one launch call, median
   static auto fields() {
-    return std::make_tuple(field("seconds", &RunnerTimes::seconds, "of each repetition"),
-                           field("activities", &RunnerTimes::activities, "kernels and copies of one repetition"),
-                           field("activity_seconds", &RunnerTimes::activity_seconds, "of each activity, of each repetition"),
-                           field("same_activities", &RunnerTimes::same_activities, "the same in every repetition"),
-                           field("launch", &RunnerTimes::launch, "host seconds of a launch call, median"));
+    return std::make_tuple(
+        field("seconds", &RunnerTimes::seconds, "of each repetition"),
+        field("activities", &RunnerTimes::activities, "kernels and copies of one repetition"),
+        field("activity_seconds", &RunnerTimes::activity_seconds, "of each activity, of each repetition"),
+        field("same_activities", &RunnerTimes::same_activities, "the same in every repetition"),
+        field("launch", &RunnerTimes::launch, "host seconds of a launch call, median"));
   }
 };
 

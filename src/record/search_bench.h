@@ -1,5 +1,5 @@
-// What a bench of searches came to (schema solstice.search-bench/1): real problems, each searched by several policies at equal
-// budget, every search from nothing. Rewritten whole after each row. All times are seconds.
+// What a bench of searches came to (schema solstice.search-bench/1): real problems, each searched by several policies
+// at equal budget, every search from nothing. Rewritten whole after each row. All times are seconds.
 #pragma once
 
 #include <map>
@@ -28,8 +28,10 @@ struct SearchRow {
     return std::make_tuple(
         field("id", &SearchRow::id, "of the problem"), field("name", &SearchRow::name, "of the problem"),
         field("source", &SearchRow::source, "its file's SHA-256"), field("policy", &SearchRow::policy, "of the search"),
-        field("seed", &SearchRow::seed, "of the policy"), optional_field("failed", &SearchRow::failed, "why there is none"),
-        optional_field("run", &SearchRow::run, "in the bench's store"), optional_field("device", &SearchRow::device, "GPU, or model"),
+        field("seed", &SearchRow::seed, "of the policy"),
+        optional_field("failed", &SearchRow::failed, "why there is none"),
+        optional_field("run", &SearchRow::run, "in the bench's store"),
+        optional_field("device", &SearchRow::device, "GPU, or model"),
         optional_field("original", &SearchRow::original, "seconds; 0: not known"),
         optional_field("bound", &SearchRow::bound, "practical, seconds; 0: not known"),
         optional_field("best", &SearchRow::best, "seconds after each trial; 0: none works"),
@@ -45,8 +47,9 @@ struct SearchBench {
   std::map<std::string, std::string> options;
   std::vector<SearchRow> rows;  // by problem, then policy and seed
   static auto fields() {
-    return std::make_tuple(field("version", &SearchBench::version, "of Solstice"), field("started", &SearchBench::started, "UTC"),
-                           field("options", &SearchBench::options, "that shaped it"), field("rows", &SearchBench::rows, "searches"));
+    return std::make_tuple(
+        field("version", &SearchBench::version, "of Solstice"), field("started", &SearchBench::started, "UTC"),
+        field("options", &SearchBench::options, "that shaped it"), field("rows", &SearchBench::rows, "searches"));
   }
 };
 

@@ -1,5 +1,5 @@
-// What happens in a search, event by event, as the store keeps it (schema solstice.search_event/1) and as an external policy is
-// told. A tree of attempts (search/tree.h) is what its events say.
+// What happens in a search, event by event, as the store keeps it (schema solstice.search_event/1) and as an external
+// policy is told. A tree of attempts (search/tree.h) is what its events say.
 #pragma once
 
 #include <optional>
@@ -29,34 +29,38 @@ struct Proposal {
   std::vector<std::string> settings = {};  // of each kernel, so that a later run finds the candidate again
   std::string equations = {};              // which it computes: "" the problem's own, else "rewritten by factor_sums"
   std::string cut = {};                    // into kernels, by the numbers of the equations: "0 1 | 2"
-  double remembered = 0;                   // log2 of what memory of other problems expects beyond `predicted`, against the parent
-  std::optional<Seconds> known = {};       // what an earlier run on this machine measured: for ordering only
-  std::string origin = {};                 // who made it: "expert", a model's name, "person"
-  int64_t tokens = 0;                      // that it took to make
-  int64_t repairs = 0;                     // texts before it that were not legal, which cost no trial
-  Author author = Author::kOther;          // see by_model()
-  std::string answer = {};                 // of the model that made it, as it gave it; "" where it gave none that could be read
-  bool barren = false;                     // the attempt brought no program: `program` is a comment that says so
+  double remembered = 0;  // log2 of what memory of other problems expects beyond `predicted`, against the parent
+  std::optional<Seconds> known = {};  // what an earlier run on this machine measured: for ordering only
+  std::string origin = {};            // who made it: "expert", a model's name, "person"
+  int64_t tokens = 0;                 // that it took to make
+  int64_t repairs = 0;                // texts before it that were not legal, which cost no trial
+  Author author = Author::kOther;     // see by_model()
+  std::string answer = {};  // of the model that made it, as it gave it; "" where it gave none that could be read
+  bool barren = false;      // the attempt brought no program: `program` is a comment that says so
   Precision precision = Precision::kUsual;
 
   // Earlier versions said so by the answer alone.
   bool by_model() const { return author == Author::kModel || !answer.empty(); }
 
   static auto fields() {
-    return std::make_tuple(
-        field("program", &Proposal::program, "the candidate's text"), field("reason", &Proposal::reason, "the move, for people"),
-        optional_field("predicted", &Proposal::predicted, "seconds, by the cost model"), field("parent", &Proposal::parent, "node"),
-        optional_field("settings", &Proposal::settings, "of each kernel"),
-        optional_field("equations", &Proposal::equations, "empty: the problem's own"),
-        optional_field("cut", &Proposal::cut, "into kernels, by the numbers of the equations"),
-        optional_field("remembered", &Proposal::remembered, "log2 of what memory of other problems expects beyond the cost model"),
-        optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
-        optional_field("origin", &Proposal::origin, "who made it"), optional_field("tokens", &Proposal::tokens, "that it took to make"),
-        optional_field("repairs", &Proposal::repairs, "texts before it that were not legal"),
-        optional_field("author", &Proposal::author, "model where a language model was asked for it"),
-        optional_field("answer", &Proposal::answer, "of the model that made it"),
-        optional_field("barren", &Proposal::barren, "the attempt brought no program: `program` is a comment that says so"),
-        optional_field("precision", &Proposal::precision, "of its first measurement"));
+    return std::make_tuple(field("program", &Proposal::program, "the candidate's text"),
+                           field("reason", &Proposal::reason, "the move, for people"),
+                           optional_field("predicted", &Proposal::predicted, "seconds, by the cost model"),
+                           field("parent", &Proposal::parent, "node"),
+                           optional_field("settings", &Proposal::settings, "of each kernel"),
+                           optional_field("equations", &Proposal::equations, "empty: the problem's own"),
+                           optional_field("cut", &Proposal::cut, "into kernels, by the numbers of the equations"),
+                           optional_field("remembered", &Proposal::remembered,
+                                          "log2 of what memory of other problems expects beyond the cost model"),
+                           optional_field("known", &Proposal::known, "seconds that an earlier run measured"),
+                           optional_field("origin", &Proposal::origin, "who made it"),
+                           optional_field("tokens", &Proposal::tokens, "that it took to make"),
+                           optional_field("repairs", &Proposal::repairs, "texts before it that were not legal"),
+                           optional_field("author", &Proposal::author, "model where a language model was asked for it"),
+                           optional_field("answer", &Proposal::answer, "of the model that made it"),
+                           optional_field("barren", &Proposal::barren,
+                                          "the attempt brought no program: `program` is a comment that says so"),
+                           optional_field("precision", &Proposal::precision, "of its first measurement"));
   }
 };
 
@@ -83,9 +87,9 @@ struct Measurement {
   }
 };
 
-// Relative standard error of a median by its samples, as far as they are normal in the middle: 1.2533 * 1.4826 * their median absolute
-// deviation / sqrt(n), relative to `time`. A repetition that something disturbed widens it by no more than its place in the order. 0 of
-// fewer than 3 samples: it is not known.
+// Relative standard error of a median by its samples, as far as they are normal in the middle: 1.2533 * 1.4826 * their
+// median absolute deviation / sqrt(n), relative to `time`. A repetition that something disturbed widens it by no more
+// than its place in the order. 0 of fewer than 3 samples: it is not known.
 double noise_of_median(const std::vector<double>& samples, double time);
 
 // As the measurement says, else by its samples: measurements of earlier versions have these alone.
@@ -101,11 +105,12 @@ struct Event {
   std::optional<Precision> precision = {};      // kAgain
 
   static auto fields() {
-    return std::make_tuple(field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened"),
-                           field("node", &Event::node, "which"),
-                           optional_field("proposal", &Event::proposal, "of a new node, of what is not tried, or why there is none"),
-                           optional_field("measurement", &Event::measurement, "that came in"),
-                           optional_field("precision", &Event::precision, "asked for again"));
+    return std::make_tuple(
+        field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened"),
+        field("node", &Event::node, "which"),
+        optional_field("proposal", &Event::proposal, "of a new node, of what is not tried, or why there is none"),
+        optional_field("measurement", &Event::measurement, "that came in"),
+        optional_field("precision", &Event::precision, "asked for again"));
   }
 };
 std::vector<const char*> enum_names(Event::Kind);

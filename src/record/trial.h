@@ -39,13 +39,15 @@ struct TrialRecord {
   static auto fields() {
     return std::make_tuple(
         field("run", &TrialRecord::run, "id of the run"), field("number", &TrialRecord::number, "1, 2, ... in the run"),
-        optional_field("origin", &TrialRecord::origin, "who proposed it"), field("program", &TrialRecord::program, "its text"),
+        optional_field("origin", &TrialRecord::origin, "who proposed it"),
+        field("program", &TrialRecord::program, "its text"),
         optional_field("what", &TrialRecord::what, "schedule in one line"),
         optional_field("settings", &TrialRecord::settings, "of each kernel"),
         optional_field("equations", &TrialRecord::equations, "empty: the problem's own"),
         optional_field("cut", &TrialRecord::cut, "into kernels, by the numbers of the equations"),
         optional_field("meaning", &TrialRecord::meaning, "verdict on its equations"),
-        field("state", &TrialRecord::state, "how far it came"), optional_field("message", &TrialRecord::message, "why it went no further"),
+        field("state", &TrialRecord::state, "how far it came"),
+        optional_field("message", &TrialRecord::message, "why it went no further"),
         optional_field("predicted", &TrialRecord::predicted, "seconds by the cost model"),
         optional_field("measured", &TrialRecord::measured, "median seconds of the kernels' span"),
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
@@ -54,7 +56,8 @@ struct TrialRecord {
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"),
         optional_field("measuring", &TrialRecord::measuring, "seconds of verification, timing and tracing"),
-        optional_field("gpu", &TrialRecord::gpu, "that measured it, of several"), optional_field("started", &TrialRecord::started, "UTC"));
+        optional_field("gpu", &TrialRecord::gpu, "that measured it, of several"),
+        optional_field("started", &TrialRecord::started, "UTC"));
   }
 };
 

@@ -37,27 +37,29 @@ struct OutputVerdict {
   std::string limit_because;
   int64_t class_mismatches = 0;  // NaN, +inf, -inf, finite
   int64_t poison_left = 0;
-  int64_t undetermined = 0;      // elements that the inputs do not determine at this precision: no error above is theirs
-  int64_t worst = -1;            // element of the largest error, row-major
+  int64_t undetermined = 0;  // elements that the inputs do not determine at this precision: no error above is theirs
+  int64_t worst = -1;        // element of the largest error, row-major
   double got = 0, expected = 0;  // there
   Outcome outcome = Outcome::kPassed;
   std::string message;
   static auto fields() {
-    return std::make_tuple(field("output", &OutputVerdict::output, "plan buffer"), field("elements", &OutputVerdict::elements, "compared"),
-                           field("normwise", &OutputVerdict::normwise, "the candidate's error"),
-                           field("elementwise", &OutputVerdict::elementwise, "its largest error against the row's scale"),
-                           optional_field("pytorch_normwise", &OutputVerdict::pytorch_normwise, "PyTorch's own error"),
-                           optional_field("pytorch_elementwise", &OutputVerdict::pytorch_elementwise, "the same, elementwise"),
-                           field("limit_normwise", &OutputVerdict::limit_normwise, "allowed"),
-                           field("limit_elementwise", &OutputVerdict::limit_elementwise, "allowed"),
-                           optional_field("limit_because", &OutputVerdict::limit_because, "what the limit comes from"),
-                           optional_field("class_mismatches", &OutputVerdict::class_mismatches, "NaN or infinity in the wrong places"),
-                           optional_field("poison_left", &OutputVerdict::poison_left, "elements that were not written"),
-                           optional_field("undetermined", &OutputVerdict::undetermined, "elements that the inputs do not determine"),
-                           optional_field("worst", &OutputVerdict::worst, "element of the largest error, row-major"),
-                           optional_field("got", &OutputVerdict::got, "the candidate's value there"),
-                           optional_field("expected", &OutputVerdict::expected, "the oracle's value there"),
-                           field("outcome", &OutputVerdict::outcome, "verdict"), optional_field("message", &OutputVerdict::message, "why"));
+    return std::make_tuple(
+        field("output", &OutputVerdict::output, "plan buffer"), field("elements", &OutputVerdict::elements, "compared"),
+        field("normwise", &OutputVerdict::normwise, "the candidate's error"),
+        field("elementwise", &OutputVerdict::elementwise, "its largest error against the row's scale"),
+        optional_field("pytorch_normwise", &OutputVerdict::pytorch_normwise, "PyTorch's own error"),
+        optional_field("pytorch_elementwise", &OutputVerdict::pytorch_elementwise, "the same, elementwise"),
+        field("limit_normwise", &OutputVerdict::limit_normwise, "allowed"),
+        field("limit_elementwise", &OutputVerdict::limit_elementwise, "allowed"),
+        optional_field("limit_because", &OutputVerdict::limit_because, "what the limit comes from"),
+        optional_field("class_mismatches", &OutputVerdict::class_mismatches, "NaN or infinity in the wrong places"),
+        optional_field("poison_left", &OutputVerdict::poison_left, "elements that were not written"),
+        optional_field("undetermined", &OutputVerdict::undetermined, "elements that the inputs do not determine"),
+        optional_field("worst", &OutputVerdict::worst, "element of the largest error, row-major"),
+        optional_field("got", &OutputVerdict::got, "the candidate's value there"),
+        optional_field("expected", &OutputVerdict::expected, "the oracle's value there"),
+        field("outcome", &OutputVerdict::outcome, "verdict"),
+        optional_field("message", &OutputVerdict::message, "why"));
   }
 };
 
@@ -69,10 +71,11 @@ struct CaseVerdict {
   std::vector<OutputVerdict> outputs;
   Seconds wall;  // host time of the run with synchronisation
   static auto fields() {
-    return std::make_tuple(field("name", &CaseVerdict::name, "seed and value family"), field("pass", &CaseVerdict::pass, "0 or 1"),
-                           field("outcome", &CaseVerdict::outcome, "verdict"), optional_field("message", &CaseVerdict::message, "why"),
-                           field("outputs", &CaseVerdict::outputs, "compared"),
-                           optional_field("wall", &CaseVerdict::wall, "host seconds of the run"));
+    return std::make_tuple(
+        field("name", &CaseVerdict::name, "seed and value family"), field("pass", &CaseVerdict::pass, "0 or 1"),
+        field("outcome", &CaseVerdict::outcome, "verdict"), optional_field("message", &CaseVerdict::message, "why"),
+        field("outputs", &CaseVerdict::outputs, "compared"),
+        optional_field("wall", &CaseVerdict::wall, "host seconds of the run"));
   }
 };
 
@@ -90,7 +93,8 @@ struct Verdict {
   static auto fields() {
     return std::make_tuple(field("outcome", &Verdict::outcome, "verdict"),
                            optional_field("message", &Verdict::message, "of the first failure"),
-                           field("cases", &Verdict::cases, "up to the first failure"), field("policy", &Verdict::policy, "numerics policy"),
+                           field("cases", &Verdict::cases, "up to the first failure"),
+                           field("policy", &Verdict::policy, "numerics policy"),
                            optional_field("memory", &Verdict::memory, "device bytes of workspace and tensors"),
                            optional_field("slots", &Verdict::slots, "copies of the tensors"),
                            optional_field("prepare", &Verdict::prepare, "seconds of the prepare phase"),

@@ -39,7 +39,8 @@ size_t alignment_of(ArgumentKind kind) { return kind == ArgumentKind::kTensorMap
 
 }  // namespace
 
-Result<PackedArguments> PackedArguments::pack(const std::vector<Argument>& arguments, const std::map<std::string, size_t>& buffers) {
+Result<PackedArguments> PackedArguments::pack(const std::vector<Argument>& arguments,
+                                              const std::map<std::string, size_t>& buffers) {
   PackedArguments out;
   std::vector<std::string> values;
   std::vector<size_t> offsets;
@@ -57,13 +58,16 @@ Result<PackedArguments> PackedArguments::pack(const std::vector<Argument>& argum
     const Argument& argument = arguments[i];
     std::memcpy(out.at(offsets[i]), values[i].data(), values[i].size());
     out.parameters_.push_back(out.at(offsets[i]));
-    if (argument.kind == ArgumentKind::kPointer) out.pointers_.push_back({offsets[i], buffers.at(argument.buffer), &argument});
-    if (argument.kind == ArgumentKind::kTensorMap) out.maps_.push_back({offsets[i], buffers.at(argument.map.buffer), &argument});
+    if (argument.kind == ArgumentKind::kPointer)
+      out.pointers_.push_back({offsets[i], buffers.at(argument.buffer), &argument});
+    if (argument.kind == ArgumentKind::kTensorMap)
+      out.maps_.push_back({offsets[i], buffers.at(argument.map.buffer), &argument});
   }
   return out;
 }
 
-Status PackedArguments::bind(const Driver& driver, const std::vector<cu::DevicePtr>& bases, const std::vector<char>& moved) {
+Status PackedArguments::bind(const Driver& driver, const std::vector<cu::DevicePtr>& bases,
+                             const std::vector<char>& moved) {
   for (const Patch& patch : pointers_) {
     if (!moved[patch.buffer]) continue;
     const cu::DevicePtr address = bases[patch.buffer] + static_cast<uint64_t>(patch.argument->offset);
@@ -71,7 +75,8 @@ Status PackedArguments::bind(const Driver& driver, const std::vector<cu::DeviceP
   }
   for (const Patch& patch : maps_) {
     if (!moved[patch.buffer]) continue;
-    SOLSTICE_CHECK(encode_tensor_map(driver, patch.argument->map, bases[patch.buffer], *reinterpret_cast<cu::TensorMap*>(at(patch.at))));
+    SOLSTICE_CHECK(encode_tensor_map(driver, patch.argument->map, bases[patch.buffer],
+                                     *reinterpret_cast<cu::TensorMap*>(at(patch.at))));
   }
   return success();
 }

@@ -16,7 +16,8 @@ namespace solstice::rt {
 class PackedArguments {
  public:
   // `arguments` must outlive this object: descriptors are encoded from them again.
-  static Result<PackedArguments> pack(const std::vector<Argument>& arguments, const std::map<std::string, size_t>& buffers);
+  static Result<PackedArguments> pack(const std::vector<Argument>& arguments,
+                                      const std::map<std::string, size_t>& buffers);
 
   PackedArguments() = default;
   PackedArguments(PackedArguments&&) = default;

@@ -28,13 +28,15 @@ Status BoundPlan::bind_tensor(size_t index, void* pointer, bool preparing) {
   const PlanBuffer& buffer = loaded_.plan.buffers[index];
   const cu::DevicePtr address = address_of(pointer);
   if (bases_[index] == address && prepared_) return success();
-  if (address == 0 && buffer.bytes > 0) return fail(Code::bad_argument, fmt::format("tensor `{}` is null", buffer.name));
+  if (address == 0 && buffer.bytes > 0)
+    return fail(Code::bad_argument, fmt::format("tensor `{}` is null", buffer.name));
   if (address % static_cast<uint64_t>(buffer.alignment) != 0) {
-    return fail(Code::bad_argument,
-                fmt::format("tensor `{}` lies at {:#x}; the kernels rely on {}-byte alignment", buffer.name, address, buffer.alignment));
+    return fail(Code::bad_argument, fmt::format("tensor `{}` lies at {:#x}; the kernels rely on {}-byte alignment",
+                                                buffer.name, address, buffer.alignment));
   }
   if (!preparing && frozen_[index]) {
-    return fail(Code::bad_argument, fmt::format("tensor `{}` has moved since prepare, which used it; prepare again", buffer.name));
+    return fail(Code::bad_argument,
+                fmt::format("tensor `{}` has moved since prepare, which used it; prepare again", buffer.name));
   }
   bases_[index] = address;
   moved_[index] = any_moved_ = true;
@@ -45,8 +47,8 @@ Status BoundPlan::bind_workspace(void* workspace, bool preparing) {
   const cu::DevicePtr address = address_of(workspace);
   if (address == workspace_ && prepared_) return success();
   if (layout_.bytes > 0 && (address == 0 || address % kWorkspaceAlignment != 0)) {
-    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}; it needs {} bytes, {}-byte aligned", address, layout_.bytes,
-                                                kWorkspaceAlignment));
+    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}; it needs {} bytes, {}-byte aligned",
+                                                address, layout_.bytes, kWorkspaceAlignment));
   }
   if (!preparing && workspace_frozen_) {
     return fail(Code::bad_argument, "the workspace has moved since prepare, which filled it; prepare again");
@@ -62,7 +64,8 @@ Status BoundPlan::bind_workspace(void* workspace, bool preparing) {
 
 Status BoundPlan::bind(std::span<void* const> tensors, void* workspace, bool preparing) {
   if (tensors.size() != loaded_.interface.size()) {
-    return fail(Code::bad_argument, fmt::format("{} tensors were given, the plan has {}", tensors.size(), loaded_.interface.size()));
+    return fail(Code::bad_argument,
+                fmt::format("{} tensors were given, the plan has {}", tensors.size(), loaded_.interface.size()));
   }
   for (size_t i = 0; i < tensors.size(); ++i) SOLSTICE_CHECK(bind_tensor(loaded_.interface[i], tensors[i], preparing));
   SOLSTICE_CHECK(bind_workspace(workspace, preparing));
@@ -93,12 +96,13 @@ Status BoundPlan::launch(std::span<void* const> tensors, void* workspace, cu::St
 Status BoundPlan::run(BoundPhase& phase, cu::Stream stream) {
   const Schedule& schedule = phase.schedule;
   if (schedule.begin_event >= 0) {
-    SOLSTICE_CHECK(
-        driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(schedule.begin_event)], stream), "record an event"));
+    SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(schedule.begin_event)], stream),
+                                 "record an event"));
   }
   for (BoundStep& step : phase.steps) SOLSTICE_CHECK(run_step(phase, step, stream));
   for (const int event : schedule.join) {
-    SOLSTICE_CHECK(driver_.check(driver_.cuStreamWaitEvent(stream, phase.events[static_cast<size_t>(event)], 0), "join a stream"));
+    SOLSTICE_CHECK(
+        driver_.check(driver_.cuStreamWaitEvent(stream, phase.events[static_cast<size_t>(event)], 0), "join a stream"));
   }
   return success();
 }
@@ -107,7 +111,8 @@ Status BoundPlan::run_step(BoundPhase& phase, BoundStep& bound, cu::Stream calle
   const Step& step = *bound.step;
   const cu::Stream stream = stream_of(*bound.order, caller);
   for (const int event : bound.order->waits) {
-    SOLSTICE_CHECK(driver_.check(driver_.cuStreamWaitEvent(stream, phase.events[static_cast<size_t>(event)], 0), "wait for an event"));
+    SOLSTICE_CHECK(driver_.check(driver_.cuStreamWaitEvent(stream, phase.events[static_cast<size_t>(event)], 0),
+                                 "wait for an event"));
   }
   cu::Result result = cu::kSuccess;
   if (step.kind == StepKind::kLaunch) {
@@ -118,7 +123,8 @@ Status BoundPlan::run_step(BoundPhase& phase, BoundStep& bound, cu::Stream calle
     const size_t bytes = static_cast<size_t>(step.bytes);
     const unsigned pattern = static_cast<unsigned>(step.pattern);
     if (step.kind == StepKind::kCopy) {
-      result = driver_.cuMemcpyDtoDAsync(to, bases_[bound.from] + static_cast<uint64_t>(step.from_offset), bytes, stream);
+      result =
+          driver_.cuMemcpyDtoDAsync(to, bases_[bound.from] + static_cast<uint64_t>(step.from_offset), bytes, stream);
     } else if (step.pattern_bytes == 4) {
       result = driver_.cuMemsetD32Async(to, pattern, bytes / 4, stream);
     } else if (step.pattern_bytes == 2) {
@@ -129,7 +135,8 @@ Status BoundPlan::run_step(BoundPhase& phase, BoundStep& bound, cu::Stream calle
   }
   if (result != cu::kSuccess) return driver_.check(result, fmt::format("plan step `{}`", step.name));
   if (bound.order->record < 0) return success();
-  return driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(bound.order->record)], stream), "record an event");
+  return driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(bound.order->record)], stream),
+                       "record an event");
 }
 
 Status BoundPlan::build_launch(BoundStep& bound, std::span<const cu::Library> libraries) {
@@ -138,19 +145,22 @@ Status BoundPlan::build_launch(BoundStep& bound, std::span<const cu::Library> li
   while (loaded_.plan.modules[module].name != step.module) ++module;
   cu::Kernel kernel = nullptr;
   const cu::Result found = driver_.cuLibraryGetKernel(&kernel, libraries[module], step.entry.c_str());
-  if (found == cu::kNotFound) return fail(Code::bad_record, fmt::format("module `{}` has no kernel `{}`", step.module, step.entry));
+  if (found == cu::kNotFound)
+    return fail(Code::bad_record, fmt::format("module `{}` has no kernel `{}`", step.module, step.entry));
   SOLSTICE_CHECK(driver_.check(found, fmt::format("find kernel `{}` in module `{}`", step.entry, step.module)));
   cu::Device device = 0;
   SOLSTICE_CHECK(driver_.check(driver_.cuCtxGetDevice(&device), "find the current GPU"));
   if (const int64_t shared = largest_shared(loaded_.plan, step); shared > 0) {
-    SOLSTICE_CHECK(driver_.check(driver_.cuKernelSetAttribute(cu::kMaxDynamicSharedBytes, static_cast<int>(shared), kernel, device),
-                                 fmt::format("give `{}` {} bytes of shared memory", step.entry, shared)));
+    SOLSTICE_CHECK(driver_.check(
+        driver_.cuKernelSetAttribute(cu::kMaxDynamicSharedBytes, static_cast<int>(shared), kernel, device),
+        fmt::format("give `{}` {} bytes of shared memory", step.entry, shared)));
   }
   if (volume(step.cluster) > 8) {
     SOLSTICE_CHECK(driver_.check(driver_.cuKernelSetAttribute(cu::kNonPortableClusterAllowed, 1, kernel, device),
                                  fmt::format("allow `{}` clusters of {}", step.entry, volume(step.cluster))));
   }
-  SOLSTICE_CHECK(driver_.check(driver_.cuKernelGetFunction(&bound.function, kernel), fmt::format("load kernel `{}`", step.entry)));
+  SOLSTICE_CHECK(
+      driver_.check(driver_.cuKernelGetFunction(&bound.function, kernel), fmt::format("load kernel `{}`", step.entry)));
   auto& config = bound.config;
   for (size_t i = 0; i < 3; ++i) {
     config.grid[i] = static_cast<unsigned>(step.grid[i]);
@@ -165,7 +175,8 @@ Status BoundPlan::build_launch(BoundStep& bound, std::span<const cu::Library> li
   if (step.cooperative) attribute(cu::kAttributeCooperative).cooperative = 1;
   if (step.pdl) attribute(cu::kAttributeProgrammaticStreamSerialization).programmatic_stream_serialization = 1;
   if (volume(step.cluster) > 1) {
-    attribute(cu::kAttributeClusterDimension).cluster = {static_cast<unsigned>(step.cluster[0]), static_cast<unsigned>(step.cluster[1]),
+    attribute(cu::kAttributeClusterDimension).cluster = {static_cast<unsigned>(step.cluster[0]),
+                                                         static_cast<unsigned>(step.cluster[1]),
                                                          static_cast<unsigned>(step.cluster[2])};
   }
   return success();
@@ -208,7 +219,8 @@ Status BoundPlan::fill_constants() {
   }
   const WorkspaceLayout layout = lay_out_workspace(only_constants);
   if (layout.bytes == 0) return success();
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&constants_, static_cast<size_t>(layout.bytes)), "allocate the plan's constants"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&constants_, static_cast<size_t>(layout.bytes)),
+                               "allocate the plan's constants"));
   for (size_t i = 0; i < bases_.size(); ++i) {
     if (layout.offsets[i] < 0) continue;
     SOLSTICE_TRY(const std::string data, base64_decode(loaded_.plan.buffers[i].data));
@@ -239,7 +251,8 @@ void BoundPlan::mark_frozen() {
   }
 }
 
-Result<std::unique_ptr<BoundPlan>> BoundPlan::create(const Driver& driver, const LoadedPlan& loaded, const WorkspaceLayout& layout,
+Result<std::unique_ptr<BoundPlan>> BoundPlan::create(const Driver& driver, const LoadedPlan& loaded,
+                                                     const WorkspaceLayout& layout,
                                                      std::span<const cu::Library> libraries) {
   std::unique_ptr<BoundPlan> out(new BoundPlan(driver, loaded, layout));
   out->bases_.assign(loaded.plan.buffers.size(), 0);

@@ -15,7 +15,8 @@ namespace solstice::rt {
 
 class BoundPlan {
  public:
-  static Result<std::unique_ptr<BoundPlan>> create(const Driver& driver, const LoadedPlan& loaded, const WorkspaceLayout& layout,
+  static Result<std::unique_ptr<BoundPlan>> create(const Driver& driver, const LoadedPlan& loaded,
+                                                   const WorkspaceLayout& layout,
                                                    std::span<const cu::Library> libraries);
   ~BoundPlan();
   BoundPlan(const BoundPlan&) = delete;

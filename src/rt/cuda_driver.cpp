@@ -85,7 +85,9 @@ DeviceContext::~DeviceContext() {
   if (context_) driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
-Status DeviceContext::make_current() const { return driver_->check(driver_->cuCtxSetCurrent(context_), "make the CUDA context current"); }
+Status DeviceContext::make_current() const {
+  return driver_->check(driver_->cuCtxSetCurrent(context_), "make the CUDA context current");
+}
 
 InContext::InContext(const Driver& driver, const DeviceContext& context) : driver_(driver) {
   driver_.cuCtxGetCurrent(&before_);

@@ -28,7 +28,9 @@ Result<const Driver*> cuda_driver();
 // some stream of the process is in: a garbage collector may unload a plan, and another thread prepare one, at any time.
 class OutsideCaptures {
  public:
-  explicit OutsideCaptures(const Driver& driver) : driver_(driver) { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
+  explicit OutsideCaptures(const Driver& driver) : driver_(driver) {
+    driver_.cuThreadExchangeStreamCaptureMode(&mode_);
+  }
   ~OutsideCaptures() { driver_.cuThreadExchangeStreamCaptureMode(&mode_); }
   OutsideCaptures(const OutsideCaptures&) = delete;
 
@@ -59,8 +61,8 @@ class DeviceContext {
   cu::Context context_ = nullptr;
 };
 
-// While it lives a device's context is current in this thread, afterwards the one that was before: for what has to be freed where it
-// was made, whichever thread comes to it.
+// While it lives a device's context is current in this thread, afterwards the one that was before: for what has to be
+// freed where it was made, whichever thread comes to it.
 class InContext {
  public:
   InContext(const Driver& driver, const DeviceContext& context);

@@ -48,20 +48,24 @@ bool same_layout(const std::vector<int64_t>& shape, const std::vector<int64_t>& 
 }  // namespace
 
 Result<void*> checked_address(const DLTensor& tensor, const PlanBuffer& buffer) {
-  const auto wrong = [&](const std::string& what) { return fail(Code::bad_argument, fmt::format("tensor `{}`: {}", buffer.name, what)); };
+  const auto wrong = [&](const std::string& what) {
+    return fail(Code::bad_argument, fmt::format("tensor `{}`: {}", buffer.name, what));
+  };
   if (tensor.device.type != 2 && tensor.device.type != 13) return wrong("is not on a CUDA device");
   const auto [code, bits] = dl_type(buffer.dtype);
   if (tensor.dtype.code != code || tensor.dtype.bits != bits || tensor.dtype.lanes != 1) {
-    return wrong(fmt::format("has DLPack type ({}, {} bits), the plan was made for {}", tensor.dtype.code, tensor.dtype.bits,
-                             name_of(buffer.dtype)));
+    return wrong(fmt::format("has DLPack type ({}, {} bits), the plan was made for {}", tensor.dtype.code,
+                             tensor.dtype.bits, name_of(buffer.dtype)));
   }
   const std::vector<int64_t> shape(tensor.shape, tensor.shape + tensor.rank);
   if (shape != buffer.shape) {
-    return wrong(fmt::format("has shape [{}], the plan was made for [{}]", fmt::join(shape, ", "), fmt::join(buffer.shape, ", ")));
+    return wrong(fmt::format("has shape [{}], the plan was made for [{}]", fmt::join(shape, ", "),
+                             fmt::join(buffer.shape, ", ")));
   }
   const std::vector<int64_t> strides = strides_of(tensor);
   if (!same_layout(shape, strides, buffer.strides)) {
-    return wrong(fmt::format("has strides [{}], the plan was made for [{}]", fmt::join(strides, ", "), fmt::join(buffer.strides, ", ")));
+    return wrong(fmt::format("has strides [{}], the plan was made for [{}]", fmt::join(strides, ", "),
+                             fmt::join(buffer.strides, ", ")));
   }
   return static_cast<void*>(static_cast<char*>(tensor.data) + tensor.byte_offset);
 }

@@ -11,7 +11,8 @@ namespace {
 
 // "sm_90a": code for exactly 9.0; "sm_80": for 8.0 and later minors of 8.
 Status check_target(const Driver& driver, const std::string& target) {
-  if (!target.starts_with("sm_")) return fail(Code::bad_record, fmt::format("the plan's target `{}` is no sm_NN", target));
+  if (!target.starts_with("sm_"))
+    return fail(Code::bad_record, fmt::format("the plan's target `{}` is no sm_NN", target));
   cu::Device device = 0;
   int major = 0, minor = 0;
   SOLSTICE_CHECK(driver.check(driver.cuCtxGetDevice(&device), "find the current GPU"));
@@ -20,7 +21,8 @@ Status check_target(const Driver& driver, const std::string& target) {
   const int wanted = std::atoi(target.c_str() + 3);
   const bool exact = target.back() == 'a';
   if (wanted / 10 == major && (exact ? wanted % 10 == minor : wanted % 10 <= minor)) return success();
-  return fail(Code::bad_argument, fmt::format("the plan is for {}, this GPU is sm_{}{}; make it again for this GPU", target, major, minor));
+  return fail(Code::bad_argument,
+              fmt::format("the plan is for {}, this GPU is sm_{}{}; make it again for this GPU", target, major, minor));
 }
 
 }  // namespace
@@ -41,8 +43,9 @@ Result<std::unique_ptr<Executor>> Executor::create(const Driver& driver, LoadedP
 Status Executor::load_libraries() {
   for (size_t i = libraries_.size(); i < loaded_.cubins.size(); ++i) {
     cu::Library library = nullptr;
-    SOLSTICE_CHECK(driver_.check(driver_.cuLibraryLoadData(&library, loaded_.cubins[i].data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                                 fmt::format("load {}", loaded_.plan.modules[i].cubin)));
+    SOLSTICE_CHECK(driver_.check(
+        driver_.cuLibraryLoadData(&library, loaded_.cubins[i].data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+        fmt::format("load {}", loaded_.plan.modules[i].cubin)));
     libraries_.push_back(library);
   }
   return success();

@@ -11,7 +11,8 @@ namespace {
 
 Result<std::string> read_cubin(const PlanModule& module, const std::filesystem::path& folder) {
   if (module.cubin.empty() || module.cubin.find('/') != std::string::npos) {
-    return fail(Code::bad_record, fmt::format("module `{}`: `{}` is not a file name beside the plan", module.name, module.cubin));
+    return fail(Code::bad_record,
+                fmt::format("module `{}`: `{}` is not a file name beside the plan", module.name, module.cubin));
   }
   return read_file(folder / module.cubin);
 }
@@ -23,13 +24,16 @@ Status check_cubin(const PlanModule& module, const std::string& cubin) {
   }
   const std::string hash = hash_hex(cubin);
   if (module.hash == hash) return success();
-  return fail(Code::bad_record, fmt::format("module `{}`: {} has hash {}, the plan was made with {}; build the plan again", module.name,
-                                            module.cubin, hash, module.hash));
+  return fail(Code::bad_record,
+              fmt::format("module `{}`: {} has hash {}, the plan was made with {}; build the plan again", module.name,
+                          module.cubin, hash, module.hash));
 }
 
 }  // namespace
 
-bool is_interface(const PlanBuffer& buffer) { return buffer.kind != BufferKind::kWorkspace && buffer.kind != BufferKind::kConstant; }
+bool is_interface(const PlanBuffer& buffer) {
+  return buffer.kind != BufferKind::kWorkspace && buffer.kind != BufferKind::kConstant;
+}
 
 Result<LoadedPlan> make_loaded_plan(Plan plan, std::vector<std::string> cubins) {
   SOLSTICE_CHECK(validate(plan));

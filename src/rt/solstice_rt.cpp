@@ -30,7 +30,9 @@ int answer(const Error& error, char* err, size_t err_len) {
   return error.kind() == ErrorKind::kInput ? 1 : error.kind() == ErrorKind::kEnvironment ? 2 : 3;
 }
 
-int answer(const Status& status, char* err, size_t err_len) { return status.ok() ? 0 : answer(status.error(), err, err_len); }
+int answer(const Status& status, char* err, size_t err_len) {
+  return status.ok() ? 0 : answer(status.error(), err, err_len);
+}
 
 Result<std::unique_ptr<solstice_rt_plan>> load(const char* path) {
   SOLSTICE_TRY(const solstice::rt::Driver* const driver, solstice::rt::cuda_driver());
@@ -77,13 +79,21 @@ size_t solstice_rt_tensor_count(const solstice_rt_plan* plan) { return plan->exe
 const char* solstice_rt_tensor_name(const solstice_rt_plan* plan, size_t i) {
   return tensor(plan, i) ? tensor(plan, i)->name.c_str() : nullptr;
 }
-const char* solstice_rt_tensor_kind(const solstice_rt_plan* plan, size_t i) { return tensor(plan, i) ? plan->kinds[i].c_str() : nullptr; }
+const char* solstice_rt_tensor_kind(const solstice_rt_plan* plan, size_t i) {
+  return tensor(plan, i) ? plan->kinds[i].c_str() : nullptr;
+}
 const char* solstice_rt_tensor_path(const solstice_rt_plan* plan, size_t i) {
   return tensor(plan, i) ? tensor(plan, i)->path.c_str() : nullptr;
 }
-const char* solstice_rt_tensor_dtype(const solstice_rt_plan* plan, size_t i) { return tensor(plan, i) ? plan->dtypes[i].c_str() : nullptr; }
-int64_t solstice_rt_tensor_bytes(const solstice_rt_plan* plan, size_t i) { return tensor(plan, i) ? tensor(plan, i)->bytes : -1; }
-int64_t solstice_rt_tensor_alignment(const solstice_rt_plan* plan, size_t i) { return tensor(plan, i) ? tensor(plan, i)->alignment : -1; }
+const char* solstice_rt_tensor_dtype(const solstice_rt_plan* plan, size_t i) {
+  return tensor(plan, i) ? plan->dtypes[i].c_str() : nullptr;
+}
+int64_t solstice_rt_tensor_bytes(const solstice_rt_plan* plan, size_t i) {
+  return tensor(plan, i) ? tensor(plan, i)->bytes : -1;
+}
+int64_t solstice_rt_tensor_alignment(const solstice_rt_plan* plan, size_t i) {
+  return tensor(plan, i) ? tensor(plan, i)->alignment : -1;
+}
 int solstice_rt_tensor_rank(const solstice_rt_plan* plan, size_t i) {
   return tensor(plan, i) ? static_cast<int>(tensor(plan, i)->shape.size()) : -1;
 }
@@ -93,15 +103,21 @@ const int64_t* solstice_rt_tensor_shape(const solstice_rt_plan* plan, size_t i) 
 const int64_t* solstice_rt_tensor_strides(const solstice_rt_plan* plan, size_t i) {
   return tensor(plan, i) ? tensor(plan, i)->strides.data() : nullptr;
 }
-size_t solstice_rt_workspace_bytes(const solstice_rt_plan* plan) { return static_cast<size_t>(plan->executor->workspace_bytes()); }
+size_t solstice_rt_workspace_bytes(const solstice_rt_plan* plan) {
+  return static_cast<size_t>(plan->executor->workspace_bytes());
+}
 
-int solstice_rt_prepare(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err, size_t err_len) {
-  return answer(plan->executor->prepare({tensors, plan->executor->tensor_count()}, workspace, static_cast<solstice::cu::Stream>(stream)),
+int solstice_rt_prepare(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err,
+                        size_t err_len) {
+  return answer(plan->executor->prepare({tensors, plan->executor->tensor_count()}, workspace,
+                                        static_cast<solstice::cu::Stream>(stream)),
                 err, err_len);
 }
 
-int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err, size_t err_len) {
-  return answer(plan->executor->launch({tensors, plan->executor->tensor_count()}, workspace, static_cast<solstice::cu::Stream>(stream)),
+int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err,
+                       size_t err_len) {
+  return answer(plan->executor->launch({tensors, plan->executor->tensor_count()}, workspace,
+                                       static_cast<solstice::cu::Stream>(stream)),
                 err, err_len);
 }
 
@@ -110,15 +126,15 @@ int solstice_rt_relaunch(const solstice_rt_call* call, void* const* moved) {
   return solstice_rt_launch(call->plan, call->tensors, call->workspace, call->stream, call->err, call->err_len);
 }
 
-int solstice_rt_prepare_dl(solstice_rt_plan* plan, const DLTensor* const* tensors, size_t count, void* workspace, void* stream, char* err,
-                           size_t err_len) {
+int solstice_rt_prepare_dl(solstice_rt_plan* plan, const DLTensor* const* tensors, size_t count, void* workspace,
+                           void* stream, char* err, size_t err_len) {
   const auto found = addresses(*plan, tensors, count);
   if (!found.ok()) return answer(found.error(), err, err_len);
   return answer(plan->executor->prepare(*found, workspace, static_cast<solstice::cu::Stream>(stream)), err, err_len);
 }
 
-int solstice_rt_launch_dl(solstice_rt_plan* plan, const DLTensor* const* tensors, size_t count, void* workspace, void* stream, char* err,
-                          size_t err_len) {
+int solstice_rt_launch_dl(solstice_rt_plan* plan, const DLTensor* const* tensors, size_t count, void* workspace,
+                          void* stream, char* err, size_t err_len) {
   const auto found = addresses(*plan, tensors, count);
   if (!found.ok()) return answer(found.error(), err, err_len);
   return answer(plan->executor->launch(*found, workspace, static_cast<solstice::cu::Stream>(stream)), err, err_len);

@@ -45,8 +45,10 @@ const int64_t* solstice_rt_tensor_shape(const solstice_rt_plan* plan, size_t i);
 const int64_t* solstice_rt_tensor_strides(const solstice_rt_plan* plan, size_t i); /* elements */
 size_t solstice_rt_workspace_bytes(const solstice_rt_plan* plan);                  /* 256-byte aligned, may be 0 */
 
-int solstice_rt_prepare(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err, size_t err_len);
-int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err, size_t err_len);
+int solstice_rt_prepare(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err,
+                        size_t err_len);
+int solstice_rt_launch(solstice_rt_plan* plan, void* const* tensors, void* workspace, void* stream, char* err,
+                       size_t err_len);
 
 /* launch with all that stays the same laid down once, for callers to whom every argument is dear. The caller owns it
  * and what it points to, and calls with it from one thread at a time. */
@@ -64,14 +66,14 @@ typedef struct {
 int solstice_rt_relaunch(const solstice_rt_call* call, void* const* moved);
 
 /* The same with DLPack tensors, whose dtype, shape, strides and device are checked against the plan. */
-int solstice_rt_prepare_dl(solstice_rt_plan* plan, const struct DLTensor* const* tensors, size_t count, void* workspace, void* stream,
-                           char* err, size_t err_len);
-int solstice_rt_launch_dl(solstice_rt_plan* plan, const struct DLTensor* const* tensors, size_t count, void* workspace, void* stream,
-                          char* err, size_t err_len);
+int solstice_rt_prepare_dl(solstice_rt_plan* plan, const struct DLTensor* const* tensors, size_t count, void* workspace,
+                           void* stream, char* err, size_t err_len);
+int solstice_rt_launch_dl(solstice_rt_plan* plan, const struct DLTensor* const* tensors, size_t count, void* workspace,
+                          void* stream, char* err, size_t err_len);
 
 /* TVM-FFI's calling convention: __tvm_ffi_solstice_rt_launch(plan, workspace, tensor...) with the plan as an opaque
- * pointer, the workspace as a tensor, an opaque pointer or None, and the interface tensors in plan order, on TVM-FFI's current
- * stream of their device. Works in any host; errors reach TVM-FFI where its library is loaded. */
+ * pointer, the workspace as a tensor, an opaque pointer or None, and the interface tensors in plan order, on TVM-FFI's
+ * current stream of their device. Works in any host; errors reach TVM-FFI where its library is loaded. */
 
 #ifdef __cplusplus
 }

@@ -47,12 +47,14 @@ Status encode_tensor_map(const Driver& driver, const TensorMap& map, cu::DeviceP
   }
   const cu::DevicePtr address = base + static_cast<uint64_t>(map.offset);
   if (address % 16 != 0) {
-    return fail(Code::bad_argument, fmt::format("`{}` lies at {:#x}; a TMA descriptor needs 16-byte alignment", map.buffer, address));
+    return fail(Code::bad_argument,
+                fmt::format("`{}` lies at {:#x}; a TMA descriptor needs 16-byte alignment", map.buffer, address));
   }
-  return driver.check(driver.cuTensorMapEncodeTiled(&out, type_of(map), static_cast<unsigned>(rank), reinterpret_cast<void*>(address),
-                                                    extents.data(), strides.data(), box.data(), steps.data(), 0, swizzle_of(map.swizzle),
-                                                    promotion_of(map.l2_promotion), map.nan_fill ? 1 : 0),
-                      fmt::format("encode the TMA descriptor of `{}`", map.buffer));
+  return driver.check(
+      driver.cuTensorMapEncodeTiled(&out, type_of(map), static_cast<unsigned>(rank), reinterpret_cast<void*>(address),
+                                    extents.data(), strides.data(), box.data(), steps.data(), 0,
+                                    swizzle_of(map.swizzle), promotion_of(map.l2_promotion), map.nan_fill ? 1 : 0),
+      fmt::format("encode the TMA descriptor of `{}`", map.buffer));
 }
 
 }  // namespace solstice::rt

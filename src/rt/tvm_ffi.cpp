@@ -39,7 +39,8 @@ int raise(const char* kind, const char* message) {
 
 const DLTensor* tensor_of(const TVMFFIAny& any) {
   if (any.type_index == kDLTensorPointer) return static_cast<const DLTensor*>(any.pointer);
-  if (any.type_index == kTensorObject) return reinterpret_cast<const DLTensor*>(static_cast<char*>(any.pointer) + kObjectHeader);
+  if (any.type_index == kTensorObject)
+    return reinterpret_cast<const DLTensor*>(static_cast<char*>(any.pointer) + kObjectHeader);
   return nullptr;
 }
 
@@ -57,14 +58,16 @@ int __tvm_ffi_solstice_rt_launch(void*, const TVMFFIAny* args, int32_t count, TV
   std::vector<const DLTensor*> tensors;
   for (int32_t i = 2; i < count; ++i) {
     const DLTensor* tensor = tensor_of(args[i]);
-    if (!tensor) return raise("TypeError", ("solstice_rt_launch: argument " + std::to_string(i) + " is no tensor").c_str());
+    if (!tensor)
+      return raise("TypeError", ("solstice_rt_launch: argument " + std::to_string(i) + " is no tensor").c_str());
     tensors.push_back(tensor);
   }
   void* stream = nullptr;
-  if (TVMFFIEnvGetStream && !tensors.empty()) stream = TVMFFIEnvGetStream(tensors[0]->device.type, tensors[0]->device.id);
+  if (TVMFFIEnvGetStream && !tensors.empty())
+    stream = TVMFFIEnvGetStream(tensors[0]->device.type, tensors[0]->device.id);
   char message[1024] = {};
-  const int failed = solstice_rt_launch_dl(static_cast<solstice_rt_plan*>(args[0].pointer), tensors.data(), tensors.size(),
-                                           workspace_of(args[1]), stream, message, sizeof message);
+  const int failed = solstice_rt_launch_dl(static_cast<solstice_rt_plan*>(args[0].pointer), tensors.data(),
+                                           tensors.size(), workspace_of(args[1]), stream, message, sizeof message);
   if (failed) return raise(failed == 1 ? "ValueError" : "RuntimeError", message);
   result->type_index = kNone;
   result->small_length = 0;

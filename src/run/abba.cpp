@@ -21,7 +21,8 @@ Result<Block> time_block(const TimeBlock& time, const ReadClocks& clocks, int re
   SOLSTICE_TRY(out.seconds, time(repetitions));
   for (const double second : out.seconds) {
     // A zero would win any comparison.
-    if (!std::isfinite(second) || second <= 0) return fail(Code::candidate_failed, fmt::format("a block measured {} s", second));
+    if (!std::isfinite(second) || second <= 0)
+      return fail(Code::candidate_failed, fmt::format("a block measured {} s", second));
   }
   if (clocks) out.clocks = clocks();
   return out;
@@ -29,7 +30,8 @@ Result<Block> time_block(const TimeBlock& time, const ReadClocks& clocks, int re
 
 class Interleaving {
  public:
-  Interleaving(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline, const ReadClocks& clocks, const AbbaOptions& options)
+  Interleaving(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline, const ReadClocks& clocks,
+               const AbbaOptions& options)
       : candidates_(candidates),
         baseline_(baseline),
         clocks_(clocks),
@@ -110,8 +112,9 @@ class Interleaving {
 
 }  // namespace
 
-Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline,
-                                                     const ReadClocks& clocks, const AbbaOptions& options) {
+Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates,
+                                                     const TimeBlock& baseline, const ReadClocks& clocks,
+                                                     const AbbaOptions& options) {
   const Seconds begin = monotonic_now();
   const Deadline deadline(options.budget);
   Interleaving all(candidates, baseline, clocks, options);

@@ -29,7 +29,8 @@ struct AbbaOptions {
 
 // One entry a candidate; one that fails (candidate_failed: also a time that is zero, negative or not finite) drops out
 // with its error and the others go on. Errors: any other of the callables, and a failing baseline.
-Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates, const TimeBlock& baseline,
-                                                     const ReadClocks& clocks, const AbbaOptions& options = {});
+Result<std::vector<Result<Timing>>> time_interleaved(const std::vector<TimeBlock>& candidates,
+                                                     const TimeBlock& baseline, const ReadClocks& clocks,
+                                                     const AbbaOptions& options = {});
 
 }  // namespace solstice::run

@@ -45,7 +45,8 @@ Result<Finding> CandidateRun::check_gaps() {
   std::string nearest = "any buffer";
   int64_t distance = layout_.bytes;
   const auto look = [&](const rt::ArenaRange& range, const PlanBuffer& buffer) {
-    const int64_t gap = found.first < range.offset ? range.offset - found.first : found.first - (range.offset + range.bytes);
+    const int64_t gap =
+        found.first < range.offset ? range.offset - found.first : found.first - (range.offset + range.bytes);
     if (gap >= distance) return;
     distance = gap;
     nearest = fmt::format("{} `{}`, {} bytes {}", enum_name(buffer.kind), buffer.name, gap,
@@ -58,7 +59,8 @@ Result<Finding> CandidateRun::check_gaps() {
   for (const PlanBuffer& buffer : plan_.buffers) {
     if (buffer.kind == BufferKind::kWorkspace) look(layout_.workspace_buffers[workspace++], buffer);
   }
-  return Finding{Outcome::kRedZone, fmt::format("{} bytes outside every buffer were written, the first near {}", found.bytes, nearest)};
+  return Finding{Outcome::kRedZone,
+                 fmt::format("{} bytes outside every buffer were written, the first near {}", found.bytes, nearest)};
 }
 
 Result<Finding> CandidateRun::check_inputs(int slot, const JudgeCase& test) {
@@ -66,30 +68,32 @@ Result<Finding> CandidateRun::check_inputs(int slot, const JudgeCase& test) {
   for (size_t i = 0; i < places.size(); ++i) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!must_stay(buffer)) continue;
-    SOLSTICE_TRY(const Difference found, judge_.kernels().differ(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
+    SOLSTICE_TRY(const Difference found,
+                 judge_.kernels().differ(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
     if (found.bytes == 0) continue;
-    return Finding{Outcome::kWroteInput, fmt::format("{} bytes of {} `{}` were overwritten, the first at byte {}", found.bytes,
-                                                     enum_name(buffer.kind), buffer.name, found.first)};
+    return Finding{Outcome::kWroteInput, fmt::format("{} bytes of {} `{}` were overwritten, the first at byte {}",
+                                                     found.bytes, enum_name(buffer.kind), buffer.name, found.first)};
   }
   return Finding{};
 }
 
-Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int pass, std::vector<OutputVerdict>& into) {
+Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int pass,
+                                            std::vector<OutputVerdict>& into) {
   const auto& places = layout_.slots[static_cast<size_t>(slot)];
   Finding first;
   for (size_t i = 0; i < places.size(); ++i) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!is_expected(buffer)) continue;
-    SOLSTICE_TRY(OutputVerdict found,
-                 judge_output(buffer, at(places[i]), test.expected.at(buffer.name), output_poison(buffer, pass), test.merge_nonfinite));
+    SOLSTICE_TRY(OutputVerdict found, judge_output(buffer, at(places[i]), test.expected.at(buffer.name),
+                                                   output_poison(buffer, pass), test.merge_nonfinite));
     if (first.passed()) first = {found.outcome, found.message};
     into.push_back(std::move(found));
   }
   return first;
 }
 
-Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
-                                                 uint8_t poison, bool merge_nonfinite) {
+Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address,
+                                                 const ExpectedOutput& expected, uint8_t poison, bool merge_nonfinite) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
   SOLSTICE_TRY(const Comparison found,
                judge_.kernels().compare(mine, expected.oracle, expected.eager, poison, merge_nonfinite, expected.room));
@@ -106,20 +110,22 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
   if (found.poison_left > 0) {
     decide(Outcome::kNotWritten, fmt::format("{} of {} elements were not written", found.poison_left, found.elements));
   } else if (found.class_mismatches > 0) {
-    decide(Outcome::kNanMismatch,
-           fmt::format("{} of {} elements are NaN or infinite where PyTorch's are not, or the other way round; the first is element {}",
-                       found.class_mismatches, found.elements, found.first_mismatch));
+    decide(Outcome::kNanMismatch, fmt::format("{} of {} elements are NaN or infinite where PyTorch's are not, or the "
+                                              "other way round; the first is element {}",
+                                              found.class_mismatches, found.elements, found.first_mismatch));
   } else if (!is_float(buffer.dtype)) {
-    if (found.unequal > 0) decide(Outcome::kWrongResult, fmt::format("{} of {} integers differ", found.unequal, found.elements));
+    if (found.unequal > 0)
+      decide(Outcome::kWrongResult, fmt::format("{} of {} integers differ", found.unequal, found.elements));
   } else {
-    const numerics::Limit limit = numerics::limit_of(judge_.options().policy, pytorch, expected.sum, expected.own, expected.tf32);
+    const numerics::Limit limit =
+        numerics::limit_of(judge_.options().policy, pytorch, expected.sum, expected.own, expected.tf32);
     out.limit_normwise = limit.allowed.normwise;
     out.limit_elementwise = limit.allowed.elementwise;
     out.limit_because = limit.because;
     const std::string violated = numerics::violation(limit, {found.normwise, found.elementwise});
     if (!violated.empty()) {
-      decide(Outcome::kWrongResult,
-             fmt::format("{}; at worst element {}: {} instead of {}", violated, found.worst, found.got, found.expected));
+      decide(Outcome::kWrongResult, fmt::format("{}; at worst element {}: {} instead of {}", violated, found.worst,
+                                                found.got, found.expected));
     }
   }
   return out;

@@ -11,7 +11,8 @@ namespace solstice::run {
 namespace {
 
 bool has_prepare(const Plan& plan) {
-  return std::any_of(plan.steps.begin(), plan.steps.end(), [](const Step& step) { return step.phase == Phase::kPrepare; });
+  return std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const Step& step) { return step.phase == Phase::kPrepare; });
 }
 
 }  // namespace
@@ -60,7 +61,8 @@ Status CandidateRun::check_case(const JudgeCase& test) const {
     if (is_given(buffer) && given->second.bytes != buffer.bytes) {
       return wrong(buffer, fmt::format("{} bytes are given, the plan has {}", given->second.bytes, buffer.bytes));
     }
-    if (is_given(buffer) && given->second.dtype != buffer.dtype) return wrong(buffer, "another dtype is given than the plan has");
+    if (is_given(buffer) && given->second.dtype != buffer.dtype)
+      return wrong(buffer, "another dtype is given than the plan has");
     if (is_expected(buffer) && !test.expected.contains(buffer.name)) return wrong(buffer, "no value is expected");
   }
   return success();
@@ -71,7 +73,8 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   sandbox_ = hello.sandbox;
   const auto absolute = std::filesystem::absolute(plan_json).string();
   RunnerLoad request{absolute, slots, judge_.options().red_zone, ""};
-  const bool given = std::any_of(plan_.modules.begin(), plan_.modules.end(), [](const PlanModule& module) { return module.given; });
+  const bool given =
+      std::any_of(plan_.modules.begin(), plan_.modules.end(), [](const PlanModule& module) { return module.given; });
   if (given) {
     SOLSTICE_TRY(request.scrub, judge_.scrub());
   }
@@ -81,7 +84,8 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
     return std::move(loaded).error();
   }
   layout_ = rt::lay_out_arena(plan_, slots, judge_.options().red_zone);
-  if (loaded->bytes != layout_.bytes) return Finding{Outcome::kCrashed, "the runner's memory is not laid out as agreed"};
+  if (loaded->bytes != layout_.bytes)
+    return Finding{Outcome::kCrashed, "the runner's memory is not laid out as agreed"};
   SOLSTICE_TRY(arena_, judge_.imports().open(loaded->handle));
   loaded_ = *loaded;
   for (const rt::ArenaRange& gap : layout_.gaps) SOLSTICE_CHECK(judge_.kernels().fill(at(gap), kRedZone, gap.bytes));
@@ -119,8 +123,8 @@ Status CandidateRun::give(int slot, const JudgeCase& test, bool inputs) {
   return judge_.kernels().finish();
 }
 
-// A kernel can reach every slot and the whole workspace, whatever it was given, and could find there what it computed before. So
-// all of that is poisoned, and `prepare`, whose results last, is done anew. It sees no inputs.
+// A kernel can reach every slot and the whole workspace, whatever it was given, and could find there what it computed
+// before. So all of that is poisoned, and `prepare`, whose results last, is done anew. It sees no inputs.
 Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pass) {
   if (!prepared_ || has_prepare(plan_)) {
     SOLSTICE_CHECK(poison(pass, true));
@@ -165,7 +169,8 @@ Result<CaseVerdict> CandidateRun::run_case(const JudgeCase& test, int pass) {
   return check(slot, test, pass, std::move(verdict));
 }
 
-Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out) {
+Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer,
+                                        TimedBlock& out) {
   RunnerTime request;
   request.cupti = tracer == Tracer::kCupti;
   request.flush_bytes = judge_.flush_bytes();
@@ -185,17 +190,20 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
     if (const auto finding = finding_of(times.error(), false)) return *finding;
     return times.error();
   }
-  if (times->seconds.size() != turns.size()) return Finding{Outcome::kCrashed, "the runner timed another number of repetitions"};
+  if (times->seconds.size() != turns.size())
+    return Finding{Outcome::kCrashed, "the runner timed another number of repetitions"};
   if (!times->same_activities || (!out.activities.empty() && out.activities != times->activities)) {
     return Finding{Outcome::kWrongResult, "the kernels that ran were not the same in every repetition"};
   }
   out.seconds.insert(out.seconds.end(), times->seconds.begin(), times->seconds.end());
   out.activities = times->activities;
-  out.activity_seconds.insert(out.activity_seconds.end(), times->activity_seconds.begin(), times->activity_seconds.end());
+  out.activity_seconds.insert(out.activity_seconds.end(), times->activity_seconds.begin(),
+                              times->activity_seconds.end());
   out.launch = times->launch;
   for (const Turn& turn : turns) {
     SOLSTICE_TRY(CaseVerdict found, check(turn.slot, *contents[static_cast<size_t>(turn.content)], 0, {}));
-    if (found.outcome != Outcome::kPassed) return Finding{found.outcome, fmt::format("timed run, {}: {}", found.name, found.message)};
+    if (found.outcome != Outcome::kPassed)
+      return Finding{found.outcome, fmt::format("timed run, {}: {}", found.name, found.message)};
   }
   return Finding{};
 }
@@ -206,7 +214,8 @@ Result<TimedBlock> CandidateRun::time(const std::vector<JudgeCase>& cases, int r
   for (const JudgeCase& test : cases) {
     const bool same = std::all_of(interface_.begin(), interface_.end(), [&](size_t i) {
       const PlanBuffer& buffer = plan_.buffers[i];
-      return buffer.kind != BufferKind::kParam || test.given.at(buffer.name).address == cases[0].given.at(buffer.name).address;
+      return buffer.kind != BufferKind::kParam ||
+             test.given.at(buffer.name).address == cases[0].given.at(buffer.name).address;
     });
     if (same) usable.push_back(&test);
   }

@@ -11,10 +11,13 @@
 namespace solstice::run {
 
 constexpr uint8_t kRedZone = 0xa7;
-constexpr uint8_t kPoison = 0xff;                    // NaN in every float format
-constexpr uint8_t kPassPoison[2] = {kPoison, 0x5a};  // of workspace and of integers, by pass: -1 may be what is expected
+constexpr uint8_t kPoison = 0xff;  // NaN in every float format
+constexpr uint8_t kPassPoison[2] = {kPoison,
+                                    0x5a};  // of workspace and of integers, by pass: -1 may be what is expected
 
-inline uint8_t output_poison(const PlanBuffer& buffer, int pass) { return is_float(buffer.dtype) ? kPoison : kPassPoison[pass]; }
+inline uint8_t output_poison(const PlanBuffer& buffer, int pass) {
+  return is_float(buffer.dtype) ? kPoison : kPassPoison[pass];
+}
 inline bool is_given(const PlanBuffer& buffer) { return buffer.kind != BufferKind::kOutput; }
 inline bool must_stay(const PlanBuffer& buffer) { return is_given(buffer) && !buffer.written; }
 inline bool is_expected(const PlanBuffer& buffer) { return buffer.kind == BufferKind::kOutput || buffer.written; }
@@ -59,8 +62,8 @@ class CandidateRun {
   Result<Finding> check_inputs(int slot, const JudgeCase& test);
   Result<Finding> check_outputs(int slot, const JudgeCase& test, int pass, std::vector<OutputVerdict>& into);
   Result<CaseVerdict> check(int slot, const JudgeCase& test, int pass, CaseVerdict verdict);
-  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected, uint8_t poison,
-                                     bool merge_nonfinite);
+  Result<OutputVerdict> judge_output(const PlanBuffer& buffer, cu::DevicePtr address, const ExpectedOutput& expected,
+                                     uint8_t poison, bool merge_nonfinite);
   Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out);
 
   Judge& judge_;

@@ -25,9 +25,11 @@ void for_each_tensor(Cases& cases, const Visit& visit) {
 Status check_room(const Judge& to, double bytes, Bytes beside) {
   SOLSTICE_TRY(const Bytes free, to.free_memory());
   if (bytes + beside.value <= free.value) return success();
-  return fail(Code::too_large, fmt::format("copies of inputs and results take {:.2f} GiB there, a candidate {:.2f} GiB or more, and {:.2f} "
-                                           "GiB are free",
-                                           bytes / kGib, beside.value / kGib, free.value / kGib));
+  return fail(
+      Code::too_large,
+      fmt::format("copies of inputs and results take {:.2f} GiB there, a candidate {:.2f} GiB or more, and {:.2f} "
+                  "GiB are free",
+                  bytes / kGib, beside.value / kGib, free.value / kGib));
 }
 
 }  // namespace
@@ -45,7 +47,8 @@ std::vector<DeviceTensor> tensors_of(const std::vector<JudgeCase>& cases) {
   return out;
 }
 
-Result<CaseCopies> CaseCopies::make(const std::vector<JudgeCase>& cases, const Judge& from, const Judge& to, Bytes beside) {
+Result<CaseCopies> CaseCopies::make(const std::vector<JudgeCase>& cases, const Judge& from, const Judge& to,
+                                    Bytes beside) {
   const std::vector<DeviceTensor> tensors = tensors_of(cases);
   double bytes = 0;
   for (const DeviceTensor& tensor : tensors) bytes += static_cast<double>(tensor.bytes);
@@ -55,8 +58,8 @@ Result<CaseCopies> CaseCopies::make(const std::vector<JudgeCase>& cases, const J
   std::map<cu::DevicePtr, cu::DevicePtr> moved;
   for (const DeviceTensor& tensor : tensors) {
     SOLSTICE_TRY(DeviceBuffer buffer, DeviceBuffer::allocate(driver, tensor.bytes));
-    SOLSTICE_CHECK(driver.check(driver.cuMemcpyPeer(buffer.address(), to.device().handle(), tensor.address, from.device().handle(),
-                                                    static_cast<size_t>(tensor.bytes)),
+    SOLSTICE_CHECK(driver.check(driver.cuMemcpyPeer(buffer.address(), to.device().handle(), tensor.address,
+                                                    from.device().handle(), static_cast<size_t>(tensor.bytes)),
                                 "copy a tensor to another GPU"));
     moved[tensor.address] = buffer.address();
     out.memory_.push_back(std::move(buffer));

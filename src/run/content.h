@@ -12,9 +12,9 @@ struct Turn {
   int content = 0;
 };
 
-// A batch of repetitions in the order of their launches, each in a slot of its own and each with content of its own: a kernel that
-// reads other slots must not find there what it is to compute. With two contents, no two launches in a row have the same, across
-// batches of one size too.
+// A batch of repetitions in the order of their launches, each in a slot of its own and each with content of its own: a
+// kernel that reads other slots must not find there what it is to compute. With two contents, no two launches in a row
+// have the same, across batches of one size too.
 std::vector<Turn> turns_of(int slots, int contents, uint64_t batch);
 
 }  // namespace solstice::run

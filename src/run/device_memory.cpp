@@ -33,8 +33,8 @@ Result<DeviceBuffer> DeviceBuffer::allocate(const rt::Driver& driver, int64_t by
   out.driver_ = &driver;
   out.bytes_ = bytes;
   if (bytes == 0) return out;
-  SOLSTICE_CHECK(
-      driver.check(driver.cuMemAlloc(&out.address_, static_cast<size_t>(bytes)), fmt::format("allocate {} bytes on the GPU", bytes)));
+  SOLSTICE_CHECK(driver.check(driver.cuMemAlloc(&out.address_, static_cast<size_t>(bytes)),
+                              fmt::format("allocate {} bytes on the GPU", bytes)));
   return out;
 }
 
@@ -59,7 +59,8 @@ Result<cu::DevicePtr> IpcImports::open(const std::string& hex_handle) {
   if (const auto found = open_.find(hex_handle); found != open_.end()) return found->second.address;
   SOLSTICE_TRY(const cu::IpcMemHandle handle, rt::handle_from_hex(hex_handle));
   cu::DevicePtr address = 0;
-  SOLSTICE_CHECK(driver_.check(driver_.cuIpcOpenMemHandle(&address, handle, cu::kIpcLazyPeerAccess), "open another process's GPU memory"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuIpcOpenMemHandle(&address, handle, cu::kIpcLazyPeerAccess),
+                               "open another process's GPU memory"));
   open_[hex_handle] = {address, owner_};
   return address;
 }

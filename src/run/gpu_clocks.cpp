@@ -34,10 +34,12 @@ Result<GpuClocks> GpuClocks::open(const std::string& bus_id) {
     return unavailable(why ? why : "libnvidia-ml.so.1 was not found");
   }
   auto nvml = std::make_shared<Nvml>();
-  const bool whole = find(library, "nvmlInit_v2", nvml->init) && find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml->by_bus) &&
+  const bool whole = find(library, "nvmlInit_v2", nvml->init) &&
+                     find(library, "nvmlDeviceGetHandleByPciBusId_v2", nvml->by_bus) &&
                      find(library, "nvmlDeviceGetClockInfo", nvml->clock) &&
                      find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", nvml->throttle) &&
-                     find(library, "nvmlDeviceGetTemperature", nvml->temperature) && find(library, "nvmlDeviceGetPowerUsage", nvml->power);
+                     find(library, "nvmlDeviceGetTemperature", nvml->temperature) &&
+                     find(library, "nvmlDeviceGetPowerUsage", nvml->power);
   if (!whole) return unavailable("it lacks a function");
   (void)find(library, "nvmlDeviceGetTotalEnergyConsumption", nvml->energy);
   void* device = nullptr;

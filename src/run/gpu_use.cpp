@@ -41,7 +41,8 @@ class UseReader {
                        get(library, "nvmlDeviceGetMemoryInfo", out.memory_) &&
                        get(library, "nvmlDeviceGetUtilizationRates", out.utilization_) &&
                        get(library, "nvmlDeviceGetComputeRunningProcesses_v3", out.processes_) &&
-                       get(library, "nvmlDeviceGetName", out.name_) && get(library, "nvmlSystemGetDriverVersion", out.driver_);
+                       get(library, "nvmlDeviceGetName", out.name_) &&
+                       get(library, "nvmlSystemGetDriverVersion", out.driver_);
     if (!whole) return fail(Code::no_driver, "NVML lacks a function; a driver for CUDA 12.0 or newer is needed");
     if (const int error = init()) return fail(Code::no_driver, fmt::format("NVML does not start (error {})", error));
     if (const int error = by_bus(bus_id.c_str(), &out.device_)) {
@@ -52,7 +53,8 @@ class UseReader {
 
   Result<int> utilization() const {
     NvmlUtilization rates{};
-    if (const int error = utilization_(device_, &rates)) return fail(Code::not_yet, fmt::format("NVML error {}", error));
+    if (const int error = utilization_(device_, &rates))
+      return fail(Code::not_yet, fmt::format("NVML error {}", error));
     return static_cast<int>(rates.gpu);
   }
 
@@ -98,7 +100,8 @@ class UseReader {
 std::string listing(const GpuUse& use) {
   std::string out;
   for (const GpuUser& user : use.users) {
-    out += fmt::format("{}process {}{}{}", out.empty() ? "" : ", ", user.pid, user.name.empty() ? "" : " (" + user.name + ")",
+    out += fmt::format("{}process {}{}{}", out.empty() ? "" : ", ", user.pid,
+                       user.name.empty() ? "" : " (" + user.name + ")",
                        user.memory.value > 0 ? fmt::format(" with {:.1f} GiB", user.memory.value / kNotable) : "");
   }
   return out.empty() ? "a process that NVML does not show here (outside this container, perhaps)" : out;
@@ -122,21 +125,23 @@ Result<GpuUse> gpu_use(const std::string& bus_id) {
 
 Status refuse_busy(const GpuUse& use, int64_t own) {
   if (use.utilization.value_or(0) < kBusyPercent) return success();  // use_note() tells of an unknown one
-  const bool alone =
-      !use.users.empty() && std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
+  const bool alone = !use.users.empty() &&
+                     std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
   if (alone) return success();
-  return fail(Code::gpu_busy, fmt::format("the GPU ({}) is {} % busy, by {}; times taken beside other work mean nothing: wait for "
-                                          "it to end, or choose another GPU with CUDA_VISIBLE_DEVICES",
-                                          use.gpu, *use.utilization, listing(use)));
+  return fail(Code::gpu_busy,
+              fmt::format("the GPU ({}) is {} % busy, by {}; times taken beside other work mean nothing: wait for "
+                          "it to end, or choose another GPU with CUDA_VISIBLE_DEVICES",
+                          use.gpu, *use.utilization, listing(use)));
 }
 
 std::string use_note(const GpuUse& use) {
   std::string out;
-  if (!use.utilization) out = fmt::format("whether others keep the GPU busy is unknown: its utilization cannot be read ({})", use.unknown);
+  if (!use.utilization)
+    out = fmt::format("whether others keep the GPU busy is unknown: its utilization cannot be read ({})", use.unknown);
   if (use.memory_used.value < kNotable) return out;
   if (!out.empty()) out += "; ";
-  return out + fmt::format("others held {:.1f} of {:.1f} GiB of the GPU's memory when the run began: {}", use.memory_used.value / kNotable,
-                           use.memory_total.value / kNotable, listing(use));
+  return out + fmt::format("others held {:.1f} of {:.1f} GiB of the GPU's memory when the run began: {}",
+                           use.memory_used.value / kNotable, use.memory_total.value / kNotable, listing(use));
 }
 
 }  // namespace solstice::run

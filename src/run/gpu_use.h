@@ -32,8 +32,8 @@ struct GpuUse {
 // is idle already: a run that has just ended must not count. Error no_driver where NVML cannot be used.
 Result<GpuUse> gpu_use(const std::string& bus_id);
 
-// Error gpu_busy, naming the processes, where others keep the GPU busy. `own` (0: none) is a process whose work does not
-// count: the caller's, which waits for us. It is excused where it is the only one that NVML shows.
+// Error gpu_busy, naming the processes, where others keep the GPU busy. `own` (0: none) is a process whose work does
+// not count: the caller's, which waits for us. It is excused where it is the only one that NVML shows.
 Status refuse_busy(const GpuUse& use, int64_t own = 0);
 // What a report should say: that the utilization is unknown, and which processes merely hold memory. "" where there is
 // nothing to say.

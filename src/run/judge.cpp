@@ -202,7 +202,8 @@ Result<Verdict> Judge::verify_more(const std::vector<JudgeCase>& cases) {
 
 Result<TimedBlock> Judge::time_block(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer) {
   if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is timed");
-  if (cases.empty() || repetitions < 1) return fail(Code::bad_argument, "timing needs at least one case and one repetition");
+  if (cases.empty() || repetitions < 1)
+    return fail(Code::bad_argument, "timing needs at least one case and one repetition");
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
   SOLSTICE_CHECK(settle());
   SOLSTICE_TRY(TimedBlock block, current_->time(cases, repetitions, tracer));

@@ -36,8 +36,9 @@ struct ExpectedOutput {
   DeviceTensor oracle;                // float64 for floats
   std::optional<DeviceTensor> eager;  // PyTorch's own result
   numerics::Sum sum;                  // the reduction behind it, for the modelled error
-  std::optional<DeviceTensor> room;   // f32: how far a value may lie off where the inputs do not determine it, else negative
-  numerics::Errors tf32{-1, -1};      // of PyTorch's own result with TF32 allowed, negative where it was not measured
+  std::optional<DeviceTensor>
+      room;  // f32: how far a value may lie off where the inputs do not determine it, else negative
+  numerics::Errors tf32{-1, -1};  // of PyTorch's own result with TF32 allowed, negative where it was not measured
   numerics::OwnMath own = numerics::OwnMath::kStrict;
 };
 
@@ -48,8 +49,9 @@ struct JudgeCase {
   std::string set;   // of the oracle
   std::map<std::string, DeviceTensor> given;
   std::map<std::string, ExpectedOutput> expected;
-  bool tf32_measured = false;    // ExpectedOutput::tf32, as far as that could be
-  bool merge_nonfinite = false;  // NaN and the infinities count as one class: for rewritten equations, on inputs that hold such
+  bool tf32_measured = false;  // ExpectedOutput::tf32, as far as that could be
+  bool merge_nonfinite =
+      false;  // NaN and the infinities count as one class: for rewritten equations, on inputs that hold such
 };
 
 struct JudgeLimits {
@@ -64,7 +66,7 @@ struct JudgeOptions {
   numerics::Policy policy = numerics::Policy::kReference;
   JudgeLimits limits = {};
   int64_t red_zone = 4096;
-  int slots = 2;              // copies of inputs and outputs to time with, as far as memory allows; more than contents are not used
+  int slots = 2;  // copies of inputs and outputs to time with, as far as memory allows; more than contents are not used
   double memory_share = 0.6;  // of the free device memory, for those copies
   int spares = 1;             // processes that are started at once when none is left
   int first_spares = 1;       // and at the beginning, where there may be time
@@ -87,8 +89,8 @@ class Judge {
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();  // in any thread
 
-  // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots, as
-  // far as JudgeOptions::memory_share of the free memory goes, and one in any case.
+  // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots,
+  // as far as JudgeOptions::memory_share of the free memory goes, and one in any case.
   Result<int> slots_for(const std::filesystem::path& plan, int processes) const;
 
   // `slots`: copies of the tensors; 0: slots_for(plan, 1).
@@ -109,14 +111,15 @@ class Judge {
 
   // Lets go of the current candidate: its process ends and its memory is freed unless it is held elsewhere.
   void release();
-  // From now on it works for this one of several who share it (any address that tells them apart): what is opened is its own, and
-  // the candidate of the one before is let go. IpcImports::close_all_of() closes what one has opened.
+  // From now on it works for this one of several who share it (any address that tells them apart): what is opened is
+  // its own, and the candidate of the one before is let go. IpcImports::close_all_of() closes what one has opened.
   void serve(const void* client);
   // Ends the waiting processes without waiting for their end, where no further candidate is expected.
   void dismiss_spares();
   // CUDA's current context belongs to a thread: call this first where another thread started the judge.
   Status adopt_thread() const { return context_.make_current(); }
-  bool sound() const;  // its CUDA context works: an error that sticks fails every later call, and every judge of this process
+  bool sound()
+      const;  // its CUDA context works: an error that sticks fails every later call, and every judge of this process
   Result<Bytes> free_memory() const;
   Result<Bytes> total_memory() const;
 

@@ -110,7 +110,8 @@ ScaleRows scale_rows(const std::vector<int64_t>& shape) {
   return out;
 }
 
-Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context, const CompileFunction& compile) {
+Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context,
+                                          const CompileFunction& compile) {
   SOLSTICE_TRY(const auto folder, data_folder("kernels"));
   SOLSTICE_TRY(const std::string source, read_file(folder / "judge" / file));
   SOLSTICE_TRY(const int major, context.attribute(cu::kComputeMajor));
@@ -122,8 +123,9 @@ Result<std::unique_ptr<JudgeKernels>> JudgeKernels::create(const rt::Driver& dri
                                                            const CompileFunction& compile) {
   SOLSTICE_TRY(const std::string cubin, compile_judge_kernels("judge.cu", context, compile));
   std::unique_ptr<JudgeKernels> out(new JudgeKernels(driver));
-  SOLSTICE_CHECK(driver.check(driver.cuLibraryLoadData(&out->library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
-                              "load the judge's kernels"));
+  SOLSTICE_CHECK(
+      driver.check(driver.cuLibraryLoadData(&out->library_, cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0),
+                   "load the judge's kernels"));
   SOLSTICE_TRY(out->run_rms_, out->function("judge_run_rms"));
   SOLSTICE_TRY(out->sum_runs_, out->function("judge_sum_runs"));
   SOLSTICE_TRY(out->fill_runs_, out->function("judge_fill_runs"));
@@ -154,7 +156,9 @@ Status JudgeKernels::launch(cu::Function kernel, unsigned blocks, unsigned rows,
   return driver_.check(driver_.cuLaunchKernelEx(&config, kernel, parameters, nullptr), "launch a judge's kernel");
 }
 
-Status JudgeKernels::finish() { return driver_.check(driver_.cuStreamSynchronize(stream_), "wait for the judge's kernels"); }
+Status JudgeKernels::finish() {
+  return driver_.check(driver_.cuStreamSynchronize(stream_), "wait for the judge's kernels");
+}
 
 Status JudgeKernels::reserve(DeviceBuffer& buffer, int64_t bytes) {
   if (buffer.bytes() >= bytes) return success();
@@ -177,7 +181,8 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
                                          const std::optional<DeviceTensor>& reference, uint8_t poison, bool merged,
                                          const std::optional<DeviceTensor>& room) {
   int64_t elements = candidate.elements();
-  if (room && (room->elements() != elements || room->dtype != DType::kF32)) return fail(Code::bad_argument, "no room for each element");
+  if (room && (room->elements() != elements || room->dtype != DType::kF32))
+    return fail(Code::bad_argument, "no room for each element");
   if (oracle.elements() != elements || (reference && reference->elements() != elements)) {
     return fail(Code::bad_argument, fmt::format("{} elements are to be compared with {}", elements, oracle.elements()));
   }
@@ -210,7 +215,8 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
   SOLSTICE_CHECK(launch(compare_, blocks, 1, parameters));
   SOLSTICE_CHECK(finish());
   std::vector<Partial> partials(blocks);
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyDtoH(partials.data(), out, blocks * sizeof(Partial)), "read the comparison"));
+  SOLSTICE_CHECK(
+      driver_.check(driver_.cuMemcpyDtoH(partials.data(), out, blocks * sizeof(Partial)), "read the comparison"));
   Partial total = partials[0];
   for (size_t i = 1; i < partials.size(); ++i) add(total, partials[i]);
   return summary(total, elements, floor);
@@ -219,7 +225,8 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
 Result<Difference> JudgeKernels::read_difference() {
   SOLSTICE_CHECK(finish());
   uint64_t values[2] = {};
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyDtoH(values, difference_.address(), sizeof values), "read the difference"));
+  SOLSTICE_CHECK(
+      driver_.check(driver_.cuMemcpyDtoH(values, difference_.address(), sizeof values), "read the difference"));
   return Difference{static_cast<int64_t>(values[0]), values[0] ? static_cast<int64_t>(values[1]) : -1};
 }
 
@@ -229,8 +236,9 @@ Result<Difference> JudgeKernels::differ(cu::DevicePtr a, cu::DevicePtr b, int64_
   SOLSTICE_CHECK(fill(out, 0, 8));
   SOLSTICE_CHECK(fill(out + 8, 0xff, 8));
   void* parameters[] = {&a, &b, &bytes, &out};
-  SOLSTICE_CHECK(
-      launch(bytes_differ_, static_cast<unsigned>(std::min<int64_t>((bytes / 16 + kThreads) / kThreads, 8 * kBlocks)), 1, parameters));
+  SOLSTICE_CHECK(launch(bytes_differ_,
+                        static_cast<unsigned>(std::min<int64_t>((bytes / 16 + kThreads) / kThreads, 8 * kBlocks)), 1,
+                        parameters));
   return read_difference();
 }
 
@@ -238,7 +246,8 @@ Result<Difference> JudgeKernels::differ(cu::DevicePtr arena, std::span<const rt:
   if (ranges.empty()) return Difference{};
   const auto bytes = static_cast<int64_t>(ranges.size_bytes());
   SOLSTICE_CHECK(reserve(ranges_, bytes));
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyHtoD(ranges_.address(), ranges.data(), static_cast<size_t>(bytes)), "list the red zones"));
+  SOLSTICE_CHECK(driver_.check(driver_.cuMemcpyHtoD(ranges_.address(), ranges.data(), static_cast<size_t>(bytes)),
+                               "list the red zones"));
   cu::DevicePtr out = difference_.address(), list = ranges_.address();
   SOLSTICE_CHECK(fill(out, 0, 8));
   SOLSTICE_CHECK(fill(out + 8, 0xff, 8));

@@ -42,7 +42,8 @@ struct Difference {
 };
 
 // A file of kernels/judge/ for this device.
-Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context, const CompileFunction& compile);
+Result<std::string> compile_judge_kernels(std::string_view file, const rt::DeviceContext& context,
+                                          const CompileFunction& compile);
 
 class JudgeKernels {
  public:
@@ -50,10 +51,11 @@ class JudgeKernels {
                                                       const CompileFunction& compile);
   ~JudgeKernels();
 
-  // `merged`: NaN and the infinities are one class. `room` (f32): how far an element may lie from the oracle's where the inputs do
-  // not determine it, negative where they do; PyTorch's error is of the latter.
-  Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle, const std::optional<DeviceTensor>& reference,
-                             uint8_t poison, bool merged = false, const std::optional<DeviceTensor>& room = std::nullopt);
+  // `merged`: NaN and the infinities are one class. `room` (f32): how far an element may lie from the oracle's where
+  // the inputs do not determine it, negative where they do; PyTorch's error is of the latter.
+  Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle,
+                             const std::optional<DeviceTensor>& reference, uint8_t poison, bool merged = false,
+                             const std::optional<DeviceTensor>& room = std::nullopt);
   Result<Difference> differ(cu::DevicePtr a, cu::DevicePtr b, int64_t bytes);
   Result<Difference> differ(cu::DevicePtr arena, std::span<const rt::ArenaRange> ranges, uint8_t value);
   Status copy(cu::DevicePtr to, cu::DevicePtr from, int64_t bytes);
@@ -69,8 +71,8 @@ class JudgeKernels {
 
   const rt::Driver& driver_;
   cu::Library library_ = nullptr;
-  cu::Function run_rms_ = nullptr, sum_runs_ = nullptr, fill_runs_ = nullptr, compare_ = nullptr, bytes_differ_ = nullptr,
-               ranges_differ_ = nullptr;
+  cu::Function run_rms_ = nullptr, sum_runs_ = nullptr, fill_runs_ = nullptr, compare_ = nullptr,
+               bytes_differ_ = nullptr, ranges_differ_ = nullptr;
   cu::Stream stream_ = nullptr;
   DeviceBuffer rms_, partials_, ranges_, difference_;
 };

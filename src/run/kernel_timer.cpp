@@ -148,8 +148,8 @@ Status KernelTimer::wait() const {
 Result<double> KernelTimer::once(rt::Executor& executor, int flushes) {
   const std::vector<void*> tensors = tensors_of(executor);
   for (int i = 0; i < flushes; ++i) {
-    SOLSTICE_CHECK(
-        driver_.check(driver_.cuMemsetD8Async(flush_.address(), 0, static_cast<size_t>(flush_.bytes()), nullptr), "flush the L2"));
+    SOLSTICE_CHECK(driver_.check(
+        driver_.cuMemsetD8Async(flush_.address(), 0, static_cast<size_t>(flush_.bytes()), nullptr), "flush the L2"));
   }
   SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(begin_, nullptr), "record an event"));
   SOLSTICE_CHECK(executor.launch(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
@@ -172,7 +172,8 @@ Result<std::vector<double>> KernelTimer::time(const Plan& plan, std::vector<std:
   SOLSTICE_CHECK(executor->launch(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
   const double call = (monotonic_now() - begin).value;
   SOLSTICE_CHECK(wait());
-  const int flushes = std::clamp(static_cast<int>(kCover * call * kFastestWrite / static_cast<double>(flush_.bytes())), 1, 64) + 1;
+  const int flushes =
+      std::clamp(static_cast<int>(kCover * call * kFastestWrite / static_cast<double>(flush_.bytes())), 1, 64) + 1;
   std::vector<double> out;
   const int repetitions = std::clamp(static_cast<int>(budget.value / std::max(first, 1e-6)), kLeast, kMost);
   for (int i = 0; i < repetitions; ++i) {

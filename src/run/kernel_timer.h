@@ -1,6 +1,6 @@
-// Times plans in this process, as trials are timed: events around a launch, each behind writes of twice the L2's size. For what
-// Solstice's own families generate, of which hundreds are timed in a minute: no results are looked at, and a kernel that fails
-// ends it all. Candidates of others go to the judge.
+// Times plans in this process, as trials are timed: events around a launch, each behind writes of twice the L2's size.
+// For what Solstice's own families generate, of which hundreds are timed in a minute: no results are looked at, and a
+// kernel that fails ends it all. Candidates of others go to the judge.
 #pragma once
 
 #include <map>
@@ -21,8 +21,8 @@ class KernelTimer {
   std::string device() const { return context_.name(); }
   std::string bus_id() const { return context_.bus_id(); }
 
-  // Memory for the plan's tensors, with values: normal ones; integers below `limits` of their tensor (1 where it has none).
-  // Plans with the same tensors are timed on it until the next call. Errors: too_large, cuda_error.
+  // Memory for the plan's tensors, with values: normal ones; integers below `limits` of their tensor (1 where it has
+  // none). Plans with the same tensors are timed on it until the next call. Errors: too_large, cuda_error.
   Status fill(const Plan& plan, const std::map<std::string, int64_t>& limits);
   // Seconds of each repetition, as many as fit into `budget`, between 3 and 15; of a plan that takes three
   // times as long, one. Errors: cuda_error, bad_record; deadline, after which the

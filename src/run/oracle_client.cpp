@@ -24,7 +24,9 @@ Json block(std::string_view set, const BlockRequest& request) {
   return of_set(set).set("reps", request.reps).set("warmups", request.warmups);
 }
 
-Error broken(std::string_view what) { return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what)); }
+Error broken(std::string_view what) {
+  return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what));
+}
 
 }  // namespace
 
@@ -47,7 +49,8 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   auto answer = sent.ok() ? await(id, deadline) : Result<Json>(std::move(sent).error());
   spent_[std::string(request)] += monotonic_now() - began;
   // A late answer would be taken for the next request's.
-  const bool given_up = !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
+  const bool given_up =
+      !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
   if (given_up) transport_->abandon();
   return std::move(answer).context(fmt::format("asking the oracle for `{}`", request));
 }
@@ -158,7 +161,8 @@ Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::
   return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"), limits_.work);
 }
 
-Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path) {
+Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds,
+                                                std::string_view path) {
   Json params = of_set(set).set("kinds", list(kinds)).set("where", "file").set("path", text(path));
   return ask<OracleTensors>("export_tensors", std::move(params), limits_.work);
 }
@@ -168,10 +172,12 @@ Result<OracleBlock> OracleClient::time_eager(std::string_view set, const BlockRe
 }
 
 Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new, std::string_view numerics) {
-  return ask<OracleDropinCheck>("check_dropin", Json::object().set("path", text(model_new)).set("numerics", text(numerics)), limits_.work);
+  return ask<OracleDropinCheck>(
+      "check_dropin", Json::object().set("path", text(model_new)).set("numerics", text(numerics)), limits_.work);
 }
 
-Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request) {
+Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set,
+                                                   const RoundsRequest& request) {
   Json params = of_set(set).set("path", text(model_new)).set("reps", request.reps);
   params.set("warmups", request.warmups).set("rounds", request.rounds);
   return ask<OracleComparison>("time_dropin", std::move(params), limits_.work);

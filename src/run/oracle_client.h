@@ -75,7 +75,8 @@ class OracleClient {
   OracleClient(std::unique_ptr<OracleTransport> transport, OracleLimits limits);
 
   void on_progress(Progress progress) { progress_ = std::move(progress); }
-  // Asked several times a second while an answer is awaited: at true the oracle is ended and the call answers `interrupted`.
+  // Asked several times a second while an answer is awaited: at true the oracle is ended and the call answers
+  // `interrupted`.
   void stop_when(std::function<bool()> stop) { stop_ = std::move(stop); }
 
   Result<OracleHello> hello();
@@ -92,19 +93,21 @@ class OracleClient {
   Result<OracleExpected> expected(std::string_view set, bool describe = true);
   // The `eager` values of the set `into`, which holds nothing else: PyTorch's own results with TF32 allowed.
   Status run_tf32(std::string_view set, std::string_view into);
-  // Elements that errors of the size `error` leave undetermined; `limits`: elementwise, of the values to look at. How far each may
-  // lie from the float64 result, negative for all others, is among the `expected` values of the set `into`, for values that have any.
+  // Elements that errors of the size `error` leave undetermined; `limits`: elementwise, of the values to look at. How
+  // far each may lie from the float64 result, negative for all others, is among the `expected` values of the set
+  // `into`, for values that have any.
   Result<OracleUndetermined> find_undetermined(std::string_view set, std::string_view into, double error,
                                                const std::map<std::string, double>& limits);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new, std::string_view numerics);
-  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, const RoundsRequest& request = {});
+  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set,
+                                       const RoundsRequest& request = {});
   Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
-  // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is a
-  // worker, a process beside it imports the compiler and loads the module, and leaves the GPU alone until rivals(). Where
-  // the caller's process is the oracle it does nothing.
+  // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is
+  // a worker, a process beside it imports the compiler and loads the module, and leaves the GPU alone until rivals().
+  // Where the caller's process is the oracle it does nothing.
   Status start_rivals(std::string_view file, std::string_view class_name);
   Result<OracleRivals> rivals(const CompareRequest& request = {});
   // In that process too, so that nothing else of the module's is disturbed.

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice::run {
 namespace {
@@ -23,7 +23,9 @@ constexpr size_t kMaxLine = size_t{256} << 20;  // a graph with inlined constant
 class WorkerTransport final : public OracleTransport {
  public:
   explicit WorkerTransport(Subprocess worker) : worker_(std::move(worker)) {}
-  Status write_line(std::string_view line, const Deadline& deadline) override { return worker_.write_line(line, deadline); }
+  Status write_line(std::string_view line, const Deadline& deadline) override {
+    return worker_.write_line(line, deadline);
+  }
   Result<std::string> read_line(const Deadline& deadline) override { return worker_.read_line(deadline); }
   void abandon() override { worker_.kill(); }
 

@@ -18,8 +18,8 @@ class OracleTransport {
   virtual void abandon() = 0;  // after a deadline: what comes later would answer an earlier question
 };
 
-// Starts `python -m solstice.worker --device DEVICE`, with `--warm` where many modules will be traced. Errors no_python,
-// not_found, process_failed. The worker ends with the thread that calls this.
+// Starts `python -m solstice.worker --device DEVICE`, with `--warm` where many modules will be traced. Errors
+// no_python, not_found, process_failed. The worker ends with the thread that calls this.
 Result<std::unique_ptr<OracleTransport>> worker_transport(std::string_view device, bool warm);
 
 // A connected socket or pipe pair in one descriptor, as `--oracle-fd` hands it over; owned from here on.

@@ -17,7 +17,8 @@ constexpr size_t kLongestReply = size_t{8} << 20;
 // The runner sees only what the driver reads.
 std::map<std::string, std::string> environment() {
   std::map<std::string, std::string> out;
-  for (const char* name : {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"}) {
+  for (const char* name :
+       {"PATH", "HOME", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES"}) {
     if (const char* value = std::getenv(name)) out[name] = value;
   }
   out["CUDA_MODULE_LOADING"] = "LAZY";
@@ -34,8 +35,8 @@ Error as_error(const Json& reply) {
 // With a candidate in it the runner is not trusted: it may not claim an error that would end more than this trial.
 Error of_the_candidate(Error error) {
   if (finding_of(error, false)) return error;
-  return fail(Code::process_failed, fmt::format("the runner answered `{}`, which is no error of a candidate: {}", name_of(error.code),
-                                                error.message.substr(0, 200)));
+  return fail(Code::process_failed, fmt::format("the runner answered `{}`, which is no error of a candidate: {}",
+                                                name_of(error.code), error.message.substr(0, 200)));
 }
 
 }  // namespace
@@ -92,11 +93,17 @@ void RunnerProcess::end_soon() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
 }
 
-Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) { return call<RunnerLoaded>("load", request, options_.load_limit); }
+Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) {
+  return call<RunnerLoaded>("load", request, options_.load_limit);
+}
 Result<RunnerDone> RunnerProcess::prepare(const RunnerWork& request) {
   return call<RunnerDone>("prepare", request, request.deadline + kGrace);
 }
-Result<RunnerDone> RunnerProcess::run(const RunnerWork& request) { return call<RunnerDone>("run", request, request.deadline + kGrace); }
-Result<RunnerTimes> RunnerProcess::time(const RunnerTime& request) { return call<RunnerTimes>("time", request, request.deadline + kGrace); }
+Result<RunnerDone> RunnerProcess::run(const RunnerWork& request) {
+  return call<RunnerDone>("run", request, request.deadline + kGrace);
+}
+Result<RunnerTimes> RunnerProcess::time(const RunnerTime& request) {
+  return call<RunnerTimes>("time", request, request.deadline + kGrace);
+}
 
 }  // namespace solstice::run

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <string>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "record/runner_messages.h"
 
 namespace solstice::run {
@@ -35,7 +35,8 @@ class RunnerProcess {
   Result<RunnerTimes> time(const RunnerTime& request);
 
  private:
-  RunnerProcess(Subprocess process, RunnerOptions options) : process_(std::move(process)), options_(std::move(options)) {}
+  RunnerProcess(Subprocess process, RunnerOptions options)
+      : process_(std::move(process)), options_(std::move(options)) {}
   Result<Json> ask(const char* request, Json params, Seconds limit);
   template <typename Reply, typename Request>
   Result<Reply> call(const char* name, const Request& request, Seconds limit);

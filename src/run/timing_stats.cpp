@@ -19,7 +19,9 @@ double median_in_place(std::vector<double>& values) {
   return (*middle + *std::max_element(values.begin(), middle)) / 2;
 }
 
-bool counts(const TimingRound& round) { return !round.discarded && !round.candidate.empty() && !round.baseline.empty(); }
+bool counts(const TimingRound& round) {
+  return !round.discarded && !round.candidate.empty() && !round.baseline.empty();
+}
 
 std::vector<const TimingRound*> counted(std::span<const TimingRound> rounds) {
   std::vector<const TimingRound*> out;
@@ -37,7 +39,8 @@ double resampled_median(const std::vector<double>& values, SplitMix64& random, s
 
 std::array<double, 2> percentiles(const std::vector<double>& sorted, double outside) {
   const double last = static_cast<double>(sorted.size() - 1);
-  return {sorted[static_cast<size_t>(std::floor(outside / 2 * last))], sorted[static_cast<size_t>(std::ceil((1 - outside / 2) * last))]};
+  return {sorted[static_cast<size_t>(std::floor(outside / 2 * last))],
+          sorted[static_cast<size_t>(std::ceil((1 - outside / 2) * last))]};
 }
 
 // Two-sided quantiles of Student's t; the last row is the normal distribution's.
@@ -45,12 +48,14 @@ struct Student {
   double freedom, p95, p999;
 };
 constexpr Student kStudent[] = {
-    {1, 12.706, 636.62}, {2, 4.303, 31.599}, {3, 3.182, 12.924}, {4, 2.776, 8.610},  {5, 2.571, 6.869},   {6, 2.447, 5.959},
-    {7, 2.365, 5.408},   {8, 2.306, 5.041},  {9, 2.262, 4.781},  {10, 2.228, 4.587}, {11, 2.201, 4.437},  {12, 2.179, 4.318},
-    {15, 2.131, 4.073},  {20, 2.086, 3.850}, {30, 2.042, 3.646}, {60, 2.000, 3.460}, {1e9, 1.960, 3.291},
+    {1, 12.706, 636.62}, {2, 4.303, 31.599},  {3, 3.182, 12.924}, {4, 2.776, 8.610},  {5, 2.571, 6.869},
+    {6, 2.447, 5.959},   {7, 2.365, 5.408},   {8, 2.306, 5.041},  {9, 2.262, 4.781},  {10, 2.228, 4.587},
+    {11, 2.201, 4.437},  {12, 2.179, 4.318},  {15, 2.131, 4.073}, {20, 2.086, 3.850}, {30, 2.042, 3.646},
+    {60, 2.000, 3.460},  {1e9, 1.960, 3.291},
 };
 
-std::array<double, 2> stretched(const std::array<double, 2>& interval, double speedup, size_t rounds, double Student::*quantile) {
+std::array<double, 2> stretched(const std::array<double, 2>& interval, double speedup, size_t rounds,
+                                double Student::*quantile) {
   if (rounds < 2) return interval;
   const double n = static_cast<double>(rounds);
   const Student* row = std::end(kStudent) - 1;
@@ -112,7 +117,8 @@ Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples, 
     double sum = 0;
     for (size_t r = 0; r < used.size(); ++r) {
       const TimingRound& round = *used[used.size() > 1 ? random.below(used.size()) : r];
-      sum += std::log(resampled_median(round.baseline, random, scratch) / resampled_median(round.candidate, random, scratch));
+      sum += std::log(resampled_median(round.baseline, random, scratch) /
+                      resampled_median(round.candidate, random, scratch));
     }
     ratios.push_back(std::exp(sum / static_cast<double>(used.size())));
   }
@@ -131,7 +137,8 @@ std::vector<std::string> throttle_names(int64_t bits) {
 }
 
 bool voids(int64_t bits) {
-  return std::any_of(std::begin(kReasons), std::end(kReasons), [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
+  return std::any_of(std::begin(kReasons), std::end(kReasons),
+                     [&](const ReasonName& r) { return r.voids && (bits & r.bit); });
 }
 
 Hertz mean_clock(const Timing& timing, double TimingRound::*mhz) {
@@ -148,16 +155,20 @@ double clock_advantage(const Timing& timing) {
   if (timing.clock_ratio <= 0) return 1;
   const auto rounds = counted(timing.rounds);
   double squares = 0;
-  for (const TimingRound* round : rounds) squares += std::pow(round->candidate_mhz / round->baseline_mhz - timing.clock_ratio, 2);
+  for (const TimingRound* round : rounds)
+    squares += std::pow(round->candidate_mhz / round->baseline_mhz - timing.clock_ratio, 2);
   const double n = static_cast<double>(rounds.size());
   const double noise = n > 1 ? 2 * std::sqrt(squares / (n - 1) / n) : 0;
   return std::max(1.0, timing.clock_ratio - noise);
 }
 
 std::string clock_text(const Timing& timing) {
-  return fmt::format("the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the clock",
-                     mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6,
-                     mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6, timing.speedup, timing.speedup / timing.clock_advantage);
+  return fmt::format(
+      "the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the "
+      "clock",
+      mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6,
+      mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6, timing.speedup,
+      timing.speedup / timing.clock_advantage);
 }
 
 bool is_win(double speedup, double low999, double clock_advantage) {
@@ -167,7 +178,9 @@ bool is_win(double speedup, double low999, double clock_advantage) {
 // The ratio of the mean clocks; 0 unless all clocks of the rounds that count were read.
 static double clock_ratio(const Timing& timing) {
   const auto rounds = counted(timing.rounds);
-  const auto known = [](const TimingRound* round) { return round->clocks_known && round->candidate_mhz > 0 && round->baseline_mhz > 0; };
+  const auto known = [](const TimingRound* round) {
+    return round->clocks_known && round->candidate_mhz > 0 && round->baseline_mhz > 0;
+  };
   if (rounds.empty() || !std::all_of(rounds.begin(), rounds.end(), known)) return 0;
   return mean_clock(timing, &TimingRound::candidate_mhz) / mean_clock(timing, &TimingRound::baseline_mhz);
 }
@@ -176,13 +189,16 @@ static std::string note_of(const Timing& timing) {
   constexpr double kNotedClocks = 0.03;  // so far apart they are told, whichever side has the higher one
   std::vector<std::string> notes;
   const size_t rounds = timing.rounds.size();
-  const auto dropped = std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return r.discarded; });
-  const auto unread =
-      std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return counts(r) && !r.clocks_known; });
-  if (dropped > 0) notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
+  const auto dropped =
+      std::count_if(timing.rounds.begin(), timing.rounds.end(), [](const TimingRound& r) { return r.discarded; });
+  const auto unread = std::count_if(timing.rounds.begin(), timing.rounds.end(),
+                                    [](const TimingRound& r) { return counts(r) && !r.clocks_known; });
+  if (dropped > 0)
+    notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
   if (unread > 0) {
     notes.push_back(fmt::format(
-        "in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known", unread, rounds));
+        "in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known",
+        unread, rounds));
   }
   const bool apart = timing.clock_ratio > 0 && std::abs(timing.clock_ratio - 1) > kNotedClocks;
   if (apart || timing.clock_advantage >= kLeastEffect) notes.push_back(clock_text(timing));
@@ -208,7 +224,8 @@ void conclude(Timing& timing) {
   timing.clock_ratio = clock_ratio(timing);
   timing.clock_advantage = clock_advantage(timing);
   timing.throttle = throttle_names(reasons);
-  timing.win = counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_advantage);
+  timing.win =
+      counted(timing.rounds).size() > 1 && is_win(timing.speedup, timing.interval999[0], timing.clock_advantage);
   timing.note = note_of(timing);
 }
 

@@ -23,10 +23,11 @@ struct Intervals {
   std::array<double, 2> p95{}, p999{};
 };
 
-// Hierarchical bootstrap of speedup_of: rounds are drawn with replacement, then samples within each, so that what differs
-// between rounds widens the interval as it should. Percentiles of few draws are too narrow (Hesterberg 2015, "What Teachers
-// Should Know About the Bootstrap", 4.1 and 4.4): of n rounds their distance from the speedup is multiplied by
-// sqrt(n / (n - 1)) and by the ratio of Student's t to the normal quantile. One round: samples only, as they are.
+// Hierarchical bootstrap of speedup_of: rounds are drawn with replacement, then samples within each, so that what
+// differs between rounds widens the interval as it should. Percentiles of few draws are too narrow (Hesterberg 2015,
+// "What Teachers Should Know About the Bootstrap", 4.1 and 4.4): of n rounds their distance from the speedup is
+// multiplied by sqrt(n / (n - 1)) and by the ratio of Student's t to the normal quantile. One round: samples only, as
+// they are.
 Intervals bootstrap_speedup(std::span<const TimingRound> rounds, int resamples = 10000, uint64_t seed = 0x5017);
 
 constexpr double kLeastEffect = 1.005;
@@ -37,10 +38,10 @@ constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a 
 // Mean clock of one side over the rounds that count and whose clocks were read; 0: there is none.
 Hertz mean_clock(const Timing& timing, double TimingRound::*mhz);
 
-// What a higher clock can have given the candidate: the ratio of the mean clocks (candidate over baseline) less the noise
-// of the readings, two standard errors of the rounds' ratios; at least 1. Power caps one side more than the other without
-// anything being wrong. 1 too where the clock of a round that counts was not read: `clock_ratio` is 0 then, and `note` says
-// so.
+// What a higher clock can have given the candidate: the ratio of the mean clocks (candidate over baseline) less the
+// noise of the readings, two standard errors of the rounds' ratios; at least 1. Power caps one side more than the other
+// without anything being wrong. 1 too where the clock of a round that counts was not read: `clock_ratio` is 0 then, and
+// `note` says so.
 double clock_advantage(const Timing& timing);
 
 // How the clocks differed, and what of the speedup does not come from them.

@@ -97,8 +97,10 @@ bool load_from(const std::string& name, std::string& why) {
   }
   Cupti& api = state().api;
   const bool whole = find(library, "cuptiActivityRegisterCallbacks", api.register_callbacks) &&
-                     find(library, "cuptiActivityEnable", api.enable) && find(library, "cuptiActivityDisable", api.disable) &&
-                     find(library, "cuptiActivityFlushAll", api.flush) && find(library, "cuptiActivityGetNextRecord", api.next_record) &&
+                     find(library, "cuptiActivityEnable", api.enable) &&
+                     find(library, "cuptiActivityDisable", api.disable) &&
+                     find(library, "cuptiActivityFlushAll", api.flush) &&
+                     find(library, "cuptiActivityGetNextRecord", api.next_record) &&
                      find(library, "cuptiActivityGetNumDroppedRecords", api.dropped);
   if (whole && api.register_callbacks(on_requested, on_completed) == 0) return true;
   why += fmt::format("{}{} cannot be used", why.empty() ? "" : "; ", name);
@@ -133,7 +135,8 @@ Status start_tracing() {
     s.dropped = 0;
   }
   for (const int kind : kTraced) {
-    if (const int error = s.api.enable(kind)) return fail(Code::cuda_error, fmt::format("CUPTI cannot trace (error {})", error));
+    if (const int error = s.api.enable(kind))
+      return fail(Code::cuda_error, fmt::format("CUPTI cannot trace (error {})", error));
   }
   return success();
 }
@@ -143,7 +146,8 @@ Result<std::vector<Activity>> stop_tracing() {
   constexpr uint32_t kForced = 1;
   const int flushed = s.api.flush(kForced);
   for (const int kind : kTraced) s.api.disable(kind);
-  if (flushed != 0) return fail(Code::cuda_error, fmt::format("CUPTI cannot hand over its records (error {})", flushed));
+  if (flushed != 0)
+    return fail(Code::cuda_error, fmt::format("CUPTI cannot hand over its records (error {})", flushed));
   const std::lock_guard lock(s.mutex);
   if (s.dropped > 0) return fail(Code::cuda_error, fmt::format("CUPTI dropped {} records", s.dropped));
   std::vector<Activity> out = std::move(s.records);
@@ -152,7 +156,8 @@ Result<std::vector<Activity>> stop_tracing() {
   return out;
 }
 
-Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& trace, uint64_t flush_bytes, size_t repetitions) {
+Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& trace, uint64_t flush_bytes,
+                                                  size_t repetitions) {
   std::vector<TracedRepetition> out;
   uint64_t first = 0, last = 0;
   for (const Activity& activity : trace) {
@@ -173,7 +178,8 @@ Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& t
     return fail(Code::candidate_failed, fmt::format("the trace holds {} repetitions of {}", out.size(), repetitions));
   }
   for (const TracedRepetition& repetition : out) {
-    if (repetition.activities.empty()) return fail(Code::candidate_failed, "a traced repetition ran nothing on the GPU");
+    if (repetition.activities.empty())
+      return fail(Code::candidate_failed, "a traced repetition ran nothing on the GPU");
   }
   return out;
 }

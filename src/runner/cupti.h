@@ -27,8 +27,9 @@ bool cupti_is_open();
 Status start_tracing();                        // cuda_error
 Result<std::vector<Activity>> stop_tracing();  // in order of start; error where records were dropped
 
-// One repetition's share of a trace: first start to last end, and what ran, in order of start. What an activity shares with
-// those before it is theirs: a kernel that starts early (programmatic dependent launch) waits there for the one before.
+// One repetition's share of a trace: first start to last end, and what ran, in order of start. What an activity shares
+// with those before it is theirs: a kernel that starts early (programmatic dependent launch) waits there for the one
+// before.
 struct TracedRepetition {
   double seconds = 0;
   std::vector<std::string> activities;
@@ -37,6 +38,7 @@ struct TracedRepetition {
 
 // Splits a trace at the memsets of exactly `flush_bytes` that precede every repetition. Error candidate_failed where
 // the trace does not hold `repetitions` of them, or a repetition is empty.
-Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& trace, uint64_t flush_bytes, size_t repetitions);
+Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& trace, uint64_t flush_bytes,
+                                                  size_t repetitions);
 
 }  // namespace solstice::runner

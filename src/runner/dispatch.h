@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "base/json.h"
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "runner/gpu_session.h"
 
 namespace solstice::runner {
@@ -19,7 +19,8 @@ struct RunnerOptions {
 
 class Dispatcher {
  public:
-  Dispatcher(RunnerOptions options, SandboxReport sandbox) : options_(std::move(options)), sandbox_(std::move(sandbox)) {}
+  Dispatcher(RunnerOptions options, SandboxReport sandbox)
+      : options_(std::move(options)), sandbox_(std::move(sandbox)) {}
 
   // Opens the driver and the GPU; until that has worked every request is answered with its error.
   void open();

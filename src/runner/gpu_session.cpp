@@ -49,18 +49,20 @@ Result<size_t> GpuSession::free_memory() const {
 Result<RunnerLoaded> GpuSession::load(const RunnerLoad& request) {
   if (executor_) return fail(Code::bad_argument, "this runner has a plan already");
   if (request.slots < 1 || request.slots > 64 || request.red_zone < 0 || request.red_zone > (1 << 30)) {
-    return fail(Code::bad_argument, fmt::format("{} slots with red zones of {} bytes", request.slots, request.red_zone));
+    return fail(Code::bad_argument,
+                fmt::format("{} slots with red zones of {} bytes", request.slots, request.red_zone));
   }
   SOLSTICE_TRY(rt::LoadedPlan loaded, rt::load_plan(request.plan));
   layout_ = rt::lay_out_arena(loaded.plan, request.slots, request.red_zone);
   scratch_ = scratch_of(loaded.plan, layout_);
   SOLSTICE_TRY(const size_t before, free_memory());
   SOLSTICE_TRY(executor_, rt::Executor::create(driver_, std::move(loaded), request.red_zone));
-  const Status allocated = driver_.check(driver_.cuMemAlloc(&arena_, static_cast<size_t>(layout_.bytes)), "allocate the arena");
+  const Status allocated =
+      driver_.check(driver_.cuMemAlloc(&arena_, static_cast<size_t>(layout_.bytes)), "allocate the arena");
   if (!allocated.ok()) {
     executor_.reset();
-    return fail(Code::too_large, fmt::format("{} slots need {} bytes of device memory, {} are free ({})", request.slots, layout_.bytes,
-                                             before, allocated.error().message));
+    return fail(Code::too_large, fmt::format("{} slots need {} bytes of device memory, {} are free ({})", request.slots,
+                                             layout_.bytes, before, allocated.error().message));
   }
   SOLSTICE_CHECK(bind_slots());
   scrub_ = std::make_unique<Scrub>(driver_);
@@ -68,11 +70,14 @@ Result<RunnerLoaded> GpuSession::load(const RunnerLoad& request) {
   cu::IpcMemHandle handle{};
   SOLSTICE_CHECK(driver_.check(driver_.cuIpcGetMemHandle(&handle, arena_), "export the arena"));
   SOLSTICE_TRY(const size_t after, free_memory());
-  return RunnerLoaded{rt::to_hex(handle), layout_.bytes, Bytes(static_cast<double>(before) - static_cast<double>(after))};
+  return RunnerLoaded{rt::to_hex(handle), layout_.bytes,
+                      Bytes(static_cast<double>(before) - static_cast<double>(after))};
 }
 
 Status GpuSession::bind_slots() {
-  const auto at = [&](const rt::ArenaRange& range) { return reinterpret_cast<void*>(arena_ + static_cast<uint64_t>(range.offset)); };
+  const auto at = [&](const rt::ArenaRange& range) {
+    return reinterpret_cast<void*>(arena_ + static_cast<uint64_t>(range.offset));
+  };
   for (const auto& slot : layout_.slots) {
     tensors_.emplace_back();
     for (const rt::ArenaRange& range : slot) tensors_.back().push_back(at(range));

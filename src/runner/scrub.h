@@ -1,5 +1,5 @@
-// Clears what a launch leaves where no pointer leads (kernels/judge/scrub.cu), between launches of device code that a program
-// brought: generated kernels do not read what they have not written.
+// Clears what a launch leaves where no pointer leads (kernels/judge/scrub.cu), between launches of device code that a
+// program brought: generated kernels do not read what they have not written.
 #pragma once
 
 #include <filesystem>

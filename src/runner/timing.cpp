@@ -1,6 +1,6 @@
 // Timing inside the runner: repetitions are queued one behind the other, each after a write of twice the L2's size, so
-// that the host's launch work hides behind the flush and the GPU never waits for it. Where one flush is shorter than the
-// launch call, there are several; python/solstice/oracle/timing.py does the same for PyTorch.
+// that the host's launch work hides behind the flush and the GPU never waits for it. Where one flush is shorter than
+// the launch call, there are several; python/solstice/oracle/timing.py does the same for PyTorch.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ Status GpuSession::ensure_flush(int64_t bytes) {
   flush_ = 0;
   flush_bytes_ = 0;
   flush_reach_ = round_up(bytes, rt::kMappedPage);
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(flush_reach_)), "allocate what flushes the L2"));
+  SOLSTICE_CHECK(
+      driver_.check(driver_.cuMemAlloc(&flush_, static_cast<size_t>(flush_reach_)), "allocate what flushes the L2"));
   flush_bytes_ = bytes;
   return success();
 }
@@ -64,8 +65,9 @@ Status GpuSession::poison_workspace(int value) {
   if (value < 0) return success();
   for (const rt::ArenaRange& range : scratch_) {
     const cu::DevicePtr at = arena_ + static_cast<uint64_t>(range.offset);
-    SOLSTICE_CHECK(driver_.check(driver_.cuMemsetD8Async(at, static_cast<unsigned char>(value), static_cast<size_t>(range.bytes), stream_),
-                                 "poison the workspace"));
+    SOLSTICE_CHECK(driver_.check(
+        driver_.cuMemsetD8Async(at, static_cast<unsigned char>(value), static_cast<size_t>(range.bytes), stream_),
+        "poison the workspace"));
   }
   return success();
 }
@@ -77,7 +79,8 @@ int GpuSession::flushes_for(int64_t bytes) const {
 
 Result<RunnerTimes> GpuSession::time(const RunnerTime& request) {
   for (const int slot : request.slots) SOLSTICE_CHECK(check_slot(slot));
-  if (request.slots.empty() || request.slots.size() > 4096) return fail(Code::bad_argument, "between 1 and 4096 repetitions can be timed");
+  if (request.slots.empty() || request.slots.size() > 4096)
+    return fail(Code::bad_argument, "between 1 and 4096 repetitions can be timed");
   SOLSTICE_CHECK(ensure_flush(request.flush_bytes));
   SOLSTICE_CHECK(driver_.check(driver_.cuCtxResetPersistingL2Cache(), "reset persisting L2 lines"));
   return request.cupti ? time_cupti(request) : time_events(request);
@@ -103,7 +106,8 @@ Result<RunnerTimes> GpuSession::time_events(const RunnerTime& request) {
   SOLSTICE_CHECK(scrub_->check());
   for (size_t i = 0; i < n; ++i) {
     float milliseconds = 0;
-    SOLSTICE_CHECK(driver_.check(driver_.cuEventElapsedTime(&milliseconds, events_[2 * i], events_[2 * i + 1]), "read an event"));
+    SOLSTICE_CHECK(
+        driver_.check(driver_.cuEventElapsedTime(&milliseconds, events_[2 * i], events_[2 * i + 1]), "read an event"));
     out.seconds.push_back(milliseconds * 1e-3);
   }
   out.launch = Seconds(median_of(std::move(launches)));
@@ -121,7 +125,8 @@ Result<RunnerTimes> GpuSession::time_cupti(const RunnerTime& request) {
   if (queued.ok()) queued = wait(request.deadline);
   SOLSTICE_CHECK(queued);
   SOLSTICE_TRY(const std::vector<Activity> trace, stop_tracing());
-  SOLSTICE_TRY(const auto repetitions, split_trace(trace, static_cast<uint64_t>(request.flush_bytes), request.slots.size()));
+  SOLSTICE_TRY(const auto repetitions,
+               split_trace(trace, static_cast<uint64_t>(request.flush_bytes), request.slots.size()));
   RunnerTimes out;
   out.activities = repetitions[0].activities;
   for (const TracedRepetition& repetition : repetitions) {

@@ -33,7 +33,8 @@ Allocation fixed_split(const std::vector<const Sequence*>& searches, const Total
   return out;
 }
 
-Allocation scheduled(const std::vector<const Sequence*>& searches, const TotalBudget& budget, const Values& values, Currency currency) {
+Allocation scheduled(const std::vector<const Sequence*>& searches, const TotalBudget& budget, const Values& values,
+                     Currency currency) {
   Turns turns(Schedule{values}, budget, currency);
   for (const Sequence* search : searches) {
     const size_t place = turns.add(search->original, search->bound);

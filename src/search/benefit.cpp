@@ -49,8 +49,8 @@ double mean_trials(const std::vector<const Record*>& runs, double target, int& u
 }  // namespace
 
 std::optional<size_t> trials_to(const Sequence& sequence, double speedup) {
-  const auto reached =
-      std::find_if(sequence.points.begin(), sequence.points.end(), [&](const Point& point) { return point.speedup >= speedup; });
+  const auto reached = std::find_if(sequence.points.begin(), sequence.points.end(),
+                                    [&](const Point& point) { return point.speedup >= speedup; });
   if (reached == sequence.points.end()) return std::nullopt;
   return static_cast<size_t>(reached - sequence.points.begin());
 }

@@ -18,7 +18,8 @@ struct Paired {
   double final_without = 1, final_with = 1;       // speedups, geometric means
   bool predicted = false;                         // a best candidate of these runs was not measured
   static auto fields() {
-    return std::make_tuple(field("problem", &Paired::problem, "name"), field("target", &Paired::target, "speedup to reach"),
+    return std::make_tuple(field("problem", &Paired::problem, "name"),
+                           field("target", &Paired::target, "speedup to reach"),
                            field("without", &Paired::without, "trials until then without memory"),
                            field("with", &Paired::with, "and with it"),
                            field("unreached_without", &Paired::unreached_without, "runs that did not reach it"),

@@ -18,7 +18,8 @@ struct Player {
 
 class Comparing {
  public:
-  Comparing(const std::vector<Record>& records, const ComparisonOptions& options) : records_(records), options_(options) {
+  Comparing(const std::vector<Record>& records, const ComparisonOptions& options)
+      : records_(records), options_(options) {
     for (const Record& record : records) recorded_.push_back(&record.sequence());
     out_.currency = options.currency;
   }
@@ -42,23 +43,26 @@ class Comparing {
     size_t unbounded = 0, unknown = 0;
     for (const Record& record : records_) {
       const Sequence& s = record.sequence();
-      out_.runs.push_back({record.run().id, record.run().problem, record.run().policy, s.original, s.bound, s.last().speedup,
-                           s.last().spent, static_cast<int>(hindsight_stop(s))});
+      out_.runs.push_back({record.run().id, record.run().problem, record.run().policy, s.original, s.bound,
+                           s.last().speedup, s.last().spent, static_cast<int>(hindsight_stop(s))});
       unbounded += s.bound.value > 0 ? 0 : 1;
       unknown += s.original.value > 0 ? 0 : 1;
     }
     if (unknown > 0) {
-      out_.notes.push_back(fmt::format("{} of {} runs do not know what the original takes: speedups there are over the slowest trial",
-                                       unknown, records_.size()));
+      out_.notes.push_back(
+          fmt::format("{} of {} runs do not know what the original takes: speedups there are over the slowest trial",
+                      unknown, records_.size()));
     }
-    const bool asked =
-        std::any_of(options_.rules.begin(), options_.rules.end(), [](const ReplayRule& r) { return r.stop.eps.has_value(); });
+    const bool asked = std::any_of(options_.rules.begin(), options_.rules.end(),
+                                   [](const ReplayRule& r) { return r.stop.eps.has_value(); });
     if (asked && unbounded > 0) {
-      out_.notes.push_back(fmt::format("{} of {} runs do not know their practical bound: {}", unbounded, records_.size(),
+      out_.notes.push_back(fmt::format("{} of {} runs do not know their practical bound: {}", unbounded,
+                                       records_.size(),
                                        unbounded == records_.size() ? "eps is left out" : "eps stops none of these"));
     }
     bounded_ = unbounded < records_.size();
-    const auto mixed = std::count_if(records_.begin(), records_.end(), [](const Record& record) { return !record.in_order(); });
+    const auto mixed =
+        std::count_if(records_.begin(), records_.end(), [](const Record& record) { return !record.in_order(); });
     if (mixed > 0 && !options_.policies.empty()) {
       out_.notes.push_back(
           fmt::format("in {} of {} runs results came in another order than their trials were started (several GPUs, "
@@ -107,7 +111,8 @@ class Comparing {
     std::vector<ReplayRule> out;
     for (ReplayRule rule : options_.rules) {
       if (!bounded_) rule.stop.eps.reset();
-      const bool there = std::any_of(out.begin(), out.end(), [&](const ReplayRule& r) { return text_of(r) == text_of(rule); });
+      const bool there =
+          std::any_of(out.begin(), out.end(), [&](const ReplayRule& r) { return text_of(r) == text_of(rule); });
       if (!there) out.push_back(rule);
     }
     return out;

@@ -1,5 +1,5 @@
-// Recorded searches decided again, over a grid: stop rules, other policies, other ways to share a budget. What `solstice replay`
-// prints.
+// Recorded searches decided again, over a grid: stop rules, other policies, other ways to share a budget. What
+// `solstice replay` prints.
 #pragma once
 
 #include <string>
@@ -40,11 +40,12 @@ struct Looked {
   int hindsight = 0;  // trials to the hindsight-optimal stop
 
   static auto fields() {
-    return std::make_tuple(
-        field("id", &Looked::id, "run"), field("problem", &Looked::problem, "name"), field("policy", &Looked::policy, "that was recorded"),
-        field("original", &Looked::original, "seconds; 0: not known"), field("bound", &Looked::bound, "practical, seconds; 0: not known"),
-        field("speedup", &Looked::speedup, "in the end"), field("spent", &Looked::spent, "in all"),
-        field("hindsight", &Looked::hindsight, "trials to the hindsight-optimal stop"));
+    return std::make_tuple(field("id", &Looked::id, "run"), field("problem", &Looked::problem, "name"),
+                           field("policy", &Looked::policy, "that was recorded"),
+                           field("original", &Looked::original, "seconds; 0: not known"),
+                           field("bound", &Looked::bound, "practical, seconds; 0: not known"),
+                           field("speedup", &Looked::speedup, "in the end"), field("spent", &Looked::spent, "in all"),
+                           field("hindsight", &Looked::hindsight, "trials to the hindsight-optimal stop"));
   }
 };
 
@@ -59,7 +60,8 @@ struct Comparison {
 
   static auto fields() {
     return std::make_tuple(field("currency", &Comparison::currency, "of cost: trials, seconds or tokens"),
-                           field("runs", &Comparison::runs, "looked at"), field("stops", &Comparison::stops, "stop rules and policies"),
+                           field("runs", &Comparison::runs, "looked at"),
+                           field("stops", &Comparison::stops, "stop rules and policies"),
                            field("curves", &Comparison::curves, "best so far"),
                            field("schedules", &Comparison::schedules, "a budget shared by all problems"),
                            field("notes", &Comparison::notes, "what to know of the figures"));

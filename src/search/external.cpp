@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice::search {
 namespace {
@@ -42,8 +42,8 @@ class External : public Policy {
     SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
     Result<Json> answer = parse_json(line);
     if (answer.ok()) return answer;
-    return fail(Code::bad_argument,
-                fmt::format("{}: `{}` is no JSON; standard output is for answers alone, one a line", name(), line.substr(0, kShown)));
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON; standard output is for answers alone, one a line",
+                                                name(), line.substr(0, kShown)));
   }
 
   Result<std::optional<Decision>> read(const Json& answer, const Tree& tree) const {
@@ -67,7 +67,8 @@ class External : public Policy {
       out.precision = static_cast<Precision>(i);
     }
     // Without end otherwise: to measure again takes none of the trials.
-    if (again && node.measurement && out.precision <= node.precision) return wrong(answer, "it was measured at least as precisely");
+    if (again && node.measurement && out.precision <= node.precision)
+      return wrong(answer, "it was measured at least as precisely");
     return std::optional(out);
   }
 
@@ -101,7 +102,8 @@ Result<std::unique_ptr<Policy>> start_external(const std::string& command, uint6
   std::istringstream words(command);
   for (std::string word; words >> word;) options.argv.push_back(word);
   if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
-  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options).context(fmt::format("policy `command:{}`; --policy names another", command)));
+  SOLSTICE_TRY(Subprocess process,
+               Subprocess::spawn(options).context(fmt::format("policy `command:{}`; --policy names another", command)));
   return std::unique_ptr<Policy>(std::make_unique<External>(std::move(process), command, seed));
 }
 

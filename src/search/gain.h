@@ -21,8 +21,9 @@ class Mark {
  public:
   explicit Mark(const Timed& from = {}) : at_(from), original_(from.node == 0 ? from.time : Seconds(0)) {}
 
-  // The best of now. Returns whether it is a gain. A better measurement of the very candidate moves the mark without one, and so does
-  // the next best where what the mark stands for was slower than it looked; above the original it never is.
+  // The best of now. Returns whether it is a gain. A better measurement of the very candidate moves the mark without
+  // one, and so does the next best where what the mark stands for was slower than it looked; above the original it
+  // never is.
   bool move(const Timed& best);
   const Timed& at() const { return at_; }
 

@@ -43,7 +43,8 @@ std::vector<Step> one_knob_moves(const Knobs& knobs, uint64_t seed, const std::s
       }
     }
   }
-  std::stable_sort(out.begin(), out.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
   return out;
 }
 
@@ -56,7 +57,8 @@ double surprise(uint64_t seed, std::string_view name, const Setting& setting) {
 Setting hidden(const Knobs& knobs, uint64_t seed, std::string_view name) {
   Random random(seed, name);
   Setting out;
-  for (int k = 0; k < knobs.count; ++k) out.push_back(static_cast<int>(random.below(static_cast<size_t>(knobs.values))));
+  for (int k = 0; k < knobs.count; ++k)
+    out.push_back(static_cast<int>(random.below(static_cast<size_t>(knobs.values))));
   return out;
 }
 

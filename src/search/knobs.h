@@ -24,14 +24,16 @@ uint64_t number_of(std::span<const int> setting, uint64_t base);
 template <size_t N>
 std::array<int, N> point_of(const std::string& text, const std::array<int, N>& values) {
   std::array<int, N> point{};
-  for (size_t knob = 0; knob < N && 2 * knob < text.size(); ++knob) point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
+  for (size_t knob = 0; knob < N && 2 * knob < text.size(); ++knob)
+    point[knob] = std::clamp(text[2 * knob] - '0', 0, values[knob] - 1);
   return point;
 }
 
 template <size_t N>
 std::array<int, N> random_point(Random& random, const std::array<int, N>& values) {
   std::array<int, N> point{};
-  for (size_t knob = 0; knob < N; ++knob) point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
+  for (size_t knob = 0; knob < N; ++knob)
+    point[knob] = static_cast<int>(random.below(static_cast<size_t>(values[knob])));
   return point;
 }
 
@@ -41,7 +43,8 @@ struct Knobs {
   int openings = 3;  // settings that lead from the problem
 };
 
-// Moves change one knob; from the problem lead a few random settings. `predict` is the cost model; the most promising go first.
+// Moves change one knob; from the problem lead a few random settings. `predict` is the cost model; the most promising
+// go first.
 std::vector<Step> one_knob_moves(const Knobs& knobs, uint64_t seed, const std::string& candidate,
                                  const std::function<double(const Setting&)>& predict);
 

@@ -22,7 +22,8 @@ constexpr double kConverged = 1e-5;  // log2: noise is a thousand times that
 using Features = std::vector<std::pair<std::string, double>>;
 
 Features features_of(const Structure& structure, const std::string& setting) {
-  const std::string kind = hash_hex(structure.kind), form = hash_hex(kind + structure.form), exact = form + structure.extents + '\n';
+  const std::string kind = hash_hex(structure.kind), form = hash_hex(kind + structure.form),
+                    exact = form + structure.extents + '\n';
   const std::vector<std::string> parts = parts_of(setting);
   Features out;
   for (const std::string& level : {"k" + kind, "f" + form, "e" + exact}) {
@@ -42,10 +43,12 @@ class Regression {
  public:
   explicit Regression(const std::vector<Fact>& facts) {
     // Facts of the same change of the same structure are one row: their mean, by weight.
-    std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::pair<const Fact*, Mean>> rows;
+    std::map<std::tuple<std::string, std::string, std::string, std::string, std::string>, std::pair<const Fact*, Mean>>
+        rows;
     for (const Fact& fact : facts) {
       const Structure& s = fact.structure;
-      auto& [first, mean] = rows.try_emplace({s.kind, s.form, s.extents, fact.from, fact.to}, &fact, Mean{}).first->second;
+      auto& [first, mean] =
+          rows.try_emplace({s.kind, s.form, s.extents, fact.from, fact.to}, &fact, Mean{}).first->second;
       mean.add(fact);
     }
     for (const auto& [key, row] : rows) add(*row.first, row.second);
@@ -152,7 +155,8 @@ std::vector<std::string> parts_of(const std::string& setting) {
 Memory::Memory(const std::vector<Fact>& facts) : facts_(facts.size()), values_(Regression(facts).solve()) {
   for (const Fact& fact : facts) {
     const std::string structure = fact.structure.form + '\n' + fact.structure.extents;
-    for (const std::string& setting : {fact.from, fact.to}) ++evidence_[fact.structure.kind + '\n' + setting][structure];
+    for (const std::string& setting : {fact.from, fact.to})
+      ++evidence_[fact.structure.kind + '\n' + setting][structure];
   }
 }
 

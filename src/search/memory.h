@@ -1,18 +1,20 @@
-// Memory across problems: what changes of a setting gained in other searches beyond what the cost models said of them, and what that
-// lets expect here. It orders what is tried and predicts gains; it never says what is legal or right, and skips no check.
+// Memory across problems: what changes of a setting gained in other searches beyond what the cost models said of them,
+// and what that lets expect here. It orders what is tried and predicts gains; it never says what is legal or right, and
+// skips no check.
 //
-// The worth of a setting for a kernel is by how much (log2) it is faster than its cost model says, up to what all settings of the
-// kernel share. It is a sum over features: the setting as a whole and each of its parts (the family, every knob), each for the kernel's
-// kind, form and exact structure (record/fact.h). Their values are those of a ridge regression,
+// The worth of a setting for a kernel is by how much (log2) it is faster than its cost model says, up to what all
+// settings of the kernel share. It is a sum over features: the setting as a whole and each of its parts (the family,
+// every knob), each for the kernel's kind, form and exact structure (record/fact.h). Their values are those of a ridge
+// regression,
 //
 //   minimise  sum over facts of  w (surprise - (worth(to) - worth(from)))^2  +  sum over features of value^2
 //
-// with `surprise` the log2 of the kernel's own gain (the program's, by the kernel's share) less that which the cost models predicted,
-// and w = 1 / (1 + (noise / 0.05)^2) its weight. Settings that were never compared directly are compared through others, a change
-// counts backwards too, and what is common to many structures moves to the coarse features. Of the mean of n clean facts of one change
-// of two knobs, n / (n + 1/6) is believed for the same structure, n / (n + 3/4) for the same form where each fact has other extents,
-// n / (n + 5/2) for the same kind where each has another form; repeats on one structure never make it more than a third there. One
-// lucky fact decides nothing.
+// with `surprise` the log2 of the kernel's own gain (the program's, by the kernel's share) less that which the cost
+// models predicted, and w = 1 / (1 + (noise / 0.05)^2) its weight. Settings that were never compared directly are
+// compared through others, a change counts backwards too, and what is common to many structures moves to the coarse
+// features. Of the mean of n clean facts of one change of two knobs, n / (n + 1/6) is believed for the same structure,
+// n / (n + 3/4) for the same form where each fact has other extents, n / (n + 5/2) for the same kind where each has
+// another form; repeats on one structure never make it more than a third there. One lucky fact decides nothing.
 //
 // A candidate that failed counts as a surprise of -1, half the speed.
 #pragma once

@@ -14,7 +14,8 @@ namespace {
 
 class BuiltIn : public Policy {
  public:
-  BuiltIn(const PolicySpec& spec, Values values, uint64_t seed) : spec_(spec), values_(std::move(values)), seed_(seed) {}
+  BuiltIn(const PolicySpec& spec, Values values, uint64_t seed)
+      : spec_(spec), values_(std::move(values)), seed_(seed) {}
   Result<std::optional<Decision>> decide(const Tree& tree) override {
     Random random(seed_, spec_.name, tree.events().size());
     return spec_.decide(tree, values_, random);
@@ -38,22 +39,26 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-Status set_value(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view assignment, Values& values) {
+Status set_value(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view assignment,
+                 Values& values) {
   const size_t equals = assignment.find('=');
   const std::string_view name = trimmed(assignment.substr(0, equals));
-  const auto found = std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
+  const auto found =
+      std::find_if(parameters.begin(), parameters.end(), [&](const Parameter& p) { return p.name == name; });
   if (found == parameters.end()) {
     std::string known;
     for (const Parameter& p : parameters) known += (known.empty() ? "" : ", ") + std::string(p.name);
-    return fail(Code::bad_argument, fmt::format("{} has no parameter `{}`; it has {}", whose, name, known.empty() ? "none" : known));
+    return fail(Code::bad_argument,
+                fmt::format("{} has no parameter `{}`; it has {}", whose, name, known.empty() ? "none" : known));
   }
   const std::string_view text = equals == std::string_view::npos ? "" : trimmed(assignment.substr(equals + 1));
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   const bool number = error == std::errc() && end == text.data() + text.size() && !text.empty();
   if (!number || value < found->least || value > found->most || (found->whole && value != std::floor(value))) {
-    return fail(Code::bad_argument, fmt::format("`{}` of {} is a {} from {:g} to {:g}, not `{}`", name, whose,
-                                                found->whole ? "whole number" : "number", found->least, found->most, text));
+    return fail(Code::bad_argument,
+                fmt::format("`{}` of {} is a {} from {:g} to {:g}, not `{}`", name, whose,
+                            found->whole ? "whole number" : "number", found->least, found->most, text));
   }
   values[std::string(name)] = value;
   return success();
@@ -89,7 +94,8 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
   const size_t open = text.find('(');
   const PolicySpec* spec = find_policy(trimmed(text.substr(0, open)));
   if (!spec) {
-    return fail(Code::bad_argument, fmt::format("no policy `{}`; there are {}, and command:PROGRAM", text, names_of(all_policies())));
+    return fail(Code::bad_argument,
+                fmt::format("no policy `{}`; there are {}, and command:PROGRAM", text, names_of(all_policies())));
   }
   SOLSTICE_TRY(Values values, parse_values(fmt::format("policy `{}`", spec->name), spec->parameters, text));
   return std::unique_ptr<Policy>(std::make_unique<BuiltIn>(*spec, std::move(values), seed));

@@ -1,9 +1,9 @@
-// What to do next with a tree: which node to derive a candidate from, or which to measure again. A policy is a function of the
-// tree, its parameters and a seed, and keeps nothing else: the same tree gives the same decision, so a recorded run replays, and
-// one that was interrupted goes on as if it had not been.
+// What to do next with a tree: which node to derive a candidate from, or which to measure again. A policy is a function
+// of the tree, its parameters and a seed, and keeps nothing else: the same tree gives the same decision, so a recorded
+// run replays, and one that was interrupted goes on as if it had not been.
 //
-// One file in policies/ defines one `extern const PolicySpec solstice_policies_<stem>`; that is all it takes to add one. A policy
-// can also be an executable (external.h).
+// One file in policies/ defines one `extern const PolicySpec solstice_policies_<stem>`; that is all it takes to add
+// one. A policy can also be an executable (external.h).
 #pragma once
 
 #include <map>
@@ -41,8 +41,8 @@ struct Parameter {
 // Values of a policy's parameters, all of them.
 using Values = std::map<std::string, double, std::less<>>;
 
-// The usual values, but for those that `text` sets behind its name: "mcts(exploration=1, widening=0.7)". `whose` is for errors:
-// bad_argument where there is no such parameter, or its value is outside its range.
+// The usual values, but for those that `text` sets behind its name: "mcts(exploration=1, widening=0.7)". `whose` is for
+// errors: bad_argument where there is no such parameter, or its value is outside its range.
 Result<Values> parse_values(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view text);
 
 struct PolicySpec {
@@ -63,8 +63,9 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
 // Nodes that something can be derived from.
 std::vector<int> open_nodes(const Tree& tree);
 
-// The usable ones of `nodes`, the fastest first; of equals, the one with the fewest children, then the newest: so that a search
-// walks over a plateau. Where a trial was measured, those that were predicted come last. The problem counts where its time is known.
+// The usable ones of `nodes`, the fastest first; of equals, the one with the fewest children, then the newest: so that
+// a search walks over a plateau. Where a trial was measured, those that were predicted come last. The problem counts
+// where its time is known.
 std::vector<int> ranked(const Tree& tree, std::vector<int> nodes);
 
 }  // namespace solstice::search

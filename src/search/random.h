@@ -12,7 +12,8 @@ class Random : public SplitMix64 {
  public:
   explicit Random(uint64_t seed) : SplitMix64(seed) {}
   // A stream of its own for each part of something.
-  Random(uint64_t seed, std::string_view part, uint64_t number = 0) : SplitMix64(seed_of(SplitMix64(seed).next(), part, number)) {}
+  Random(uint64_t seed, std::string_view part, uint64_t number = 0)
+      : SplitMix64(seed_of(SplitMix64(seed).next(), part, number)) {}
 
   bool chance(double p) { return uniform() < p; }
   double normal() {  // Box and Muller 1958

@@ -52,7 +52,9 @@ double Record::speedup(const Node* candidate) const {
 }
 
 // A prediction is of no account where anything was measured.
-bool Record::counts(const Measurement& measurement) const { return measurement.state != TrialState::kPredicted || !tree_.measured(); }
+bool Record::counts(const Measurement& measurement) const {
+  return measurement.state != TrialState::kPredicted || !tree_.measured();
+}
 
 Result<Sequence> Record::sequence_of(const std::vector<Event>& events) const {
   Sequence out{.original = original_, .bound = run_.bound, .points = {Point{}}};

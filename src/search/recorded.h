@@ -1,7 +1,7 @@
 // A search that is over, looked at again: what was known after each of its trials, and what it had cost by then.
 //
-// A candidate's worth is what the record knows of it in the end: one that looked fast in a rough measurement and was measured again
-// is worth its last time, also where a stop before that is judged.
+// A candidate's worth is what the record knows of it in the end: one that looked fast in a rough measurement and was
+// measured again is worth its last time, also where a stop before that is judged.
 #pragma once
 
 #include <map>
@@ -31,12 +31,16 @@ struct Spent {
   double seconds = 0;  // of the trials' own wall time
   double tokens = 0;   // that their proposals took, and those which were not tried in between
 
-  double in(Currency currency) const { return currency == Currency::kTrials ? trials : currency == Currency::kSeconds ? seconds : tokens; }
+  double in(Currency currency) const {
+    return currency == Currency::kTrials ? trials : currency == Currency::kSeconds ? seconds : tokens;
+  }
   Spent& operator+=(const Spent& o) {
     trials += o.trials, seconds += o.seconds, tokens += o.tokens;
     return *this;
   }
-  friend Spent operator-(Spent a, const Spent& b) { return {a.trials - b.trials, a.seconds - b.seconds, a.tokens - b.tokens}; }
+  friend Spent operator-(Spent a, const Spent& b) {
+    return {a.trials - b.trials, a.seconds - b.seconds, a.tokens - b.tokens};
+  }
   static auto fields() {
     return std::make_tuple(field("trials", &Spent::trials, "measurements that came in"),
                            field("seconds", &Spent::seconds, "wall time of these trials"),
@@ -45,16 +49,18 @@ struct Spent {
 };
 
 struct Point {
-  Timed best = {};     // the fastest by what was known by then; none: nothing works yet
-  double speedup = 1;  // of that candidate in the end, over the original; 1 where it is slower, which keeps the original
-  Spent spent;         // so far
+  Timed best = {};  // the fastest by what was known by then; none: nothing works yet
+  double speedup =
+      1;        // of that candidate in the end, over the original; 1 where it is slower, which keeps the original
+  Spent spent;  // so far
 };
 
 struct Sequence {
   Seconds original = {};      // 0: not known; speedups are then over the slowest trial that works
   Seconds bound = {};         // 0: not known
   std::vector<Point> points;  // before the first trial, then after each
-  size_t measured_since = 0;  // trials up to the last prediction, where others were measured: stop rules count behind it
+  size_t measured_since =
+      0;  // trials up to the last prediction, where others were measured: stop rules count behind it
 
   const Point& last() const { return points.back(); }
   size_t trials() const { return points.size() - 1; }
@@ -68,8 +74,9 @@ class Record {
   const RecordedRun& run() const { return run_; }
   const Tree& tree() const { return tree_; }
   int lookahead() const { return lookahead_; }  // most trials that were in flight at once, at least 1
-  // Whether one proposer led it all along and results came in the order in which trials were started: a replay under its own policy
-  // and seed is the record then. Otherwise several GPUs measured, a language model took over, or a batch came back.
+  // Whether one proposer led it all along and results came in the order in which trials were started: a replay under
+  // its own policy and seed is the record then. Otherwise several GPUs measured, a language model took over, or a batch
+  // came back.
   bool in_order() const { return in_order_; }
   const Sequence& sequence() const { return sequence_; }
 

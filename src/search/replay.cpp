@@ -16,8 +16,8 @@ struct Known {
   Measurement measurement;
 };
 
-// The record by program: what was derived from it, in order, and what was measured of it. What was in flight when the search ended
-// has no result, and is left out.
+// The record by program: what was derived from it, in order, and what was measured of it. What was in flight when the
+// search ended has no result, and is left out.
 class Answers {
  public:
   explicit Answers(const Record& record) {
@@ -35,7 +35,8 @@ class Answers {
         children_[names[static_cast<size_t>(event.proposal->parent)]].push_back(&event);
       }
       if (event.kind == Event::Kind::kAgain) precision[node] = *event.precision;
-      if (event.kind == Event::Kind::kMeasured && node > 0) keep(results_[names[node]], {precision[node], *event.measurement});
+      if (event.kind == Event::Kind::kMeasured && node > 0)
+        keep(results_[names[node]], {precision[node], *event.measurement});
       if (event.kind == Event::Kind::kSpent) spent_.insert(names[node]);
       if (event.kind == Event::Kind::kOpened) spent_.erase(names[node]);
     }
@@ -91,7 +92,8 @@ class Answers {
 
 class Replay {
  public:
-  Replay(const Record& record, Policy& policy) : record_(record), policy_(policy), answers_(record), tree_(record.tree().original()) {}
+  Replay(const Record& record, Policy& policy)
+      : record_(record), policy_(policy), answers_(record), tree_(record.tree().original()) {}
 
   Result<Replayed> run() {
     while (true) {
@@ -114,7 +116,8 @@ class Replay {
       out_.answered += (decision->again ? measure_again(*decision) : derive(*decision)) ? 1 : 0;
       if (tree_.events().size() == before) {
         return fail(Code::bad_argument,
-                    fmt::format("the policy's decision for node {} changes nothing, and would be made for ever", decision->node));
+                    fmt::format("the policy's decision for node {} changes nothing, and would be made for ever",
+                                decision->node));
       }
     }
     return success();
@@ -146,8 +149,8 @@ class Replay {
     return known;
   }
 
-  // A repetition that is not in the record teaches nothing and takes no time; a first measurement is the record's first, however
-  // precise that was.
+  // A repetition that is not in the record teaches nothing and takes no time; a first measurement is the record's
+  // first, however precise that was.
   void land() {
     const Node& node = tree_.node(flight_.front());
     flight_.pop_front();

@@ -41,10 +41,13 @@ const std::vector<Parameter>& scheduler_parameters() {
       {"rate", 0.5, 0, 1, false, "share of trials that gain, before any is known"},
       {"weight", 16, 0.001, 1000, false, "trials that this first share counts for"},
       {"decay", 0.1, 0, 0.999, false, "how much less each further trial back counts"},
-      {"size", 0.2, 0.001, 1, false, "log-gain of a trial that gains, as a share of what is left to the practical bound"},
+      {"size", 0.2, 0.001, 1, false,
+       "log-gain of a trial that gains, as a share of what is left to the practical bound"},
       {"left", 0.4, 0.001, 10, false, "log-gain that counts as left where no bound is known"},
-      {"stop", 0.03, 0, 1, false, "a problem whose next trial promises less log-gain gets none, where it costs as much as the mean trial"},
-      {"price", 1, 0, 1, false, "how much more one must promise that costs more: a power of its cost over the mean trial's"},
+      {"stop", 0.03, 0, 1, false,
+       "a problem whose next trial promises less log-gain gets none, where it costs as much as the mean trial"},
+      {"price", 1, 0, 1, false,
+       "how much more one must promise that costs more: a power of its cost over the mean trial's"},
   };
   return parameters;
 }
@@ -57,7 +60,8 @@ Values usual_scheduling() {
 
 Result<Values> parse_scheduling(std::string_view text) {
   const size_t open = text.find('(');
-  if (text.substr(0, open) != kName) return fail(Code::bad_argument, fmt::format("no scheduler `{}`; there is `{}`", text, kName));
+  if (text.substr(0, open) != kName)
+    return fail(Code::bad_argument, fmt::format("no scheduler `{}`; there is `{}`", text, kName));
   return parse_values(fmt::format("scheduler `{}`", kName), scheduler_parameters(), text);
 }
 

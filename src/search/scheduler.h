@@ -1,9 +1,10 @@
 // Several problems, one budget: who gets the next trial.
 //
-// Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times a share of what
-// is left down to the practical bound. Each has its floor of trials first; then the problem with the most expected gain for its cost
-// is next, and one whose trials are not worth it any more gets none. Nothing but these figures is looked at: the same ones give the
-// same choice. How large gains were is left out on purpose: the first jump away from the original says nothing of the next.
+// Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times a
+// share of what is left down to the practical bound. Each has its floor of trials first; then the problem with the most
+// expected gain for its cost is next, and one whose trials are not worth it any more gets none. Nothing but these
+// figures is looked at: the same ones give the same choice. How large gains were is left out on purpose: the first jump
+// away from the original says nothing of the next.
 #pragma once
 
 #include <optional>

@@ -12,8 +12,8 @@ bool is_prediction(const Measurement& m) { return m.state == TrialState::kPredic
 
 // Behind the last of these.
 size_t after_predictions(const std::vector<Event>& events) {
-  const auto last =
-      std::find_if(events.rbegin(), events.rend(), [](const Event& e) { return e.measurement && is_prediction(*e.measurement); });
+  const auto last = std::find_if(events.rbegin(), events.rend(),
+                                 [](const Event& e) { return e.measurement && is_prediction(*e.measurement); });
   return static_cast<size_t>(events.rend() - last);
 }
 
@@ -33,7 +33,8 @@ std::vector<int> in_flight(const Tree& tree) {
 Seconds prediction_of(const Node& node) {
   Seconds out = node.proposal.predicted;
   if (out.value > 0) return out;
-  for (const Json& kernel : node.measurement->record.at("costs").items()) out += Seconds(kernel.at("seconds").as_double());
+  for (const Json& kernel : node.measurement->record.at("costs").items())
+    out += Seconds(kernel.at("seconds").as_double());
   return out;
 }
 

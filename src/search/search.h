@@ -1,4 +1,5 @@
-// The search loop: a Policy says where, a Proposer what to try there, an Evaluator finds out, the budget says when to stop.
+// The search loop: a Policy says where, a Proposer what to try there, an Evaluator finds out, the budget says when to
+// stop.
 #pragma once
 
 #include <deque>
@@ -16,11 +17,11 @@ namespace solstice::search {
 class Proposer {
  public:
   virtual ~Proposer() = default;
-  // The next candidate derived from this node, whose text the tree has not seen. Where there is none: nothing, or a proposal without
-  // a program, which says why and what that took; the node is spent then, and no trial is used. The tree is all that it goes by: a
-  // proposer that is started again on the same tree goes on as the one before. Errors of the user and of the environment (no more
-  // may be spent, a provider is down) end the search as a budget does, and the observer is told; internal ones are errors of the
-  // search.
+  // The next candidate derived from this node, whose text the tree has not seen. Where there is none: nothing, or a
+  // proposal without a program, which says why and what that took; the node is spent then, and no trial is used. The
+  // tree is all that it goes by: a proposer that is started again on the same tree goes on as the one before. Errors of
+  // the user and of the environment (no more may be spent, a provider is down) end the search as a budget does, and the
+  // observer is told; internal ones are errors of the search.
   virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 
@@ -30,12 +31,13 @@ struct Landed {
   std::optional<Measurement> measurement;
 };
 
-// Trials overlap: `start` begins what needs no device (checking, compiling), `land` waits for the next that is done, in any order.
-// An error ends the search; a candidate that fails is a Measurement.
+// Trials overlap: `start` begins what needs no device (checking, compiling), `land` waits for the next that is done, in
+// any order. An error ends the search; a candidate that fails is a Measurement.
 class Evaluator {
  public:
   virtual ~Evaluator() = default;
-  // With node.proposal.precision. One that is started and has not landed is not started again: searches of one tree follow each other.
+  // With node.proposal.precision. One that is started and has not landed is not started again: searches of one tree
+  // follow each other.
   virtual void start(const Node& node) = 0;
   virtual Result<Landed> land() = 0;
 };
@@ -58,20 +60,22 @@ struct Budget {
   Seconds time{60};
   int trials = 40;
   StopRule rule = {};
-  Seconds bound{0};       // no faster candidate is expected; 0: none is known
-  size_t since = 0;       // events of the tree before this one were another proposer's, and count for neither `rule` nor `lost`
+  Seconds bound{0};  // no faster candidate is expected; 0: none is known
+  size_t since =
+      0;  // events of the tree before this one were another proposer's, and count for neither `rule` nor `lost`
   Seconds lost{0};        // stop once `rule.least` trials are done and the best takes longer; 0: never
   bool measured = false;  // trials are: what was predicted before counts for none of these, and is no best
   bool finish = false;    // what is in flight when time is up is finished: it took long to make
   double hopeless = 0;    // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-// Whether a search of this tree has enough, by what has come in: what `rule` and `lost` say. Errors: events that do not fit.
+// Whether a search of this tree has enough, by what has come in: what `rule` and `lost` say. Errors: events that do not
+// fit.
 Result<std::optional<Stop>> has_enough(const Tree& tree, const Budget& budget);
 
-// Whether this proposal is expected to take Budget::hopeless times as long as the best. A measurement of an earlier run speaks for itself;
-// a cost model is believed only as far as its luckiest prediction in this run: if even that scale leaves the proposal behind the best,
-// nothing is to be gained.
+// Whether this proposal is expected to take Budget::hopeless times as long as the best. A measurement of an earlier run
+// speaks for itself; a cost model is believed only as far as its luckiest prediction in this run: if even that scale
+// leaves the proposal behind the best, nothing is to be gained.
 bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget);
 
 struct Observer {
@@ -89,7 +93,8 @@ struct Participants {
   Evaluator& evaluator;
 };
 
-// What the trials of a search have come to. Those that an earlier proposer had in flight when it began are none of them.
+// What the trials of a search have come to. Those that an earlier proposer had in flight when it began are none of
+// them.
 struct Tally {
   Watch watch;
   std::vector<int> late;
@@ -97,15 +102,15 @@ struct Tally {
   void add(int node, const Timed& best);
 };
 
-// A search that is taken forward trial by trial, so that something else may come in between, as another problem's trial. What the tree
-// has in flight is started first: it was interrupted there. The tree keeps everything also when an error is returned. All that it is
-// given outlives it.
+// A search that is taken forward trial by trial, so that something else may come in between, as another problem's
+// trial. What the tree has in flight is started first: it was interrupted there. The tree keeps everything also when an
+// error is returned. All that it is given outlives it.
 class Search {
  public:
   Search(Tree& tree, const Participants& with, const Budget& budget, int lookahead, const Observer& observer);
 
-  // Starts what may be in flight, then waits for one trial; or says why there is none. A search that has stopped stays stopped, and
-  // proposes nothing once it has enough. `interrupted` is asked first: the trial in hand is finished.
+  // Starts what may be in flight, then waits for one trial; or says why there is none. A search that has stopped stays
+  // stopped, and proposes nothing once it has enough. `interrupted` is asked first: the trial in hand is finished.
   Result<std::optional<Stop>> step(const std::function<bool()>& interrupted);
 
  private:

@@ -3,8 +3,9 @@
 namespace solstice::search {
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials",          "time",   "exhausted",      "near_bound",   "patience",     "lost", "interrupted", "over_budget",
-          "proposer_failed", "shared", "little_to_gain", "policy_ended", "policy_failed"};
+  return {"trials",         "time",         "exhausted",    "near_bound",      "patience",
+          "lost",           "interrupted",  "over_budget",  "proposer_failed", "shared",
+          "little_to_gain", "policy_ended", "policy_failed"};
 }
 
 Watch::Watch(const StopRule& rule, Seconds original, Seconds bound, const Timed& best)

@@ -1,4 +1,5 @@
-// When a search has enough, by what came in: one rule, which the search itself and its replays go by. docs/replay.md has the formulas.
+// When a search has enough, by what came in: one rule, which the search itself and its replays go by. docs/replay.md
+// has the formulas.
 #pragma once
 
 #include <optional>
@@ -8,8 +9,8 @@
 
 namespace solstice::search {
 
-// kPolicyEnded: moves are left, and the policy asks for none of them. kPolicyFailed: it cannot say; kProposerFailed: so of whoever
-// proposes. kShared: it shares its budget with other searches, and gets no more of it.
+// kPolicyEnded: moves are left, and the policy asks for none of them. kPolicyFailed: it cannot say; kProposerFailed: so
+// of whoever proposes. kShared: it shares its budget with other searches, and gets no more of it.
 enum class Stop {
   kTrials,
   kTime,
@@ -29,10 +30,13 @@ std::vector<const char*> enum_names(Stop);
 
 // Each part ends the search by itself; one that is left out never does.
 struct StopRule {
-  std::optional<double> eps = {};  // what there is, the best or the original, takes at most 1 + eps of the practical bound
-  std::optional<int> window = {};  // the best beats the original, and so many trials in a row brought no gain beyond noise
-  std::optional<double> roi = {};  // the next trial is expected to bring less log-gain (scheduler.h), original beaten or not
-  int least = 1;                   // trials before any of them ends it
+  std::optional<double> eps =
+      {};  // what there is, the best or the original, takes at most 1 + eps of the practical bound
+  std::optional<int> window =
+      {};  // the best beats the original, and so many trials in a row brought no gain beyond noise
+  std::optional<double> roi =
+      {};         // the next trial is expected to bring less log-gain (scheduler.h), original beaten or not
+  int least = 1;  // trials before any of them ends it
 };
 
 // A rule as the trials come in.

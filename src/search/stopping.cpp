@@ -10,10 +10,13 @@ namespace solstice::search {
 namespace {
 
 bool is_used_up(const TotalBudget& budget, size_t trials, double seconds) {
-  return (budget.trials && trials >= static_cast<size_t>(*budget.trials)) || (budget.seconds && seconds >= *budget.seconds);
+  return (budget.trials && trials >= static_cast<size_t>(*budget.trials)) ||
+         (budget.seconds && seconds >= *budget.seconds);
 }
 
-std::optional<double> saved(double cost, double fixed) { return fixed > 0 ? std::optional(1 - cost / fixed) : std::nullopt; }
+std::optional<double> saved(double cost, double fixed) {
+  return fixed > 0 ? std::optional(1 - cost / fixed) : std::nullopt;
+}
 
 }  // namespace
 

@@ -1,4 +1,5 @@
-// Where rules would have stopped recorded searches, and what that would have kept and cost. docs/replay.md has the formulas.
+// Where rules would have stopped recorded searches, and what that would have kept and cost. docs/replay.md has the
+// formulas.
 //
 // A rule is looked at after each trial, as the search does it; trials in flight at a stop are left out of the cost.
 #pragma once
@@ -25,8 +26,8 @@ std::string text_of(const ReplayRule& rule);     // "eps 0.25, window 8, 60 s"; 
 // The index of the point at which it ends: the last one where nothing ends it before.
 size_t stop_of(const Sequence& sequence, const ReplayRule& rule);
 
-// The first point whose candidate is, within noise, worth as much as the last one's: nobody can stop earlier and lose nothing. Before
-// the first trial where the original is known and nothing beats it.
+// The first point whose candidate is, within noise, worth as much as the last one's: nobody can stop earlier and lose
+// nothing. Before the first trial where the original is known and nothing beats it.
 size_t hindsight_stop(const Sequence& sequence);
 
 // One search, and where it stopped.
@@ -45,24 +46,30 @@ struct Judged {
   double speedup = 1;    // geometric mean
   double retention = 1;  // of the fixed budget's geometric mean
   Spent spent;
-  std::optional<double> saved_trials = {}, saved_seconds = {}, saved_tokens = {};  // of the fixed budget's; absent where that was 0
-  double gain = 1;                                                                 // retention * fixed cost / cost
-  std::optional<double> over = {};      // cost over that of the hindsight-optimal stops of these searches, - 1; below 0: stopped earlier
-  std::optional<double> regret = {};    // what was spent behind those stops, over their cost; both absent where they cost nothing
+  std::optional<double> saved_trials = {}, saved_seconds = {},
+                        saved_tokens = {};  // of the fixed budget's; absent where that was 0
+  double gain = 1;                          // retention * fixed cost / cost
+  std::optional<double> over =
+      {};  // cost over that of the hindsight-optimal stops of these searches, - 1; below 0: stopped earlier
+  std::optional<double> regret =
+      {};  // what was spent behind those stops, over their cost; both absent where they cost nothing
   std::optional<double> coverage = {};  // of a replayed policy: share of its decisions that the record could answer
   bool front = false;                   // no other retains as much for as little
 
   static auto fields() {
-    return std::make_tuple(
-        field("policy", &Judged::policy, "as recorded, or replayed"), field("rule", &Judged::rule, "that stopped it"),
-        field("speedup", &Judged::speedup, "geometric mean"), field("retention", &Judged::retention, "of the fixed budget's speedup"),
-        field("spent", &Judged::spent, "over all runs"), field("saved_trials", &Judged::saved_trials, "share of the fixed budget's"),
-        field("saved_seconds", &Judged::saved_seconds, "share of the fixed budget's"),
-        field("saved_tokens", &Judged::saved_tokens, "share of the fixed budget's"),
-        field("gain", &Judged::gain, "retention * fixed cost / cost"), field("over", &Judged::over, "cost over the hindsight-optimal, - 1"),
-        field("regret", &Judged::regret, "cost behind the hindsight-optimal stops, over theirs"),
-        field("coverage", &Judged::coverage, "share of decisions that the record could answer"),
-        field("front", &Judged::front, "on the Pareto front"));
+    return std::make_tuple(field("policy", &Judged::policy, "as recorded, or replayed"),
+                           field("rule", &Judged::rule, "that stopped it"),
+                           field("speedup", &Judged::speedup, "geometric mean"),
+                           field("retention", &Judged::retention, "of the fixed budget's speedup"),
+                           field("spent", &Judged::spent, "over all runs"),
+                           field("saved_trials", &Judged::saved_trials, "share of the fixed budget's"),
+                           field("saved_seconds", &Judged::saved_seconds, "share of the fixed budget's"),
+                           field("saved_tokens", &Judged::saved_tokens, "share of the fixed budget's"),
+                           field("gain", &Judged::gain, "retention * fixed cost / cost"),
+                           field("over", &Judged::over, "cost over the hindsight-optimal, - 1"),
+                           field("regret", &Judged::regret, "cost behind the hindsight-optimal stops, over theirs"),
+                           field("coverage", &Judged::coverage, "share of decisions that the record could answer"),
+                           field("front", &Judged::front, "on the Pareto front"));
   }
 };
 

@@ -15,8 +15,12 @@ namespace {
 
 // What a trial costs: most is checking and compiling, which a second measurement does not pay again.
 constexpr double kBuild = 0.6;
-double cost_of(Precision precision) { return precision == Precision::kRough ? 0.2 : precision == Precision::kUsual ? 0.4 : 0.8; }
-double noise_of(Precision precision) { return precision == Precision::kRough ? 1 : precision == Precision::kUsual ? 0.5 : 0.25; }
+double cost_of(Precision precision) {
+  return precision == Precision::kRough ? 0.2 : precision == Precision::kUsual ? 0.4 : 0.8;
+}
+double noise_of(Precision precision) {
+  return precision == Precision::kRough ? 1 : precision == Precision::kUsual ? 0.5 : 0.25;
+}
 
 class Mover : public Proposer {
  public:
@@ -75,7 +79,8 @@ struct Played {
   double gain = 0, trials = 0;
 };
 
-Result<Played> play(const std::string& policy, const Landscape& landscape, uint64_t seed, const TournamentOptions& options) {
+Result<Played> play(const std::string& policy, const Landscape& landscape, uint64_t seed,
+                    const TournamentOptions& options) {
   SOLSTICE_TRY(const std::unique_ptr<Policy> mind, make_policy(policy, seed));
   Mover mover(landscape, seed);
   Meter meter(landscape, seed);
@@ -83,14 +88,16 @@ Result<Played> play(const std::string& policy, const Landscape& landscape, uint6
   Budget budget;
   budget.time = Seconds(1e9);
   budget.trials = static_cast<int>(options.budget / kBuild) + 1;
-  SOLSTICE_CHECK(run(tree, {*mind, mover, meter}, budget, options.lookahead, {}, [&] { return meter.spent() >= options.budget; }));
+  SOLSTICE_CHECK(
+      run(tree, {*mind, mover, meter}, budget, options.lookahead, {}, [&] { return meter.spent() >= options.budget; }));
   const Node* best = tree.best();
   const double gain = best ? landscape.gain(seed, best->proposal.program) : 0;
   return Played{std::max(0.0, gain), static_cast<double>(tree.trials())};
 }
 
 // All runs of one policy on one landscape, on all cores.
-Result<std::vector<Played>> play_all(const std::string& policy, const Landscape& landscape, const TournamentOptions& options) {
+Result<std::vector<Played>> play_all(const std::string& policy, const Landscape& landscape,
+                                     const TournamentOptions& options) {
   const auto runs = static_cast<size_t>(options.runs);
   std::vector<Result<Played>> found(runs, Played{});
   std::atomic<size_t> next = 0;
@@ -98,7 +105,8 @@ Result<std::vector<Played>> play_all(const std::string& policy, const Landscape&
     std::vector<std::jthread> threads;
     for (unsigned t = 0; t < std::max(1u, std::thread::hardware_concurrency()); ++t) {
       threads.emplace_back([&] {
-        for (size_t i = next++; i < runs; i = next++) found[i] = play(policy, landscape, Random(options.seed, "run", i).next(), options);
+        for (size_t i = next++; i < runs; i = next++)
+          found[i] = play(policy, landscape, Random(options.seed, "run", i).next(), options);
       });
     }
   }
@@ -157,7 +165,8 @@ Result<std::vector<const Landscape*>> chosen(const std::vector<std::string>& nam
   if (names.empty()) return all_landscapes();
   std::vector<const Landscape*> out;
   for (const std::string& name : names) {
-    const auto found = std::find_if(all_landscapes().begin(), all_landscapes().end(), [&](const Landscape* l) { return l->name == name; });
+    const auto found = std::find_if(all_landscapes().begin(), all_landscapes().end(),
+                                    [&](const Landscape* l) { return l->name == name; });
     if (found == all_landscapes().end()) return fail(Code::bad_argument, fmt::format("no landscape `{}`", name));
     out.push_back(*found);
   }
@@ -184,8 +193,9 @@ double signed_rank_p(std::vector<double> differences) {
     }
   }
   if (ranks.empty()) return 1;
-  return ranks.size() <= kExactRanks ? exact_p(ranks, positive)
-                                     : normal_p(static_cast<double>(ranks.size()), static_cast<double>(positive) / 2, ties);
+  return ranks.size() <= kExactRanks
+             ? exact_p(ranks, positive)
+             : normal_p(static_cast<double>(ranks.size()), static_cast<double>(positive) / 2, ties);
 }
 
 Result<std::vector<Standings>> tournament(const TournamentOptions& options) {

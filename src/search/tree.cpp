@@ -90,14 +90,17 @@ void Tree::open(int id) {
 Status Tree::apply(const Event& event) {
   const auto wrong = [&](const char* why) {
     const char* kind = enum_name(event.kind);
-    return fail(Code::bad_argument, fmt::format("event {} (`{}` of node {}) does not fit: {}", events_.size() + 1, kind, event.node, why));
+    return fail(Code::bad_argument,
+                fmt::format("event {} (`{}` of node {}) does not fit: {}", events_.size() + 1, kind, event.node, why));
   };
   const bool fresh = event.kind == Event::Kind::kProposed;
-  if (!fresh && (event.node < 0 || event.node >= static_cast<int>(nodes_.size()))) return wrong("there is no such node");
+  if (!fresh && (event.node < 0 || event.node >= static_cast<int>(nodes_.size())))
+    return wrong("there is no such node");
   switch (event.kind) {
     case Event::Kind::kProposed:
       if (!event.proposal) return wrong("it has no proposal");
-      if (event.proposal->parent < 0 || event.proposal->parent >= static_cast<int>(nodes_.size())) return wrong("its parent is missing");
+      if (event.proposal->parent < 0 || event.proposal->parent >= static_cast<int>(nodes_.size()))
+        return wrong("its parent is missing");
       if (!add(*event.proposal)) return wrong("its program is in the tree already");
       return success();
     case Event::Kind::kSkipped:

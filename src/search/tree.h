@@ -1,8 +1,8 @@
 // The tree of attempts. It knows no GPU and no language: a candidate is opaque text, a measurement is data.
 //
-// Node 0 is the problem, measured as the original; node N is trial N, in the order of proposal. Nothing is ever removed or
-// changed: what happens is a list of events, and a tree is what its events say. Replaying them gives the same tree, whatever the
-// order in which results came in, and goes on from there.
+// Node 0 is the problem, measured as the original; node N is trial N, in the order of proposal. Nothing is ever removed
+// or changed: what happens is a list of events, and a tree is what its events say. Replaying them gives the same tree,
+// whatever the order in which results came in, and goes on from there.
 #pragma once
 
 #include <optional>

@@ -78,7 +78,8 @@ std::optional<Turn> Turns::next() const {
 
 std::optional<Turn> Turns::next_fixed() const {
   for (size_t i = 0; i < outlooks_.size(); ++i) {
-    if (outlooks_[i].open() && within(had_[i], share())) return Turn{i, true, outlooks_[i].gain(), outlooks_[i].worth()};
+    if (outlooks_[i].open() && within(had_[i], share()))
+      return Turn{i, true, outlooks_[i].gain(), outlooks_[i].worth()};
   }
   return std::nullopt;
 }

@@ -1,7 +1,8 @@
 // Who goes on: searches of several problems that share one budget, while they run or as they were recorded.
 //
-// `log-gain` is the scheduler of scheduler.h. `fixed` gives every problem the same share of the budget, one problem after the other;
-// what one leaves goes to nobody. Whoever searches says what came of each trial; the same results give the same turns.
+// `log-gain` is the scheduler of scheduler.h. `fixed` gives every problem the same share of the budget, one problem
+// after the other; what one leaves goes to nobody. Whoever searches says what came of each trial; the same results give
+// the same turns.
 #pragma once
 
 #include <optional>

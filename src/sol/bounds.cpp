@@ -18,8 +18,8 @@ std::string cause_of(const ir::Program& program, const ir::Count& count, int ten
   return "";
 }
 
-// Tensors whose bytes every algorithm moves. Frozen weights may have become anything at load; a buffer whose closed form is
-// assumed need not be read.
+// Tensors whose bytes every algorithm moves. Frozen weights may have become anything at load; a buffer whose closed
+// form is assumed need not be read.
 std::vector<ir::TensorCount> must_read(const ir::Program& program, const ir::Count& count, bool frozen) {
   std::vector<ir::TensorCount> out;
   for (const ir::TensorCount& each : count.inputs) {
@@ -36,7 +36,8 @@ double total(const ir::Program& program, const std::vector<ir::TensorCount>& ten
   return sum;
 }
 
-SolTerm byte_term(const char* resource, const std::string& what, double bytes, BytesPerSecond rate, const std::string& cause) {
+SolTerm byte_term(const char* resource, const std::string& what, double bytes, BytesPerSecond rate,
+                  const std::string& cause) {
   return {.resource = resource,
           .what = what,
           .time = Bytes(bytes) / rate,
@@ -62,8 +63,8 @@ SolBound io_bound(const ir::Program& program, const ir::Count& count, const mach
   // L2 is write-back: what fits there need not reach DRAM before the run ends.
   const double beyond = std::max(0.0, written - machine.l2.value);
   for (const ir::TensorCount& each : reads) {
-    bound.terms.push_back(byte_term("dram", "read " + program.tensor(each.tensor).name, bytes_of(program, each), machine.dram_rate,
-                                    cause_of(program, count, each.tensor, true)));
+    bound.terms.push_back(byte_term("dram", "read " + program.tensor(each.tensor).name, bytes_of(program, each),
+                                    machine.dram_rate, cause_of(program, count, each.tensor, true)));
   }
   for (const ir::TensorCount& each : count.outputs) {
     if (beyond == 0) break;

@@ -9,7 +9,8 @@ namespace {
 
 class Fuser {
  public:
-  Fuser(const ir::Program& program, const ir::Count& count, Bytes row_limit) : program_(program), count_(count), row_limit_(row_limit) {
+  Fuser(const ir::Program& program, const ir::Count& count, Bytes row_limit)
+      : program_(program), count_(count), row_limit_(row_limit) {
     for (size_t i = 0; i < count.equations.size(); ++i) producers_[equation(i).target].push_back(i);
     home_.assign(count.equations.size(), -1);
   }
@@ -89,8 +90,8 @@ class Fuser {
     const bool pointwise = kind == KernelKind::kMap && last.elements == counted(i).elements;
     // What only a contraction reads is computed as it is read.
     const bool on_rows = last.kind == KernelKind::kRows && (pointwise || row_fits(i, last)) && !is_operand(i);
-    const bool fits =
-        on_rows || (last.kind == KernelKind::kMap && kind == KernelKind::kRows) || (last.kind != KernelKind::kRecurrent && pointwise);
+    const bool fits = on_rows || (last.kind == KernelKind::kMap && kind == KernelKind::kRows) ||
+                      (last.kind != KernelKind::kRecurrent && pointwise);
     if (fits) return *from.rbegin();
     const int other = kind == KernelKind::kRows ? sharing_reads(i) : -1;
     return other > *from.rbegin() ? other : -1;

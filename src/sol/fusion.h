@@ -1,7 +1,7 @@
 // A fusion of equations into kernels that knows no kernel family: each contraction is a kernel with its elementwise
-// producers and consumers, reductions over rows share a kernel with what surrounds them, a recurrence is one kernel, the
-// rest are maps. Contraction, row normaliser, contraction become one (attention) where what lies between is larger than
-// their operands.
+// producers and consumers, reductions over rows share a kernel with what surrounds them, a recurrence is one kernel,
+// the rest are maps. Contraction, row normaliser, contraction become one (attention) where what lies between is larger
+// than their operands.
 #pragma once
 
 #include <vector>

@@ -12,7 +12,8 @@ constexpr double kLongestSerial = 1024;  // points a thread reduces alone, as fa
 // Kernels that were merged into another are left empty.
 class LaunchMerger {
  public:
-  LaunchMerger(const ir::Program& program, const ir::Count& count, std::vector<FusedKernel> kernels, const IssueRate& issue)
+  LaunchMerger(const ir::Program& program, const ir::Count& count, std::vector<FusedKernel> kernels,
+               const IssueRate& issue)
       : program_(program), count_(count), issue_(issue), kernels_(std::move(kernels)) {
     find_edges();
   }
@@ -74,7 +75,8 @@ class LaunchMerger {
 
   bool reads(size_t i, const FusedKernel& producer) const {
     return std::any_of(counted(i).reads.begin(), counted(i).reads.end(), [&](const ir::ReadCount& read) {
-      return std::any_of(producer.equations.begin(), producer.equations.end(), [&](size_t p) { return target(p) == read.tensor; });
+      return std::any_of(producer.equations.begin(), producer.equations.end(),
+                         [&](size_t p) { return target(p) == read.tensor; });
     });
   }
 
@@ -124,7 +126,8 @@ class LaunchMerger {
       return false;
     };
     return any_pair([&](size_t a, size_t b) { return main[a] == main[b]; }) ||
-           any_pair([&](size_t a, size_t b) { return depth[a] == depth[b]; }) || any_pair([](size_t, size_t) { return true; });
+           any_pair([&](size_t a, size_t b) { return depth[a] == depth[b]; }) ||
+           any_pair([](size_t, size_t) { return true; });
   }
 
   bool merge_into_reader() {
@@ -168,7 +171,9 @@ class LaunchMerger {
   // Whether `reader` computes what `kernel` defines anew wherever it reads it. A window of a window is memory's work
   // either way; of products as much is repeated as a launch is worth.
   bool recomputes(const FusedKernel& kernel, const FusedKernel& reader) const {
-    const auto other = [](const FusedKernel& k) { return k.kind == KernelKind::kAttention || k.kind == KernelKind::kRecurrent; };
+    const auto other = [](const FusedKernel& k) {
+      return k.kind == KernelKind::kAttention || k.kind == KernelKind::kRecurrent;
+    };
     const std::vector<size_t> again = needed_by(reader, kernel);
     if (other(kernel) || other(reader) || !is_short(again)) return false;
     const auto is_product = [&](size_t i) { return counted(i).work.contraction > 0; };
@@ -214,10 +219,13 @@ class LaunchMerger {
   // Producers before consumers, otherwise by first equation.
   std::vector<FusedKernel> ordered() const {
     std::vector<size_t> left = alive();
-    std::sort(left.begin(), left.end(), [&](size_t a, size_t b) { return kernels_[a].equations.front() < kernels_[b].equations.front(); });
+    std::sort(left.begin(), left.end(),
+              [&](size_t a, size_t b) { return kernels_[a].equations.front() < kernels_[b].equations.front(); });
     std::vector<FusedKernel> out;
     while (!left.empty()) {
-      const auto is_free = [&](size_t k) { return std::none_of(left.begin(), left.end(), [&](size_t other) { return needs_[k][other]; }); };
+      const auto is_free = [&](size_t k) {
+        return std::none_of(left.begin(), left.end(), [&](size_t other) { return needs_[k][other]; });
+      };
       // Where recurrences read each other's results nothing is free, and the text's order holds.
       auto next = std::find_if(left.begin(), left.end(), is_free);
       if (next == left.end()) next = left.begin();
@@ -237,8 +245,8 @@ class LaunchMerger {
 
 }  // namespace
 
-std::vector<FusedKernel> merge_launches(const ir::Program& program, const ir::Count& count, std::vector<FusedKernel> kernels,
-                                        const IssueRate& issue) {
+std::vector<FusedKernel> merge_launches(const ir::Program& program, const ir::Count& count,
+                                        std::vector<FusedKernel> kernels, const IssueRate& issue) {
   return LaunchMerger(program, count, std::move(kernels), issue).run();
 }
 

@@ -10,12 +10,12 @@
 namespace solstice::sol {
 
 struct IssueRate {
-  double a_launch = 0;    // operations that all SMs issue while a launch takes: recomputing that costs less than a kernel
+  double a_launch = 0;  // operations that all SMs issue while a launch takes: recomputing that costs less than a kernel
   double an_element = 0;  // ... while an f32 is read from DRAM: a product with no more is bound by what it reads
 };
 
 // The result is in an order in which it can run.
-std::vector<FusedKernel> merge_launches(const ir::Program& program, const ir::Count& count, std::vector<FusedKernel> kernels,
-                                        const IssueRate& issue);
+std::vector<FusedKernel> merge_launches(const ir::Program& program, const ir::Count& count,
+                                        std::vector<FusedKernel> kernels, const IssueRate& issue);
 
 }  // namespace solstice::sol

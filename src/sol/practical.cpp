@@ -13,7 +13,8 @@
 namespace solstice::sol {
 namespace {
 
-// Bytes a kernel moves. Intermediates that fit in half of L2 stay there from the kernel that writes to the one that reads.
+// Bytes a kernel moves. Intermediates that fit in half of L2 stay there from the kernel that writes to the one that
+// reads.
 struct Traffic {
   double read = 0;
   double written = 0;
@@ -22,14 +23,16 @@ struct Traffic {
 
 class Estimator {
  public:
-  Estimator(const ir::Program& program, const ir::Count& count, const machine::Machine& machine, const SolOptions& options)
+  Estimator(const ir::Program& program, const ir::Count& count, const machine::Machine& machine,
+            const SolOptions& options)
       : program_(program), count_(count), machine_(machine), options_(options), dtypes_(ir::dtypes_of(program)) {}
 
   Result<SolBound> run(SolReport& report) {
     SolBound bound;
     bound.name = "practical";
     bound.meaning = "measured ceilings, fused kernels, launches";
-    const std::vector<FusedKernel> kernels = merge_launches(program_, count_, fuse(program_, count_, row_limit()), issue());
+    const std::vector<FusedKernel> kernels =
+        merge_launches(program_, count_, fuse(program_, count_, row_limit()), issue());
     settle(kernels);
     Seconds longest_time;
     for (size_t k = 0; k < kernels.size(); ++k) {
@@ -87,7 +90,8 @@ class Estimator {
   // A warp instruction a clock in each of an SM's four schedulers.
   IssueRate issue() const {
     const double rate = machine_.sm_count * 4.0 * 32.0 * machine_.max_clock.value, element = 4;
-    return {machine_.measured.launch ? machine_.measured.launch->value * rate : 0, rate * element / machine_.read_ceiling().per_second};
+    return {machine_.measured.launch ? machine_.measured.launch->value * rate : 0,
+            rate * element / machine_.read_ceiling().per_second};
   }
 
   // The shared memory of one cluster.
@@ -95,7 +99,8 @@ class Estimator {
 
   bool reads_any(size_t i, const std::set<int>& tensors) const {
     const auto& reads = count_.equations[i].reads;
-    return std::any_of(reads.begin(), reads.end(), [&](const ir::ReadCount& read) { return tensors.contains(read.tensor); });
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const ir::ReadCount& read) { return tensors.contains(read.tensor); });
   }
 
   // Equations that use what a reduction of this kernel found.
@@ -159,14 +164,15 @@ class Estimator {
       const int tensor = target(i);
       if (!leaves(tensor, k) || !written.insert(tensor).second) continue;
       const double size = bytes(tensor, static_cast<double>(program_.tensor(tensor).elements()));
-      const bool kept = program_.tensor(tensor).kind == ir::TensorKind::kTensor || program_.tensor(tensor).kind == ir::TensorKind::kLocal;
+      const bool kept = program_.tensor(tensor).kind == ir::TensorKind::kTensor ||
+                        program_.tensor(tensor).kind == ir::TensorKind::kLocal;
       (kept && program_.tensor(tensor).into < 0 && resident(size) ? out.l2 : out.written) += size;
     }
     return out;
   }
 
-  void byte_term(const char* what, double amount, const machine::Ceiling& ceiling, const char* resource, const std::string& cause,
-                 std::vector<SolTerm>& terms) const {
+  void byte_term(const char* what, double amount, const machine::Ceiling& ceiling, const char* resource,
+                 const std::string& cause, std::vector<SolTerm>& terms) const {
     if (amount <= 0) return;
     terms.push_back({.resource = resource,
                      .what = what,
@@ -187,7 +193,8 @@ class Estimator {
     byte_term("write", moved.written - copied, machine_.write_ceiling(), "dram", cause, terms);
     byte_term("intermediates", moved.l2, machine_.l2_ceiling(), "l2", cause, terms);
     for (size_t i : kernel.equations) {
-      SOLSTICE_TRY(const std::vector<SolTerm> work, work_terms(program_, count_.equations[i], machine_, options_, Basis::kCeiling));
+      SOLSTICE_TRY(const std::vector<SolTerm> work,
+                   work_terms(program_, count_.equations[i], machine_, options_, Basis::kCeiling));
       terms.insert(terms.end(), work.begin(), work.end());
     }
     return terms;
@@ -204,7 +211,8 @@ class Estimator {
     const Seconds waits = latency(kernel);
     out.time = std::max(most.time, waits);
     out.limited_by = waits > most.time ? "sequential steps" : most.resource;
-    if (waits > most.time) terms.push_back(counted("sequential steps", "steps", waits, *machine_.measured.grid_sync, cause));
+    if (waits > most.time)
+      terms.push_back(counted("sequential steps", "steps", waits, *machine_.measured.grid_sync, cause));
     if (machine_.measured.launch) {
       const Seconds launch = *machine_.measured.launch;
       if (launch > out.time) out.limited_by = "launch";

@@ -99,8 +99,8 @@ Result<Rate> contraction_rate(const ir::Program& program, const ir::EquationCoun
   return best;
 }
 
-Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation, const Machine& machine,
-                                        const SolOptions& options, Basis basis) {
+Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation,
+                                        const Machine& machine, const SolOptions& options, Basis basis) {
   const ir::Equation& source = program.equation(equation.equation);
   const std::string cause = program.target_of(source).name;
   const ir::Work& work = equation.work;

@@ -1,5 +1,5 @@
-// Which pipe computes an equation's operations under a policy, and how fast: at the highest clock (for bounds) or at the
-// measured ceiling (for estimates).
+// Which pipe computes an equation's operations under a policy, and how fast: at the highest clock (for bounds) or at
+// the measured ceiling (for estimates).
 #pragma once
 
 #include "ir/count.h"
@@ -18,15 +18,15 @@ struct Rate {
 enum class Basis { kHighest, kCeiling };
 
 // For the multiply-adds of a contraction (2 operations each).
-Result<Rate> contraction_rate(const ir::Program& program, const ir::EquationCount& equation, const machine::Machine& machine,
-                              const SolOptions& options, Basis basis);
+Result<Rate> contraction_rate(const ir::Program& program, const ir::EquationCount& equation,
+                              const machine::Machine& machine, const SolOptions& options, Basis basis);
 // For issue slots of the ordinary pipe (2 operations each), special functions, integer operations.
 Result<Rate> simt_rate(DType dtype, const machine::Machine& machine, Basis basis);
 Result<Rate> pipe_rate(machine::Pipe pipe, const machine::Machine& machine, Basis basis);
 
 // All operations of an equation as terms, zero ones left out.
-Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation, const machine::Machine& machine,
-                                        const SolOptions& options, Basis basis);
+Result<std::vector<SolTerm>> work_terms(const ir::Program& program, const ir::EquationCount& equation,
+                                        const machine::Machine& machine, const SolOptions& options, Basis basis);
 
 // Time of the resource that takes longest, and its name; terms of one resource add up.
 struct Longest {

@@ -52,11 +52,13 @@ void add_resource(const std::string& resource, std::vector<const SolTerm*> terms
       rest += term->time;
     }
   }
-  if (hidden > 0 && rest.value > 0) out += fmt::format("    {:<60} {:>14}\n", fmt::format("{} smaller", hidden), time_cell(rest));
+  if (hidden > 0 && rest.value > 0)
+    out += fmt::format("    {:<60} {:>14}\n", fmt::format("{} smaller", hidden), time_cell(rest));
 }
 
 void add_bound(const SolBound& bound, std::string& out) {
-  out += fmt::format("\n{:<10} {:>12}   {} (limited by {})\n", bound.name, time_cell(bound.time), bound.meaning, bound.limited_by);
+  out += fmt::format("\n{:<10} {:>12}   {} (limited by {})\n", bound.name, time_cell(bound.time), bound.meaning,
+                     bound.limited_by);
   std::map<std::string, std::vector<const SolTerm*>> by_resource;
   for (const SolTerm& term : bound.terms) by_resource[term.resource].push_back(&term);
   for (const auto& [resource, terms] : by_resource) {
@@ -68,16 +70,17 @@ void add_kernels(const SolReport& report, std::string& out) {
   out += fmt::format("\n{:<10} {:>12}   {} (longest: {})\n", report.practical.name, time_cell(report.practical.time),
                      report.practical.meaning, report.practical.limited_by);
   for (const SolKernel& kernel : report.kernels) {
-    out += fmt::format("  {:<12} {:<32} {:>11}  {:<16} dram {}, l2 {}\n", kernel.kind, fmt::format("{}", fmt::join(kernel.tensors, " ")),
-                       time_cell(kernel.time), kernel.limited_by, amount_text(kernel.dram.value, "B"), amount_text(kernel.l2.value, "B"));
+    out += fmt::format("  {:<12} {:<32} {:>11}  {:<16} dram {}, l2 {}\n", kernel.kind,
+                       fmt::format("{}", fmt::join(kernel.tensors, " ")), time_cell(kernel.time), kernel.limited_by,
+                       amount_text(kernel.dram.value, "B"), amount_text(kernel.l2.value, "B"));
   }
 }
 
 }  // namespace
 
 std::string render_text(const SolReport& report) {
-  std::string out = fmt::format("speed of light of {} on {} (numerics {}, weights {})\n", report.program, report.machine, report.numerics,
-                                report.weights);
+  std::string out = fmt::format("speed of light of {} on {} (numerics {}, weights {})\n", report.program,
+                                report.machine, report.numerics, report.weights);
   add_bound(report.io, out);
   out += fmt::format("  with a warm L2 {:>61}\n", time_cell(report.io_warm));
   add_bound(report.work, out);

@@ -28,8 +28,9 @@ struct SolTerm {
   bool measured = false;  // the rate is a measured ceiling, not a datasheet figure
   std::string cause;      // equation
   static auto fields() {
-    return std::make_tuple(field("resource", &SolTerm::resource, "what it keeps busy"), field("what", &SolTerm::what, "tensor or math"),
-                           field("time", &SolTerm::time, "seconds"), field("amount", &SolTerm::amount, "bytes or operations"),
+    return std::make_tuple(field("resource", &SolTerm::resource, "what it keeps busy"),
+                           field("what", &SolTerm::what, "tensor or math"), field("time", &SolTerm::time, "seconds"),
+                           field("amount", &SolTerm::amount, "bytes or operations"),
                            field("unit", &SolTerm::unit, "B, FLOP or op"), field("rate", &SolTerm::rate, "a second"),
                            field("measured", &SolTerm::measured, "rate: measured ceiling or datasheet"),
                            field("cause", &SolTerm::cause, "equation behind it"));
@@ -43,7 +44,8 @@ struct SolBound {
   std::string limited_by;  // the resource, or the kernel, that takes longest
   std::vector<SolTerm> terms;
   static auto fields() {
-    return std::make_tuple(field("name", &SolBound::name, "io, work or practical"), field("meaning", &SolBound::meaning, "what it bounds"),
+    return std::make_tuple(field("name", &SolBound::name, "io, work or practical"),
+                           field("meaning", &SolBound::meaning, "what it bounds"),
                            field("time", &SolBound::time, "seconds"),
                            field("limited_by", &SolBound::limited_by, "resource or kernel that takes longest"),
                            field("terms", &SolBound::terms, "what it is made of"));
@@ -59,11 +61,12 @@ struct SolKernel {
   Bytes dram;
   Bytes l2;  // intermediates that stay in L2
   static auto fields() {
-    return std::make_tuple(
-        field("kind", &SolKernel::kind, "map, rows, contraction, attention or recurrent"),
-        field("tensors", &SolKernel::tensors, "targets of its equations"), field("time", &SolKernel::time, "seconds, launch included"),
-        field("limited_by", &SolKernel::limited_by, "resource"), field("dram_bytes", &SolKernel::dram, "moved to and from DRAM"),
-        field("l2_bytes", &SolKernel::l2, "intermediates that stay in L2"));
+    return std::make_tuple(field("kind", &SolKernel::kind, "map, rows, contraction, attention or recurrent"),
+                           field("tensors", &SolKernel::tensors, "targets of its equations"),
+                           field("time", &SolKernel::time, "seconds, launch included"),
+                           field("limited_by", &SolKernel::limited_by, "resource"),
+                           field("dram_bytes", &SolKernel::dram, "moved to and from DRAM"),
+                           field("l2_bytes", &SolKernel::l2, "intermediates that stay in L2"));
   }
 };
 
@@ -78,13 +81,15 @@ struct SolReport {
   std::vector<SolKernel> kernels;
   std::vector<std::string> notes;
   static auto fields() {
-    return std::make_tuple(
-        field("program", &SolReport::program, "name"), field("machine", &SolReport::machine, "name"),
-        field("numerics", &SolReport::numerics, "policy"), field("weights", &SolReport::weights, "live or frozen"),
-        field("io", &SolReport::io, "bound by bytes, sound"), field("work", &SolReport::work, "bound by operations of these equations"),
-        field("practical", &SolReport::practical, "estimate of a good implementation"),
-        field("io_warm", &SolReport::io_warm, "io with a warm L2, seconds"),
-        field("kernels", &SolReport::kernels, "fusion behind practical"), field("notes", &SolReport::notes, "what is not in the numbers"));
+    return std::make_tuple(field("program", &SolReport::program, "name"), field("machine", &SolReport::machine, "name"),
+                           field("numerics", &SolReport::numerics, "policy"),
+                           field("weights", &SolReport::weights, "live or frozen"),
+                           field("io", &SolReport::io, "bound by bytes, sound"),
+                           field("work", &SolReport::work, "bound by operations of these equations"),
+                           field("practical", &SolReport::practical, "estimate of a good implementation"),
+                           field("io_warm", &SolReport::io_warm, "io with a warm L2, seconds"),
+                           field("kernels", &SolReport::kernels, "fusion behind practical"),
+                           field("notes", &SolReport::notes, "what is not in the numbers"));
   }
   Seconds bound() const { return io.time > work.time ? io.time : work.time; }
 };

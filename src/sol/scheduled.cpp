@@ -23,8 +23,10 @@ bool is_tensor_term(const SolTerm& term) { return term.resource.starts_with("ten
 std::vector<ResourceNeed> summed_by_resource(const std::vector<SolTerm>& terms) {
   std::vector<ResourceNeed> out;
   for (const SolTerm& term : terms) {
-    auto at = std::find_if(out.begin(), out.end(), [&](const ResourceNeed& need) { return need.resource == term.resource; });
-    if (at == out.end()) at = out.insert(out.end(), {term.resource, is_tensor_term(term) ? term.what : "", term.unit, 0, Seconds(0)});
+    auto at =
+        std::find_if(out.begin(), out.end(), [&](const ResourceNeed& need) { return need.resource == term.resource; });
+    if (at == out.end())
+      at = out.insert(out.end(), {term.resource, is_tensor_term(term) ? term.what : "", term.unit, 0, Seconds(0)});
     at->amount += term.amount;
     at->time += term.time;
   }
@@ -33,7 +35,8 @@ std::vector<ResourceNeed> summed_by_resource(const std::vector<SolTerm>& terms) 
 
 }  // namespace
 
-Result<std::vector<std::vector<ResourceNeed>>> needs_of_kernels(const ir::Program& program, const machine::Machine& machine,
+Result<std::vector<std::vector<ResourceNeed>>> needs_of_kernels(const ir::Program& program,
+                                                                const machine::Machine& machine,
                                                                 const SolOptions& options) {
   const ir::Count count = ir::count(program);
   std::vector<FusedKernel> kernels;

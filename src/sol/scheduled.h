@@ -1,5 +1,5 @@
-// What the kernels of a scheduled program have to do, each by its equations: against their measured times, how much of the machine
-// they use.
+// What the kernels of a scheduled program have to do, each by its equations: against their measured times, how much of
+// the machine they use.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,11 @@
 
 namespace solstice::sol {
 
-// By resource, of each kernel in the program's order, at measured ceilings; nothing of those that run at load. Bytes count once,
-// whatever a kernel reads again; intermediates that fit in half of L2 stay there; products count at the fastest math that the policy
-// allows. Errors: those of analyse().
-Result<std::vector<std::vector<ResourceNeed>>> needs_of_kernels(const ir::Program& program, const machine::Machine& machine,
+// By resource, of each kernel in the program's order, at measured ceilings; nothing of those that run at load. Bytes
+// count once, whatever a kernel reads again; intermediates that fit in half of L2 stay there; products count at the
+// fastest math that the policy allows. Errors: those of analyse().
+Result<std::vector<std::vector<ResourceNeed>>> needs_of_kernels(const ir::Program& program,
+                                                                const machine::Machine& machine,
                                                                 const SolOptions& options);
 
 }  // namespace solstice::sol

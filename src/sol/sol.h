@@ -23,7 +23,8 @@ struct SolOptions {
 Result<SolReport> analyse(const ir::Program& program, const machine::Machine& machine, const SolOptions& options = {});
 
 enum class Cache { kCold, kWarm };
-// What is wrong with a time below io, which voids the trial; "" where it is possible. Cold: L2 was flushed before the run.
+// What is wrong with a time below io, which voids the trial; "" where it is possible. Cold: L2 was flushed before the
+// run.
 std::string violation(const SolReport& report, Seconds measured, Cache cache = Cache::kCold);
 
 }  // namespace solstice::sol

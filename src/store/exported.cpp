@@ -42,7 +42,8 @@ std::map<int, std::string> programs_of(const LoadedRun& loaded) {
 
 Status write_files(const LoadedRun& loaded, const fs::path& folder) {
   const ExportedRun all = exported(loaded);
-  const ExportedFolder head{loaded.run, static_cast<int64_t>(all.trials.size()), static_cast<int64_t>(all.events.size())};
+  const ExportedFolder head{loaded.run, static_cast<int64_t>(all.trials.size()),
+                            static_cast<int64_t>(all.events.size())};
   SOLSTICE_CHECK(make_folder(folder / kPrograms));
   for (const auto& [number, program] : programs_of(loaded))
     SOLSTICE_CHECK(write_file(folder / kPrograms / fmt::format("{}.ucut", number), program));
@@ -68,14 +69,15 @@ Result<ExportedFolder> read_head(const fs::path& file) {
 // Only an export, and nothing beside it, may go.
 Status check_replaceable(const fs::path& folder) {
   if (const Result<ExportedFolder> head = read_head(folder / "run.json"); !head.ok()) {
-    return fail(Code::bad_argument,
-                fmt::format("{} is no export, so --force does not replace it: {}", folder.string(), head.error().message));
+    return fail(Code::bad_argument, fmt::format("{} is no export, so --force does not replace it: {}", folder.string(),
+                                                head.error().message));
   }
   std::error_code error;
   for (fs::recursive_directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     const fs::path name = entry->path().lexically_relative(folder);
     if (!is_ours(name))
-      return fail(Code::bad_argument, fmt::format("{} is no file of an export, so {} is not replaced", name.string(), folder.string()));
+      return fail(Code::bad_argument,
+                  fmt::format("{} is no file of an export, so {} is not replaced", name.string(), folder.string()));
   }
   return error ? Status(cannot_place(folder, error)) : success();
 }
@@ -83,10 +85,13 @@ Status check_replaceable(const fs::path& folder) {
 Status check_place(const fs::path& folder, bool force) {
   std::error_code error;
   const fs::file_status there = fs::status(folder, error);
-  if (there.type() == fs::file_type::not_found || (fs::is_directory(there) && fs::is_empty(folder, error))) return success();
-  if (!fs::is_directory(there)) return fail(Code::bad_argument, fmt::format("{} is there and is no folder", folder.string()));
+  if (there.type() == fs::file_type::not_found || (fs::is_directory(there) && fs::is_empty(folder, error)))
+    return success();
+  if (!fs::is_directory(there))
+    return fail(Code::bad_argument, fmt::format("{} is there and is no folder", folder.string()));
   if (!force)
-    return fail(Code::bad_argument, fmt::format("{} holds files; name another folder, or replace an export by --force", folder.string()));
+    return fail(Code::bad_argument,
+                fmt::format("{} holds files; name another folder, or replace an export by --force", folder.string()));
   return check_replaceable(folder);
 }
 
@@ -94,7 +99,8 @@ Status check_place(const fs::path& folder, bool force) {
 class Beside {
  public:
   explicit Beside(const fs::path& folder)
-      : folder_(folder), name_((folder.parent_path() / fmt::format(".{}.XXXXXX", folder.filename().string())).string()) {}
+      : folder_(folder),
+        name_((folder.parent_path() / fmt::format(".{}.XXXXXX", folder.filename().string())).string()) {}
   ~Beside() {
     std::error_code ignored;  // what is gone already is what we wanted
     if (!made_) return;
@@ -132,7 +138,8 @@ class Beside {
 
 ExportedRun exported(const LoadedRun& loaded) {
   ExportedRun out{loaded.run, loaded.trials, {}};
-  for (const StoredEvent& stored : loaded.events) out.events.push_back({static_cast<int64_t>(out.events.size()), stored.at, stored.event});
+  for (const StoredEvent& stored : loaded.events)
+    out.events.push_back({static_cast<int64_t>(out.events.size()), stored.at, stored.event});
   return out;
 }
 
@@ -153,7 +160,8 @@ Status export_folder(const LoadedRun& loaded, const fs::path& folder, bool force
 Status export_file(const std::string& content, const fs::path& file, bool force) {
   std::error_code ignored;  // what cannot be looked at, writing will tell
   if (!force && fs::is_regular_file(file, ignored))
-    return fail(Code::bad_argument, fmt::format("{} is there; name another file, or replace it by --force", file.string()));
+    return fail(Code::bad_argument,
+                fmt::format("{} is there; name another file, or replace it by --force", file.string()));
   return write_file(file, content);
 }
 

@@ -1,10 +1,10 @@
 // A run as files, for people, other programs and other stores.
 //
-//   folder  run.json (record/exported_run.h), trials.jsonl, events.jsonl; for people trials.csv, programs/N.ucut and README.md
-//   json    all of it as one value (ExportedRun)
-//   csv     the trials as a table; cannot be read back
+//   folder  run.json (record/exported_run.h), trials.jsonl, events.jsonl; for people trials.csv, programs/N.ucut and
+//   README.md json    all of it as one value (ExportedRun) csv     the trials as a table; cannot be read back
 //
-// Errors: bad_argument where something is in the way; bad_record, bad_json of what is read; not_found, io_error, disk_full.
+// Errors: bad_argument where something is in the way; bad_record, bad_json of what is read; not_found, io_error,
+// disk_full.
 #pragma once
 
 #include <filesystem>
@@ -17,18 +17,18 @@ namespace solstice::store {
 
 ExportedRun exported(const LoadedRun& loaded);
 
-// Appears whole or not at all. What is there is replaced only by `force`, and a folder only where it is an export and holds nothing
-// else.
+// Appears whole or not at all. What is there is replaced only by `force`, and a folder only where it is an export and
+// holds nothing else.
 Status export_folder(const LoadedRun& loaded, const std::filesystem::path& folder, bool force);
 // The same of a file with this content.
 Status export_file(const std::string& content, const std::filesystem::path& file, bool force);
 
-// Of a folder, or a file of all. Also bad_record where lines are missing, what belongs together has other ids, or the run was still
-// going on.
+// Of a folder, or a file of all. Also bad_record where lines are missing, what belongs together has other ids, or the
+// run was still going on.
 Result<LoadedRun> read_exported(const std::filesystem::path& path);
 
-// For spreadsheets (RFC 4180): a line each trial, by number, those without a result too. Times are seconds. Text that a spreadsheet
-// would take for a formula begins with '.
+// For spreadsheets (RFC 4180): a line each trial, by number, those without a result too. Times are seconds. Text that a
+// spreadsheet would take for a formula begins with '.
 std::string trials_csv(const LoadedRun& loaded);
 
 std::string export_readme(const LoadedRun& loaded);

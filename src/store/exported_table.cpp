@@ -36,7 +36,9 @@ std::string csv_text(const std::string& text) {
   return out + "\"";
 }
 
-std::string csv_time(const std::optional<Seconds>& time) { return time && time->value > 0 ? fmt::format("{}", time->value) : ""; }
+std::string csv_time(const std::optional<Seconds>& time) {
+  return time && time->value > 0 ? fmt::format("{}", time->value) : "";
+}
 
 std::string csv_line(int number, const ExportedRow& row) {
   const TrialRecord trial = row.trial ? *row.trial : TrialRecord();
@@ -65,7 +67,8 @@ std::string csv_line(int number, const ExportedRow& row) {
 // On one line of Markdown, as code.
 std::string as_code(std::string text) {
   std::replace_if(
-      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '`'; }, ' ');
+      text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '`'; },
+      ' ');
   return "`" + text + "`";
 }
 
@@ -73,7 +76,8 @@ std::string as_code(std::string text) {
 
 std::string trials_csv(const LoadedRun& loaded) {
   std::string out =
-      "number,parent,state,measured,predicted,noise,spent,compile_time,tokens,origin,what,equations,cut,meaning,message,program\r\n";
+      "number,parent,state,measured,predicted,noise,spent,compile_time,tokens,origin,what,equations,cut,meaning,"
+      "message,program\r\n";
   for (const auto& [number, row] : rows_of(loaded)) out += csv_line(number, row);
   return out;
 }
@@ -82,20 +86,25 @@ std::string export_readme(const LoadedRun& loaded) {
   const RunRecord& run = loaded.run;
   return fmt::format(
       "# Run {}\n\n"
-      "A search of Solstice for {} on {} ({}), begun {}. Written by `solstice export`; `solstice import-run` takes this folder into "
+      "A search of Solstice for {} on {} ({}), begun {}. Written by `solstice export`; `solstice import-run` takes "
+      "this folder into "
       "another store.\n\n"
       "| file | |\n|---|---|\n"
-      "| `run.json` | the run: problem, options, machine, versions, outcome, and how many trials and events there are ({}) |\n"
+      "| `run.json` | the run: problem, options, machine, versions, outcome, and how many trials and events there are "
+      "({}) |\n"
       "| `trials.jsonl` | {} trials, one a line, with verdict, samples and program ({}) |\n"
       "| `events.jsonl` | the search event by event, {} lines ({}) |\n"
-      "| `trials.csv` | the trials as a table, also those without a result; text that a spreadsheet would take for a formula begins "
+      "| `trials.csv` | the trials as a table, also those without a result; text that a spreadsheet would take for a "
+      "formula begins "
       "with `'` |\n"
       "| `programs/N.ucut` | the program of trial N |\n\n"
-      "Times are seconds. `measured` is the median of a candidate's kernels, `predicted` a cost model's word, `noise` the relative standard "
-      "error, `spent` what the latest measurement took in all, `parent` the trial that it was derived from (0: the problem itself).\n\n"
+      "Times are seconds. `measured` is the median of a candidate's kernels, `predicted` a cost model's word, `noise` "
+      "the relative standard "
+      "error, `spent` what the latest measurement took in all, `parent` the trial that it was derived from (0: the "
+      "problem itself).\n\n"
       "`run.json` names paths of the machine on which the run was made.\n",
-      run.id, as_code(run.problem), as_code(run.machine), as_code(run.device), run.started, ExportedFolder::kSchema, loaded.trials.size(),
-      TrialRecord::kSchema, loaded.events.size(), ExportedEvent::kSchema);
+      run.id, as_code(run.problem), as_code(run.machine), as_code(run.device), run.started, ExportedFolder::kSchema,
+      loaded.trials.size(), TrialRecord::kSchema, loaded.events.size(), ExportedEvent::kSchema);
 }
 
 }  // namespace solstice::store

@@ -11,8 +11,10 @@ namespace {
 Result<bool> insert_fact(Database& database, Fact fact) {
   SOLSTICE_TRY(const std::string form, keep_text(database, fact.structure.form));
   fact.structure.form.clear();
-  SOLSTICE_TRY(Statement insert,
-               database.prepare("INSERT OR IGNORE INTO facts(run, node, machine, form, record) VALUES (?, ?, ?, ?, ?) RETURNING number"));
+  SOLSTICE_TRY(
+      Statement insert,
+      database.prepare(
+          "INSERT OR IGNORE INTO facts(run, node, machine, form, record) VALUES (?, ?, ?, ?, ?) RETURNING number"));
   insert.bind(fact.run).bind(static_cast<int64_t>(fact.node)).bind(fact.machine).bind(form).bind(to_json(fact).dump());
   SOLSTICE_TRY(const bool fresh, insert.step());
   if (fresh) SOLSTICE_CHECK(insert.run());
@@ -34,14 +36,16 @@ Result<int> Store::add_facts(const std::vector<Fact>& facts) {
 
 Result<std::vector<Fact>> Store::facts(std::string_view machine, std::optional<int64_t> last) {
   SOLSTICE_TRY(Statement query,
-               state_->database.prepare("SELECT facts.record, facts.number, texts.text FROM facts JOIN texts ON facts.form = texts.key "
-                                        "WHERE (?1 = '' OR machine = ?1) AND number <= ?2 ORDER BY number"));
+               state_->database.prepare(
+                   "SELECT facts.record, facts.number, texts.text FROM facts JOIN texts ON facts.form = texts.key "
+                   "WHERE (?1 = '' OR machine = ?1) AND number <= ?2 ORDER BY number"));
   query.bind(machine).bind(last.value_or(std::numeric_limits<int64_t>::max()));
   std::vector<Fact> out;
   for (;;) {
     SOLSTICE_TRY(const bool row, query.step());
     if (!row) return out;
-    SOLSTICE_TRY(Fact fact, read_record<Fact>(state_->database, fmt::format("fact {}", query.integer(1)), query.text(0)));
+    SOLSTICE_TRY(Fact fact,
+                 read_record<Fact>(state_->database, fmt::format("fact {}", query.integer(1)), query.text(0)));
     fact.structure.form = query.text(2);
     out.push_back(std::move(fact));
   }

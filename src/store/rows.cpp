@@ -24,8 +24,9 @@ Result<std::vector<TrialRecord>> read_trials(Database& database, const std::stri
 Result<std::vector<StoredEvent>> read_events(Database& database, const std::string& run) {
   SOLSTICE_TRY(
       Statement query,
-      database.prepare("SELECT events.record, events.number, events.at, texts.text FROM events LEFT JOIN texts ON events.program = "
-                       "texts.key WHERE run = ? ORDER BY number"));
+      database.prepare(
+          "SELECT events.record, events.number, events.at, texts.text FROM events LEFT JOIN texts ON events.program = "
+          "texts.key WHERE run = ? ORDER BY number"));
   query.bind(run);
   std::vector<StoredEvent> out;
   for (;;) {
@@ -49,8 +50,9 @@ Status insert_problem(Database& database, const RunRecord& run) {
 
 Status insert_run(Database& database, const RunRecord& run) {
   SOLSTICE_CHECK(insert_problem(database, run));
-  SOLSTICE_TRY(Statement insert, database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
-                                                  "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
+  SOLSTICE_TRY(Statement insert,
+               database.prepare("INSERT INTO runs(id, problem_key, options_key, started, finished, state, pid, "
+                                "process_start, record) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(run.id).bind(run.problem_key).bind(run.options_key).bind(run.started).bind(run.finished);
   insert.bind(enum_name(run.state)).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
   return insert.bind(to_json(run).dump()).run();
@@ -75,20 +77,23 @@ Result<bool> has_run(Database& database, const std::string& id) {
 }
 
 Status insert_trial(Database& database, const TrialRecord& trial) {
-  SOLSTICE_TRY(Statement insert, database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
+  SOLSTICE_TRY(Statement insert,
+               database.prepare("INSERT OR REPLACE INTO trials(run, number, state, record) VALUES (?, ?, ?, ?)"));
   insert.bind(trial.run).bind(static_cast<int64_t>(trial.number));
   insert.bind(enum_name(trial.state));
   return insert.bind(to_json(trial).dump()).run();
 }
 
-Status insert_event(Database& database, const std::string& run, size_t number, search::Event event, const std::string& at) {
+Status insert_event(Database& database, const std::string& run, size_t number, search::Event event,
+                    const std::string& at) {
   std::string key;
   if (event.proposal) {
     SOLSTICE_TRY(key, keep_text(database, event.proposal->program));
     event.proposal->program.clear();
   }
   SOLSTICE_TRY(Statement insert,
-               database.prepare("INSERT INTO events(run, number, at, kind, node, program, record) VALUES (?, ?, ?, ?, ?, ?, ?)"));
+               database.prepare(
+                   "INSERT INTO events(run, number, at, kind, node, program, record) VALUES (?, ?, ?, ?, ?, ?, ?)"));
   insert.bind(run).bind(static_cast<int64_t>(number)).bind(at);
   insert.bind(enum_name(event.kind)).bind(static_cast<int64_t>(event.node)).bind(key);
   return insert.bind(to_json(event).dump()).run();

@@ -19,7 +19,8 @@ Result<T> read_record(const Database& database, const std::string& what, const s
   const Result<Json> json = parse_json(text);
   Result<T> record = json.ok() ? from_json<T>(*json) : Result<T>(json.error());
   if (record.ok()) return record;
-  return fail(Code::store_error, fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
+  return fail(Code::store_error,
+              fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
 }
 
 Status insert_problem(Database& database, const RunRecord& run);
@@ -31,7 +32,8 @@ Result<bool> has_run(Database& database, const std::string& id);
 Status insert_trial(Database& database, const TrialRecord& trial);  // a number that exists is replaced
 
 // `at`: UTC.
-Status insert_event(Database& database, const std::string& run, size_t number, search::Event event, const std::string& at);
+Status insert_event(Database& database, const std::string& run, size_t number, search::Event event,
+                    const std::string& at);
 Result<bool> has_event(Database& database, const std::string& run, size_t number);
 
 Result<LoadedRun> load_whole(Database& database, const std::string& id);  // not_found

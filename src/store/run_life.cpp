@@ -1,5 +1,5 @@
-// How a run begins, goes on and ends. Each call reads and writes within one transaction, so whoever comes second sees what the first
-// has done.
+// How a run begins, goes on and ends. Each call reads and writes within one transaction, so whoever comes second sees
+// what the first has done.
 #include <unistd.h>
 
 #include <chrono>
@@ -40,12 +40,15 @@ struct Before {
 };
 
 Result<std::optional<Before>> read_before(Database& database, const std::string& id) {
-  SOLSTICE_TRY(Statement query, database.prepare("SELECT before, events_before != (SELECT count(*) FROM events WHERE run = ?1) FROM runs "
-                                                 "WHERE id = ?1 AND before != ''"));
+  SOLSTICE_TRY(
+      Statement query,
+      database.prepare("SELECT before, events_before != (SELECT count(*) FROM events WHERE run = ?1) FROM runs "
+                       "WHERE id = ?1 AND before != ''"));
   query.bind(id);
   SOLSTICE_TRY(const bool row, query.step());
   if (!row) return std::optional<Before>();
-  SOLSTICE_TRY(RunRecord run, read_record<RunRecord>(database, fmt::format("run {} before it went on", id), query.text(0)));
+  SOLSTICE_TRY(RunRecord run,
+               read_record<RunRecord>(database, fmt::format("run {} before it went on", id), query.text(0)));
   return std::optional(Before{std::move(run), query.integer(1) != 0});
 }
 
@@ -55,16 +58,18 @@ Status mark_resumed(Database& database, RunRecord run) {
   run.outcome = RunOutcome::kNone;
   run.reason.clear();
   run.finished.clear();
-  SOLSTICE_TRY(Statement update,
-               database.prepare("UPDATE runs SET before = record, events_before = (SELECT count(*) FROM events WHERE run = ?1), "
-                                "pid = ?2, process_start = ?3, finished = '', state = ?4, record = ?5 WHERE id = ?1"));
+  SOLSTICE_TRY(
+      Statement update,
+      database.prepare("UPDATE runs SET before = record, events_before = (SELECT count(*) FROM events WHERE run = ?1), "
+                       "pid = ?2, process_start = ?3, finished = '', state = ?4, record = ?5 WHERE id = ?1"));
   update.bind(run.id).bind(static_cast<int64_t>(::getpid())).bind(process_start(::getpid()));
   return update.bind(enum_name(run.state)).bind(to_json(run).dump()).run();
 }
 
 // At its end.
 Status close_record(Database& database, const RunRecord& run) {
-  SOLSTICE_TRY(Statement update, database.prepare("UPDATE runs SET finished = ?, state = ?, record = ?, before = '' WHERE id = ?"));
+  SOLSTICE_TRY(Statement update,
+               database.prepare("UPDATE runs SET finished = ?, state = ?, record = ?, before = '' WHERE id = ?"));
   return update.bind(run.finished).bind(enum_name(run.state)).bind(to_json(run).dump()).bind(run.id).run();
 }
 
@@ -72,7 +77,8 @@ void merge(const Json& more, Json& summary) {
   for (const auto& [name, value] : more.members()) summary.set(name, value);
 }
 
-Status finish(Database& database, const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {
+Status finish(Database& database, const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
+              const Json& summary) {
   SOLSTICE_TRY(RunRecord run, read_run(database, id));
   run.state = state;
   run.outcome = outcome;
@@ -84,7 +90,8 @@ Status finish(Database& database, const std::string& id, RunState state, RunOutc
 
 Status stop(Database& database, const std::string& id, RunState state, std::string_view reason, const Json& summary) {
   SOLSTICE_TRY(std::optional<Before> before, read_before(database, id));
-  if (!before || before->touched) return finish(database, id, state, before ? before->run.outcome : RunOutcome::kNone, reason, summary);
+  if (!before || before->touched)
+    return finish(database, id, state, before ? before->run.outcome : RunOutcome::kNone, reason, summary);
   merge(summary, before->run.summary);
   return close_record(database, before->run);
 }
@@ -179,8 +186,9 @@ Result<LoadedRun> Store::resume_run(const std::string& id, Seconds patience) {
     SOLSTICE_TRY(std::optional<LoadedRun> run, claim(state_->database, id));
     if (run) return *std::move(run);
     if (deadline.passed())
-      return fail(Code::bad_argument,
-                  fmt::format("run {} is still going on, in another process; run the command again when it has ended", id));
+      return fail(
+          Code::bad_argument,
+          fmt::format("run {} is still going on, in another process; run the command again when it has ended", id));
     std::this_thread::sleep_for(kPause);
   }
 }
@@ -198,7 +206,8 @@ Status Store::keep_summary(const std::string& id, const Json& summary) {
   return all.commit();
 }
 
-Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary) {
+Status Store::finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
+                         const Json& summary) {
   SOLSTICE_TRY(Transaction all, Transaction::write(state_->database));
   SOLSTICE_CHECK(finish(state_->database, id, state, outcome, reason, summary));
   return all.commit();

@@ -52,8 +52,8 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 )sql";
 
-// What single moves came to (record/fact.h), in the order in which they were learnt. A node is counted once, and nothing is taken
-// back. The form is a text of `texts`; `record` has "" in its place.
+// What single moves came to (record/fact.h), in the order in which they were learnt. A node is counted once, and
+// nothing is taken back. The form is a text of `texts`; `record` has "" in its place.
 constexpr const char* kVersion3 = R"sql(
 CREATE TABLE facts (
   number   INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -100,9 +100,10 @@ Status upgrade(Database& database) {
   SOLSTICE_TRY(Transaction all, Transaction::write(database));
   SOLSTICE_TRY(const int64_t version, current_version(database));
   if (version > schema_version()) {
-    return fail(Code::store_error, fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
-                                               "or another folder (SOLSTICE_HOME)",
-                                               version, schema_version()));
+    return fail(Code::store_error,
+                fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
+                            "or another folder (SOLSTICE_HOME)",
+                            version, schema_version()));
   }
   SOLSTICE_CHECK(apply(database, version));
   return all.commit();

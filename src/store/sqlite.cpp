@@ -65,7 +65,8 @@ Result<Database> Database::open(const std::filesystem::path& file) {
   const int code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
   Database database(handle);
   if (code != SQLITE_OK) {
-    return fail(Code::store_error, fmt::format("cannot open the run store {}: {}", file.string(), sqlite3_errmsg(handle)));
+    return fail(Code::store_error,
+                fmt::format("cannot open the run store {}: {}", file.string(), sqlite3_errmsg(handle)));
   }
   sqlite3_busy_timeout(handle, 10'000);
   SOLSTICE_CHECK(database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"));

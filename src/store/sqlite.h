@@ -52,11 +52,13 @@ class Database {
   sqlite3* handle_;
 };
 
-// All of it or nothing: what was not committed when it goes is rolled back. One at a time; it does not outlive its database.
+// All of it or nothing: what was not committed when it goes is rolled back. One at a time; it does not outlive its
+// database.
 class Transaction {
  public:
-  static Result<Transaction> read(Database& database);   // sees the store as it is at its first look
-  static Result<Transaction> write(Database& database);  // waits for other writers first, so that what it reads stays true
+  static Result<Transaction> read(Database& database);  // sees the store as it is at its first look
+  static Result<Transaction> write(
+      Database& database);  // waits for other writers first, so that what it reads stays true
   Transaction(Transaction&& other) noexcept;
   Transaction& operator=(Transaction&&) = delete;
   ~Transaction();

@@ -26,20 +26,23 @@ Result<bool> add_whole(Database& database, const LoadedRun& run) {
   }
   SOLSTICE_CHECK(insert_run(database, run.run));
   for (const TrialRecord& trial : run.trials) SOLSTICE_CHECK(insert_trial(database, trial));
-  for (size_t i = 0; i < run.events.size(); ++i) SOLSTICE_CHECK(insert_event(database, id, i, run.events[i].event, run.events[i].at));
+  for (size_t i = 0; i < run.events.size(); ++i)
+    SOLSTICE_CHECK(insert_event(database, id, i, run.events[i].event, run.events[i].at));
   return true;
 }
 
 // Runs that failed before their search are passed over where there are others: nobody means a mistyped command.
 constexpr const char* kLast =
-    "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) AND "
+    "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) "
+    "AND "
     "NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), id DESC LIMIT 1";
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
   if (prefix.empty()) return fail(Code::bad_argument, "no run is named: it takes an id, the start of one, or `last`");
   const bool last = prefix == "last";
-  SOLSTICE_TRY(Statement query, database.prepare(last ? kLast : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
+  SOLSTICE_TRY(Statement query,
+               database.prepare(last ? kLast : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
   if (!last) query.bind(static_cast<int64_t>(prefix.size())).bind(prefix);
   std::vector<std::string> ids;
   for (;;) {
@@ -72,11 +75,13 @@ Result<Store> Store::open(const fs::path& folder) {
   return Store(std::make_unique<State>(State{folder, std::move(database)}));
 }
 
-Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, std::string_view before, int limit) {
+Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, std::string_view before,
+                                                      int limit) {
   SOLSTICE_TRY(Statement query,
-               state_->database.prepare("SELECT trials.record, runs.record, runs.id FROM trials JOIN runs ON trials.run = runs.id WHERE "
-                                        "runs.problem_key = ? AND trials.state = 'verified' AND (? = '' OR runs.started < ?) "
-                                        "ORDER BY runs.started DESC, trials.number LIMIT ?"));
+               state_->database.prepare(
+                   "SELECT trials.record, runs.record, runs.id FROM trials JOIN runs ON trials.run = runs.id WHERE "
+                   "runs.problem_key = ? AND trials.state = 'verified' AND (? = '' OR runs.started < ?) "
+                   "ORDER BY runs.started DESC, trials.number LIMIT ?"));
   query.bind(problem_key).bind(before).bind(before).bind(static_cast<int64_t>(limit));
   std::vector<LoadedRun> runs;
   for (;;) {
@@ -120,7 +125,8 @@ Status Store::add_event(const std::string& run, size_t number, const search::Eve
   Database& database = state_->database;
   SOLSTICE_TRY(Transaction all, Transaction::write(database));
   SOLSTICE_TRY(const bool there, has_event(database, run, number));
-  if (there) return fail(Code::bad_argument, fmt::format("another process went on with run {}; run the command again", run));
+  if (there)
+    return fail(Code::bad_argument, fmt::format("another process went on with run {}; run the command again", run));
   SOLSTICE_CHECK(insert_event(database, run, number, event, utc_now()));
   if (trial) SOLSTICE_CHECK(insert_trial(database, *trial));
   return all.commit();

@@ -1,9 +1,9 @@
 // The run store: every run and trial in one SQLite file (WAL).
 //
-// Each call is its own transaction: it sees the store at one moment, and all of it is done or nothing. It is on disk when the call
-// returns (synchronous=FULL), so a killed process loses nothing it was told about. Several processes may use one store; a writer waits
-// up to ten seconds for another. A store of an older schema is upgraded when it is opened; one of a newer schema is refused and left as
-// it is.
+// Each call is its own transaction: it sees the store at one moment, and all of it is done or nothing. It is on disk
+// when the call returns (synchronous=FULL), so a killed process loses nothing it was told about. Several processes may
+// use one store; a writer waits up to ten seconds for another. A store of an older schema is upgraded when it is
+// opened; one of a newer schema is refused and left as it is.
 //
 // Errors: store_error (also of a record that cannot be read; it is named), disk_full, io_error; not_found and
 // bad_argument where a run is named. Not thread-safe: one object a thread.
@@ -55,8 +55,8 @@ class Store {
 
   // Fills in `id` and `started` where they are empty, and returns the id.
   Result<std::string> begin_run(RunRecord run);
-  // Machine, device, versions and the first of its summary become known only after the run has begun. Members of the summary that are not
-  // given stay.
+  // Machine, device, versions and the first of its summary become known only after the run has begun. Members of the
+  // summary that are not given stay.
   Status describe_run(const std::string& id, const std::string& machine, const std::string& device,
                       const std::map<std::string, std::string>& versions, const Json& summary = {});
   // Nor, without a source file, which problem it is.
@@ -64,37 +64,43 @@ class Store {
   // A run that goes on may do so under other options, policy, seed and folder: those of `run`.
   Status keep_choices(const RunRecord& run);
   Status add_trial(const TrialRecord& trial);  // a number that exists is replaced
-  // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there already is
-  // bad_argument: two processes write the same run.
-  Status add_event(const std::string& run, size_t number, const search::Event& event, const TrialRecord* trial = nullptr);
-  // A run that goes on: it is marked running, by this process. Returns it as it was. bad_argument where another process has it, also
-  // after `patience`.
+  // The run's event `number` (0, 1, ..) and, in the same transaction, the trial that it ends. An event that is there
+  // already is bad_argument: two processes write the same run.
+  Status add_event(const std::string& run, size_t number, const search::Event& event,
+                   const TrialRecord* trial = nullptr);
+  // A run that goes on: it is marked running, by this process. Returns it as it was. bad_argument where another process
+  // has it, also after `patience`.
   Result<LoadedRun> resume_run(const std::string& id, Seconds patience = Seconds(0));
   // So far, whatever becomes of it: members of the summary that are not given stay.
   Status keep_summary(const std::string& id, const Json& summary);
   // Its end. Members of the summary that are not given stay.
-  Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason, const Json& summary);
-  // An end without an outcome: one that went on keeps the outcome it had, and is as it was before altogether, but for what `summary` adds,
-  // where it got no event meanwhile.
+  Status finish_run(const std::string& id, RunState state, RunOutcome outcome, std::string_view reason,
+                    const Json& summary);
+  // An end without an outcome: one that went on keeps the outcome it had, and is as it was before altogether, but for
+  // what `summary` adds, where it got no event meanwhile.
   Status stop_run(const std::string& id, RunState state, std::string_view reason, const Json& summary = {});
 
   Result<std::vector<ListedRun>> list(int limit = 50);  // newest first
-  // An id or the start of one; "last" is the newest that did not fail before its search, the newest where there is no such. Ambiguous:
-  // bad_argument with the candidates.
+  // An id or the start of one; "last" is the newest that did not fail before its search, the newest where there is no
+  // such. Ambiguous: bad_argument with the candidates.
   Result<LoadedRun> load_run(std::string_view id_or_prefix);
-  // Verified trials of this problem's latest runs, newest run first: at most `limit` trials. With `before`, a run's start, of runs that
-  // began before it.
-  Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, std::string_view before = "", int limit = 400);
-  // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has other content.
+  // Verified trials of this problem's latest runs, newest run first: at most `limit` trials. With `before`, a run's
+  // start, of runs that began before it.
+  Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, std::string_view before = "",
+                                                 int limit = 400);
+  // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has
+  // other content.
   Result<bool> add_run(const LoadedRun& run);
 
-  // What moves came to, for searches of other problems. A run's node that has a fact keeps it; returns how many were new.
+  // What moves came to, for searches of other problems. A run's node that has a fact keeps it; returns how many were
+  // new.
   Result<int> add_facts(const std::vector<Fact>& facts);
   // Of `machine` ("": of all), in the order in which they were learnt; up to the one numbered `last`, if it is given.
   Result<std::vector<Fact>> facts(std::string_view machine, std::optional<int64_t> last = std::nullopt);
   Result<int64_t> last_fact();  // its number; 0 where there is none
 
-  // Runs still marked running whose process is gone become `interrupted`, or what they were before they went on. Returns how many.
+  // Runs still marked running whose process is gone become `interrupted`, or what they were before they went on.
+  // Returns how many.
   Result<int> close_abandoned();
 
   const std::filesystem::path& folder() const;

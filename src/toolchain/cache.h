@@ -28,10 +28,13 @@ struct CacheEntry {
   std::vector<KeyPart> parts;
   static auto fields() {
     return std::make_tuple(
-        field("key", &CacheEntry::key, "hash over the parts"), field("name", &CacheEntry::name, "of the unit, for people"),
-        field("created", &CacheEntry::created, "UTC"), field("hash", &CacheEntry::hash, "of the cubin's bytes"),
-        field("log", &CacheEntry::log, "of compiler and ptxas"), field("seconds", &CacheEntry::seconds, "what compiling took"),
-        field("kernels", &CacheEntry::kernels, "resources, one an entry"), field("notes", &CacheEntry::notes, "of ptxas"),
+        field("key", &CacheEntry::key, "hash over the parts"),
+        field("name", &CacheEntry::name, "of the unit, for people"), field("created", &CacheEntry::created, "UTC"),
+        field("hash", &CacheEntry::hash, "of the cubin's bytes"),
+        field("log", &CacheEntry::log, "of compiler and ptxas"),
+        field("seconds", &CacheEntry::seconds, "what compiling took"),
+        field("kernels", &CacheEntry::kernels, "resources, one an entry"),
+        field("notes", &CacheEntry::notes, "of ptxas"),
         optional_field("lasting", &CacheEntry::lasting, "of given code: variables that keep values between launches"),
         field("parts", &CacheEntry::parts, "what the key hashes"));
   }

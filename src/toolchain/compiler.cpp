@@ -37,7 +37,8 @@ class CachedCompiler : public Compiler {
         toolchain_(std::move(toolchain)),
         cache_(options_.cache, options_.cache_cap),
         pool_(options_.workers, [this] {
-          return toolchain_.backend == Backend::kNvrtc ? make_worker_engine(options_, toolchain_) : make_nvcc_engine(options_, toolchain_);
+          return toolchain_.backend == Backend::kNvrtc ? make_worker_engine(options_, toolchain_)
+                                                       : make_nvcc_engine(options_, toolchain_);
         }) {}
 
   Future submit(CompileRequest request) override;
@@ -83,7 +84,8 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
     return fail(Code::bad_argument, fmt::format("`{}` cannot name a compile unit", request.name));
   }
   const std::string file = request.file.empty() ? request.name + ".cu" : request.file;
-  SOLSTICE_TRY(const IncludeClosure closure, include_closure(file, request.code, options_.kernels, toolchain_.include_folders));
+  SOLSTICE_TRY(const IncludeClosure closure,
+               include_closure(file, request.code, options_.kernels, toolchain_.include_folders));
   Prepared out;
   out.job.file = file;
   out.job.nvrtc = toolchain_.nvrtc.string();

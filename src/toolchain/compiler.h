@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 #include "base/units.h"
 #include "record/fields.h"
 #include "toolchain/ptxas.h"
@@ -42,7 +42,8 @@ struct KeyPart {
   std::string hash;
   bool operator==(const KeyPart&) const = default;
   static auto fields() {
-    return std::make_tuple(field("name", &KeyPart::name, "what it is"), field("hash", &KeyPart::hash, "of its content"));
+    return std::make_tuple(field("name", &KeyPart::name, "what it is"),
+                           field("hash", &KeyPart::hash, "of its content"));
   }
 };
 

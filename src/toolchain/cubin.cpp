@@ -25,7 +25,7 @@ constexpr uint32_t kNoBits = 8;                        // a section without byte
 constexpr uint8_t kFunction = 2;                       // low half of a symbol's info
 constexpr uint8_t kNoValue = 1, kByte = 2, kHalf = 3;  // formats of a record that holds its value in itself
 constexpr uint8_t kSized = 4, kParameterInfo = 0x17;   // of one with a size; EIATTR_KPARAM_INFO
-constexpr size_t kInfoBytes = 12;                      // index (4), ordinal (2), offset (2), flags (4): the size is above bit 18
+constexpr size_t kInfoBytes = 12;  // index (4), ordinal (2), offset (2), flags (4): the size is above bit 18
 constexpr std::string_view kInfoPrefix = ".nv.info.";
 
 Error damaged() { return fail(Code::bad_record, "a cubin is no ELF file, or is cut short"); }
@@ -104,7 +104,8 @@ Status read_symbols(const std::vector<Section>& sections, const Section& symbols
   for (uint64_t i = 0; i + sizeof(SymbolEntry) <= symbols.content.size(); i += sizeof(SymbolEntry)) {
     SOLSTICE_TRY(const SymbolEntry symbol, at<SymbolEntry>(symbols.content, i));
     SOLSTICE_TRY(std::string name, name_at(sections[symbols.link].content, symbol.name));
-    if ((symbol.info & 0xf) == kFunction && symbol.section == 0 && !name.empty()) out.undefined.push_back(std::move(name));
+    if ((symbol.info & 0xf) == kFunction && symbol.section == 0 && !name.empty())
+      out.undefined.push_back(std::move(name));
   }
   return success();
 }

@@ -54,7 +54,8 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
   const auto same = [&](const CacheEntry& entry) { return entry.key.rfind(key, 0) == 0; };
   const auto own = std::find_if(all.begin(), all.end(), same);
   if (own == all.end() || key.empty()) {
-    return fail(Code::not_found, fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(), all.size()));
+    return fail(Code::not_found,
+                fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(), all.size()));
   }
   Explanation out;
   out.key = own->key;
@@ -62,7 +63,8 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
   const Parts wanted = parts_of(*own);
   const CacheEntry* nearest = nullptr;
   for (const CacheEntry& entry : all) {
-    if (entry.key == own->key || entry.created > own->created) continue;  // what it could have hit when it was asked for
+    if (entry.key == own->key || entry.created > own->created)
+      continue;  // what it could have hit when it was asked for
     if (!nearest || likeness(entry, wanted, own->name) >= likeness(*nearest, wanted, own->name)) nearest = &entry;
   }
   if (!nearest) return out;

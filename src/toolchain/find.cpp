@@ -10,7 +10,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "toolchain/toolchain.h"
 
 namespace solstice::toolchain {
@@ -55,7 +55,8 @@ Folders site_packages(const fs::path& python) {
   Folders out;
   if (python.empty()) return out;
   const Result<CommandOutput> run =
-      run_command({.argv = {python.string(), "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, .in = Pipe::kNull}, Seconds(20));
+      run_command({.argv = {python.string(), "-I", "-c", "import sys; print('\\n'.join(sys.path))"}, .in = Pipe::kNull},
+                  Seconds(20));
   if (!run.ok() || !run->exit.ok()) return out;
   std::istringstream lines(run->out);
   for (std::string line; std::getline(lines, line);) {
@@ -95,8 +96,8 @@ Places places_of(const ToolchainOptions& options) {
     for (const char* below : {"nvidia/cu13/lib", "nvidia/cu14/lib", "nvidia/cuda_nvrtc/lib"}) {
       at.libraries.push_back(site / below);
     }
-    for (const char* below : {"nvidia/cu13/include", "nvidia/cu13/include/cccl", "nvidia/cuda_runtime/include", "nvidia/cuda_cccl/include",
-                              "cutlass_library/source/include"}) {
+    for (const char* below : {"nvidia/cu13/include", "nvidia/cu13/include/cccl", "nvidia/cuda_runtime/include",
+                              "nvidia/cuda_cccl/include", "cutlass_library/source/include"}) {
       at.includes.push_back(site / below);
     }
   }
@@ -104,7 +105,8 @@ Places places_of(const ToolchainOptions& options) {
     // A bundle brings CUTLASS along (tools/bundle.py).
     if (const auto bundled = data_folder("cutlass"); bundled.ok()) at.includes.push_back(*bundled / "include");
     add_environment("LD_LIBRARY_PATH", at.libraries);
-    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"}) at.libraries.emplace_back(folder);
+    for (const char* folder : {"/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib"})
+      at.libraries.emplace_back(folder);
     add_environment("PATH", at.programs);
   }
   return at;
@@ -128,11 +130,15 @@ Result<std::string> content_hash(const fs::path& file) {
   const fs::path real = fs::canonical(file, error);
   if (error) return fail(Code::no_compiler, fmt::format("cannot read {}: {}", file.string(), error.message()));
   const auto time = fs::last_write_time(real, error).time_since_epoch().count();
-  const std::string id =
-      Hasher().add(real.string()).add(static_cast<int64_t>(fs::file_size(real, error))).add(static_cast<int64_t>(time)).hex();
+  const std::string id = Hasher()
+                             .add(real.string())
+                             .add(static_cast<int64_t>(fs::file_size(real, error)))
+                             .add(static_cast<int64_t>(time))
+                             .hex();
   const Result<fs::path> cache = cache_folder();
   const fs::path memo = cache.ok() ? *cache / "toolchain" / id : fs::path();
-  if (const Result<std::string> known = read_file(memo); !memo.empty() && known.ok() && known->size() == 32) return *known;
+  if (const Result<std::string> known = read_file(memo); !memo.empty() && known.ok() && known->size() == 32)
+    return *known;
   SOLSTICE_TRY(const std::string content, read_file(real));
   const std::string hash = hash_hex(content);
   // Only a memo: a cache folder that cannot be written shows when the first cubin is stored.
@@ -199,9 +205,10 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
     SOLSTICE_TRY(found, take_nvcc(at.programs, out));
   }
   if (found) return out;
-  return fail(Code::no_compiler, fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
-                                             "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
-                                             fmt::join(out.looked_at, ", ")));
+  return fail(Code::no_compiler,
+              fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
+                          "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
+                          fmt::join(out.looked_at, ", ")));
 }
 
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch) {

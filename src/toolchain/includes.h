@@ -1,10 +1,12 @@
 // The headers a source can reach, found by reading `#include` lines recursively, whatever #if they stand in: the set is
 // what the cache key hashes, so too many is fine and too few is not.
 //
-// A source (and a header of kernels/) may include headers of kernels/, by their path below it, those of kernels/std by their names alone
+// A source (and a header of kernels/) may include headers of kernels/, by their path below it, those of kernels/std by
+// their names alone
 // (<cstdint>), and of the CUDA folders.
-// Absolute paths, `..`, includes whose name is a macro, and text that compilers read differently are errors there; CUDA's own headers may
-// use them. `__has_include` counts as an include; one that `##` puts together is not seen: it tells that a file is there, not what it says.
+// Absolute paths, `..`, includes whose name is a macro, and text that compilers read differently are errors there;
+// CUDA's own headers may use them. `__has_include` counts as an include; one that `##` puts together is not seen: it
+// tells that a file is there, not what it says.
 #pragma once
 
 #include <filesystem>
@@ -24,8 +26,8 @@ struct IncludeClosure {
   std::set<std::string> missing;              // names that were found nowhere
 };
 
-// What one text includes, as the preprocessor finds it. A flaw is what may hide an include: one whose name is not a literal, a raw string
-// without an end, a character that compilers read differently.
+// What one text includes, as the preprocessor finds it. A flaw is what may hide an include: one whose name is not a
+// literal, a raw string without an end, a character that compilers read differently.
 struct Includes {
   struct Name {
     std::string text;
@@ -38,7 +40,8 @@ struct Includes {
 Includes scan_includes(std::string_view text);
 
 // Error bad_argument with file and line for an include that may not be.
-Result<IncludeClosure> include_closure(std::string_view name, std::string_view source, const std::filesystem::path& kernels,
+Result<IncludeClosure> include_closure(std::string_view name, std::string_view source,
+                                       const std::filesystem::path& kernels,
                                        const std::vector<std::filesystem::path>& include_folders);
 
 }  // namespace solstice::toolchain

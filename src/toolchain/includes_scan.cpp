@@ -1,5 +1,6 @@
-// What one text includes: lexed as the standard's phases of translation say (continued lines, then comments and strings, then
-// directives), and as NVRTC does where they leave it open. What compilers read differently is a flaw, so that nothing is missed.
+// What one text includes: lexed as the standard's phases of translation say (continued lines, then comments and
+// strings, then directives), and as NVRTC does where they leave it open. What compilers read differently is a flaw, so
+// that nothing is missed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,8 +14,10 @@ namespace {
 
 constexpr std::string_view kComputed = "an include needs its name in quotes or angle brackets";
 constexpr std::string_view kAsked = "`__has_include` needs a name in quotes or angle brackets in its brackets";
-constexpr std::string_view kCharacter = "outside of text and comments `\\`, `$` and what is beyond ASCII are read differently by compilers";
-constexpr std::string_view kRaw = "a raw string needs a delimiter of at most 16 characters, its end, and a blank before it";
+constexpr std::string_view kCharacter =
+    "outside of text and comments `\\`, `$` and what is beyond ASCII are read differently by compilers";
+constexpr std::string_view kRaw =
+    "a raw string needs a delimiter of at most 16 characters, its end, and a blank before it";
 
 void add_flaw(Includes& out, int line, std::string_view why) {
   if (out.flaw_line == 0) out.flaw_line = line, out.flaw = why;
@@ -98,7 +101,8 @@ bool begins_raw_string(std::string_view word) {
 
 class Scanner {
  public:
-  Scanner(std::string_view source, Includes& out) : source_(source), joined_(join(source)), text_(joined_.text), out_(out) {}
+  Scanner(std::string_view source, Includes& out)
+      : source_(source), joined_(join(source)), text_(joined_.text), out_(out) {}
 
   void run() {
     while (at_ < text_.size()) step();
@@ -141,7 +145,8 @@ class Scanner {
   size_t end_of_number() const {
     size_t at = at_ + 1;
     while (true) {
-      const bool sign = (peek(at) == '+' || peek(at) == '-') && std::string_view("eEpP").find(text_[at - 1]) != std::string_view::npos;
+      const bool sign = (peek(at) == '+' || peek(at) == '-') &&
+                        std::string_view("eEpP").find(text_[at - 1]) != std::string_view::npos;
       const bool separator = peek(at) == '\'' && is_word(peek(at + 1));
       if (!is_word(peek(at)) && peek(at) != '.' && !sign && !separator) return at;
       ++at;

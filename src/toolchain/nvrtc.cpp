@@ -44,7 +44,8 @@ std::string dl_error() {
 }
 
 // NVRTC's two-step way to give text away.
-std::string fetch(NvrtcApi::Program program, int (*size_of)(NvrtcApi::Program, size_t*), int (*get)(NvrtcApi::Program, char*)) {
+std::string fetch(NvrtcApi::Program program, int (*size_of)(NvrtcApi::Program, size_t*),
+                  int (*get)(NvrtcApi::Program, char*)) {
   size_t size = 0;
   if (size_of(program, &size) != 0 || size == 0) return "";
   std::string out(size, '\0');
@@ -77,7 +78,8 @@ Result<std::shared_ptr<Nvrtc>> Nvrtc::open(const std::string& library, const std
   return std::shared_ptr<Nvrtc>(new Nvrtc(std::move(api)));
 }
 
-Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string& code, const std::map<std::string, std::string>& headers,
+Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string& code,
+                                     const std::map<std::string, std::string>& headers,
                                      const std::vector<std::string>& options) const {
   std::vector<const char*> texts, names, flags;
   for (const auto& [name, text] : headers) {
@@ -86,7 +88,8 @@ Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string&
   }
   for (const std::string& option : options) flags.push_back(option.c_str());
   ProgramOwner owner{*api_};
-  int status = api_->create(&owner.program, code.c_str(), file.c_str(), static_cast<int>(names.size()), texts.data(), names.data());
+  int status = api_->create(&owner.program, code.c_str(), file.c_str(), static_cast<int>(names.size()), texts.data(),
+                            names.data());
   if (status == 0) status = api_->compile(owner.program, static_cast<int>(flags.size()), flags.data());
   if (status != 0 && status != kCompilationError) {
     std::string log = owner.program ? fetch(owner.program, api_->log_size, api_->log) : "";

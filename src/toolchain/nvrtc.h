@@ -25,7 +25,8 @@ class Nvrtc {
     std::string log;
   };
   // A source that does not compile gives ok = false; an Error means that NVRTC itself failed.
-  Result<Output> compile(const std::string& file, const std::string& code, const std::map<std::string, std::string>& headers,
+  Result<Output> compile(const std::string& file, const std::string& code,
+                         const std::map<std::string, std::string>& headers,
                          const std::vector<std::string>& options) const;
   ~Nvrtc();
 

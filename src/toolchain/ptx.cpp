@@ -7,10 +7,12 @@
 namespace solstice::toolchain {
 namespace {
 
-bool in_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.'; }
+bool in_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$' || c == '%' || c == '.';
+}
 
-// Words (directives with their dot, instructions with their suffixes) and single symbols; comments and strings are left out, as
-// ptxas does.
+// Words (directives with their dot, instructions with their suffixes) and single symbols; comments and strings are left
+// out, as ptxas does.
 class PtxTokens {
  public:
   explicit PtxTokens(std::string_view text) : text_(text) {}
@@ -51,7 +53,8 @@ class PtxTokens {
 // `.global .align 4 .b8 name[16] = {...};` up to the name: what is no directive and no number.
 std::string_view declared_name(PtxTokens& tokens) {
   for (std::string_view token = tokens.next(); !token.empty() && token != ";"; token = tokens.next()) {
-    if (token[0] == '_' || token[0] == '$' || token[0] == '%' || std::isalpha(static_cast<unsigned char>(token[0]))) return token;
+    if (token[0] == '_' || token[0] == '$' || token[0] == '%' || std::isalpha(static_cast<unsigned char>(token[0])))
+      return token;
   }
   return {};
 }

@@ -50,7 +50,9 @@ void add_usage(std::string_view line, KernelResources& kernel) {
   }
 }
 
-std::string after(std::string_view line, std::string_view mark) { return std::string(line.substr(line.find(mark) + mark.size())); }
+std::string after(std::string_view line, std::string_view mark) {
+  return std::string(line.substr(line.find(mark) + mark.size()));
+}
 
 void add_message(std::string_view file, std::string_view line, const char* severity, std::string_view rest,
                  std::vector<CompilerMessage>& out) {

@@ -21,7 +21,8 @@ struct KernelResources {
   int64_t spill_loads = 0;
   int64_t barriers = 0;
   static auto fields() {
-    return std::make_tuple(field("entry", &KernelResources::entry, "kernel"), field("registers", &KernelResources::registers, "a thread"),
+    return std::make_tuple(field("entry", &KernelResources::entry, "kernel"),
+                           field("registers", &KernelResources::registers, "a thread"),
                            field("shared_bytes", &KernelResources::shared_bytes, "static, a block"),
                            field("stack_bytes", &KernelResources::stack_bytes, "a thread"),
                            field("spill_stores", &KernelResources::spill_stores, "bytes a thread"),
@@ -35,7 +36,8 @@ struct PtxasNote {
   std::string kernel;  // "" where the note names none
   std::string text;
   static auto fields() {
-    return std::make_tuple(field("code", &PtxasNote::code, "ptxas's number"), field("kernel", &PtxasNote::kernel, "kernel it names"),
+    return std::make_tuple(field("code", &PtxasNote::code, "ptxas's number"),
+                           field("kernel", &PtxasNote::kernel, "kernel it names"),
                            field("text", &PtxasNote::text, "what it says"));
   }
 };

@@ -32,8 +32,8 @@ struct Toolchain {
   std::filesystem::path nvcc;                          // the program
   std::vector<std::filesystem::path> include_folders;  // CUDA, CCCL and CUTLASS headers, in order; may be empty
   std::string version;                                 // "NVRTC /usr/local/cuda/lib64/libnvrtc.so.13", for people
-  std::string identity;                                // hash over the contents of compiler and builtins: part of every cache key
-  std::vector<std::string> looked_at;                  // folders that were searched, for `doctor`
+  std::string identity;                // hash over the contents of compiler and builtins: part of every cache key
+  std::vector<std::string> looked_at;  // folders that were searched, for `doctor`
 };
 
 // Error no_compiler: names what was looked at and what to install.
@@ -42,7 +42,8 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options = {});
 // The options of every compile. Everything that changes what comes out is here or in the request, and so in the key.
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch);
 
-// And those of given code: functions of CUTLASS that say nothing of where they run are the device's; `assert` is nothing.
+// And those of given code: functions of CUTLASS that say nothing of where they run are the device's; `assert` is
+// nothing.
 std::vector<std::string> given_options(const Toolchain& toolchain);
 
 }  // namespace solstice::toolchain

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "ir/import/import.h"
+#include "import/import.h"
 #include "mutate_json.h"
 
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const auto json = parse_json(std::string_view(reinterpret_cast<const char*>(data), size));
   if (!json.ok()) return 0;
   const auto graph = read_graph(*json);
-  if (graph.ok()) (void)ir::import_graph(*graph);
+  if (graph.ok()) (void)importer::import_graph(*graph);
   return 0;
 }
 

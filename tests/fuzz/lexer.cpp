@@ -9,7 +9,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   solstice::Diagnostics diagnostics;
   int at = 0;
   for (const solstice::lang::Token& token : solstice::lang::lex(text, diagnostics)) {
-    if (token.span.begin < at || token.span.end < token.span.begin || token.span.end > static_cast<int>(size)) std::abort();
+    if (token.span.begin < at || token.span.end < token.span.begin || token.span.end > static_cast<int>(size))
+      std::abort();
     at = token.span.end;
   }
   return 0;

@@ -8,7 +8,8 @@ namespace solstice::fuzz {
 namespace {
 
 constexpr std::array<int64_t, 14> kNumbers = {
-    0, 1, 2, 3, -1, -2, 7, 16, 1 << 20, 1LL << 31, 1LL << 40, 1LL << 62, -(1LL << 62), std::numeric_limits<int64_t>::max()};
+    0,  1,       2,         3,         -1,        -2,           7,
+    16, 1 << 20, 1LL << 31, 1LL << 40, 1LL << 62, -(1LL << 62), std::numeric_limits<int64_t>::max()};
 
 // All values of a document, each with the key it stands under ("" in an array).
 struct Place {
@@ -38,7 +39,9 @@ Json with(const Json& root, const Json* from, const Json& to) {
 
 class Mutator {
  public:
-  Mutator(const Json& document, std::mt19937& random) : document_(document), random_(random) { add_places("", document, places_); }
+  Mutator(const Json& document, std::mt19937& random) : document_(document), random_(random) {
+    add_places("", document, places_);
+  }
 
   Json run() {
     const Place& place = places_[number(places_.size())];

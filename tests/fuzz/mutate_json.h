@@ -1,5 +1,5 @@
-// Changes a JSON document at one place and keeps it one: bytes changed at random are rarely JSON, and then nothing behind
-// the JSON parser is tried.
+// Changes a JSON document at one place and keeps it one: bytes changed at random are rarely JSON, and then nothing
+// behind the JSON parser is tried.
 #pragma once
 
 #include <random>

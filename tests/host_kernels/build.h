@@ -16,7 +16,9 @@ class ProgramBuilder {
     ir::Tensor t;
     t.name = std::move(name);
     t.kind = kind;
-    t.value = dtype == DType::kBool ? ir::ValueKind::kBool : is_integer(dtype) ? ir::ValueKind::kInt : ir::ValueKind::kReal;
+    t.value = dtype == DType::kBool ? ir::ValueKind::kBool
+              : is_integer(dtype)   ? ir::ValueKind::kInt
+                                    : ir::ValueKind::kReal;
     if (kind != ir::TensorKind::kLocal) t.dtype = dtype;
     t.strides.assign(shape.size(), 1);
     for (size_t d = shape.size(); d-- > 1;) t.strides[d - 1] = t.strides[d] * shape[d];
@@ -30,7 +32,9 @@ class ProgramBuilder {
   int output(std::string name, std::vector<int64_t> shape, DType dtype = DType::kF32) {
     return tensor(std::move(name), ir::TensorKind::kOutput, std::move(shape), dtype);
   }
-  int local(std::string name, std::vector<int64_t> shape) { return tensor(std::move(name), ir::TensorKind::kLocal, std::move(shape)); }
+  int local(std::string name, std::vector<int64_t> shape) {
+    return tensor(std::move(name), ir::TensorKind::kLocal, std::move(shape));
+  }
 
   void kernel(std::string name, std::string family) {
     ir::Kernel k;

@@ -107,8 +107,9 @@ Memory memory_of(const ir::Tensor& t, const std::vector<double>* values) {
 
 std::string host_entry(const Step& step) {
   const int64_t together = step.cooperative ? step.grid[0] : step.cluster[0];  // blocks that run at one time
-  return fmt::format("\nextern \"C\" void host_entry(void** a) {{\n  solstice::host::launch({}, a, {}, {}, {}, {});\n}}\n", step.entry,
-                     step.grid[0], step.block[0], together, step.shared_bytes);
+  return fmt::format(
+      "\nextern \"C\" void host_entry(void** a) {{\n  solstice::host::launch({}, a, {}, {}, {}, {});\n}}\n", step.entry,
+      step.grid[0], step.block[0], together, step.shared_bytes);
 }
 
 }  // namespace
@@ -121,17 +122,20 @@ Result<Tensors> run_on_host(const ir::Program& program, const families::Emission
     const auto given = values.find(static_cast<int>(id));
     memory[t.name] = memory_of(t, given == values.end() ? nullptr : &given->second);
   }
-  for (const PlanBuffer& buffer : emission.workspace) memory[buffer.name].raw.resize(static_cast<size_t>(buffer.bytes + 64));
+  for (const PlanBuffer& buffer : emission.workspace)
+    memory[buffer.name].raw.resize(static_cast<size_t>(buffer.bytes + 64));
   for (const Step& step : emission.steps) {
     if (step.kind == StepKind::kMemset) {
-      std::memset(memory.at(step.buffer).data() + step.offset, static_cast<int>(step.pattern), static_cast<size_t>(step.bytes));
+      std::memset(memory.at(step.buffer).data() + step.offset, static_cast<int>(step.pattern),
+                  static_cast<size_t>(step.bytes));
       continue;
     }
     std::string code;
     for (const families::Source& source : emission.sources) code = source.name == step.module ? source.code : code;
     SOLSTICE_TRY(const HostLibrary library, HostLibrary::compile(code + host_entry(step), step.name));
     std::vector<void*> arguments;
-    for (const Argument& argument : step.arguments) arguments.push_back(memory.at(argument.buffer).data() + argument.offset);
+    for (const Argument& argument : step.arguments)
+      arguments.push_back(memory.at(argument.buffer).data() + argument.offset);
     library.entry("host_entry")(arguments.data());
   }
   Tensors out;
@@ -171,8 +175,9 @@ std::string difference(const ir::Program& program, const Tensors& got, const Ten
     const auto& a = got.at(static_cast<int>(id));
     const auto& b = expected.at(static_cast<int>(id));
     for (size_t i = 0; i < b.size(); ++i) {
-      const bool same = std::isnan(a[i]) || std::isnan(b[i]) ? std::isnan(a[i]) && std::isnan(b[i])
-                                                             : a[i] == b[i] || std::fabs(a[i] - b[i]) <= tolerance * (1 + std::fabs(b[i]));
+      const bool same = std::isnan(a[i]) || std::isnan(b[i])
+                            ? std::isnan(a[i]) && std::isnan(b[i])
+                            : a[i] == b[i] || std::fabs(a[i] - b[i]) <= tolerance * (1 + std::fabs(b[i]));
       if (!same) return fmt::format("`{}` element {}: {} instead of {}", t.name, i, a[i], b[i]);
     }
   }

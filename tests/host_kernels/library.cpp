@@ -18,12 +18,13 @@ constexpr const char* kFlags = "-std=c++20 -O0 -fPIC";
 // The headers that generated code includes, compiled once a process: parsing them is most of a kernel's build.
 const std::string& precompiled() {
   static const std::string header = [] {
-    const std::string path = fmt::format("{}/solstice_host_{}_prelude.h", std::filesystem::temp_directory_path().string(), getpid());
-    std::ofstream(path)
-        << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/correct.h\"\n#include \"rows/reduce.h\"\n"
-           "#include \"reduce/ring.h\"\n#include \"scan/ring.h\"\n#include \"scan/scan.h\"\n";
-    const int status =
-        std::system(fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
+    const std::string path =
+        fmt::format("{}/solstice_host_{}_prelude.h", std::filesystem::temp_directory_path().string(), getpid());
+    std::ofstream(path) << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
+                           "\"rows/correct.h\"\n#include \"rows/reduce.h\"\n"
+                           "#include \"reduce/ring.h\"\n#include \"scan/ring.h\"\n#include \"scan/scan.h\"\n";
+    const int status = std::system(
+        fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
     // Without it the plain header is read instead.
     if (status != 0) fmt::print(stderr, "no precompiled header: g++ ended with {}\n", status);
     static const struct Cleaner {
@@ -43,10 +44,11 @@ const std::string& precompiled() {
 
 Result<HostLibrary> HostLibrary::compile(const std::string& code, const std::string& name) {
   static std::atomic<int> count = 0;
-  const std::string base = fmt::format("{}/solstice_host_{}_{}", std::filesystem::temp_directory_path().string(), getpid(), count++);
+  const std::string base =
+      fmt::format("{}/solstice_host_{}_{}", std::filesystem::temp_directory_path().string(), getpid(), count++);
   std::ofstream(base + ".cpp") << code;
-  const std::string command = fmt::format("g++ {} -shared -include {} -I{}/kernels -o {}.so {}.cpp >{}.log 2>&1", kFlags, precompiled(),
-                                          SOLSTICE_SOURCE_DIR, base, base, base);
+  const std::string command = fmt::format("g++ {} -shared -include {} -I{}/kernels -o {}.so {}.cpp >{}.log 2>&1",
+                                          kFlags, precompiled(), SOLSTICE_SOURCE_DIR, base, base, base);
   if (std::system(command.c_str()) != 0) {
     std::ifstream log(base + ".log");
     return fail(Code::compile_failed,

@@ -29,13 +29,18 @@ class RandomProgram {
     for (const std::string& name : full_) {
       if (name[0] == 't') outputs += fmt::format("output {} : f32[M, N]\n", name);
     }
-    for (const std::string& name : rows_) outputs += fmt::format("output {} : f32[{}]\n", name, whole_.contains(name) ? "" : "M");
-    return fmt::format("program generated\ndim M = {}, N = {}\ninput x : f32[M, N]\ninput z : f32[M, N]\nparam w : f32[N, N] \"w\"\n{}\n{}",
-                       m, n, outputs, body);
+    for (const std::string& name : rows_)
+      outputs += fmt::format("output {} : f32[{}]\n", name, whole_.contains(name) ? "" : "M");
+    return fmt::format(
+        "program generated\ndim M = {}, N = {}\ninput x : f32[M, N]\ninput z : f32[M, N]\nparam w : f32[N, N] "
+        "\"w\"\n{}\n{}",
+        m, n, outputs, body);
   }
 
  private:
-  int64_t pick(std::initializer_list<int64_t> list) { return *(list.begin() + static_cast<std::ptrdiff_t>(random_() % list.size())); }
+  int64_t pick(std::initializer_list<int64_t> list) {
+    return *(list.begin() + static_cast<std::ptrdiff_t>(random_() % list.size()));
+  }
   const std::string& any(const std::vector<std::string>& names) { return names[random_() % names.size()]; }
 
   std::string row_of(const std::string& name) const { return whole_.contains(name) ? name + "[]" : name + "[m]"; }
@@ -77,7 +82,9 @@ class RandomProgram {
   std::set<std::string> whole_;
 };
 
-machine::Machine h200() { return machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value(); }
+machine::Machine h200() {
+  return machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
+}
 
 // What the planner's partition takes at the least by its cost models; nothing where no family runs the program.
 std::optional<double> prediction(const ir::Program& program, const machine::Machine& machine) {

@@ -73,7 +73,8 @@ class EbnfReader {
 
   GrammarNode sequence() {
     std::vector<GrammarNode> parts;
-    for (std::string t = peek(); t != "|" && t != ";" && t != "]" && t != "}" && t != ")"; t = peek()) parts.push_back(part());
+    for (std::string t = peek(); t != "|" && t != ";" && t != "]" && t != "}" && t != ")"; t = peek())
+      parts.push_back(part());
     return parts.size() == 1 ? parts[0] : node(Kind::kSequence, parts);
   }
 
@@ -245,10 +246,12 @@ std::map<Way, std::string> all_ways(const Grammar& grammar) {
   std::map<Way, std::string> out;
   for (const auto& [name, root] : grammar.rules) {
     const std::function<void(const GrammarNode&)> visit = [&, n = name](const GrammarNode& node) {
-      const int count = node.kind == Kind::kChoice                                   ? static_cast<int>(node.children.size())
+      const int count = node.kind == Kind::kChoice ? static_cast<int>(node.children.size())
                         : node.kind == Kind::kOptional || node.kind == Kind::kRepeat ? 2
                                                                                      : 0;
-      const char* what = node.kind == Kind::kChoice ? "alternative" : node.kind == Kind::kOptional ? "option" : "repetition";
+      const char* what = node.kind == Kind::kChoice     ? "alternative"
+                         : node.kind == Kind::kOptional ? "option"
+                                                        : "repetition";
       for (int w = 0; w < count; ++w) out[{node.id, w}] = n + ": " + what + " " + std::to_string(w);
       for (const GrammarNode& c : node.children) visit(c);
     };
@@ -257,6 +260,8 @@ std::map<Way, std::string> all_ways(const Grammar& grammar) {
   return out;
 }
 
-bool derive(const Grammar& grammar, const std::vector<Token>& tokens, std::set<Way>& taken) { return Deriver(grammar, tokens).run(taken); }
+bool derive(const Grammar& grammar, const std::vector<Token>& tokens, std::set<Way>& taken) {
+  return Deriver(grammar, tokens).run(taken);
+}
 
 }  // namespace solstice::lang::testing

@@ -1,6 +1,7 @@
-// Programs with one mistake each, made from the programs of examples/programs and a chain of residual blocks: the static rules
-// reject it, or the equivalence test refutes it, or it means the same. tests/golden/language_mutants.txt lists those that mean
-// the same, each under the reason why; a new one has to be explained there before this test passes.
+// Programs with one mistake each, made from the programs of examples/programs and a chain of residual blocks: the
+// static rules reject it, or the equivalence test refutes it, or it means the same. tests/golden/language_mutants.txt
+// lists those that mean the same, each under the reason why; a new one has to be explained there before this test
+// passes.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -34,17 +35,18 @@ void try_mutants(const std::string& name, const std::string& text, Mutation& run
   Diagnostics diagnostics;
   const lang::Program original = lang::parse(text, diagnostics);
   ASSERT_FALSE(diagnostics.has_errors()) << render_text(diagnostics, text, name);
-  lang::testing::each_mutant(original, [&](const std::string& kind, const std::string& line, const lang::Program& mutant) {
-    const Equivalence e = same_meaning(original, mutant);
-    Tally& tally = run.kinds[kind];
-    if (e.verdict == Verdict::kRefuted) {
-      ++(e.reason == "the candidate has errors" ? tally.rejected : tally.refuted);
-      return;
-    }
-    ++tally.equal;
-    EXPECT_NE(e.verdict, Verdict::kUnknown) << name << " " << kind << ": " << line << "\n" << e.reason;
-    run.survivors.insert(name + " " + kind + ": " + line);
-  });
+  lang::testing::each_mutant(
+      original, [&](const std::string& kind, const std::string& line, const lang::Program& mutant) {
+        const Equivalence e = same_meaning(original, mutant);
+        Tally& tally = run.kinds[kind];
+        if (e.verdict == Verdict::kRefuted) {
+          ++(e.reason == "the candidate has errors" ? tally.rejected : tally.refuted);
+          return;
+        }
+        ++tally.equal;
+        EXPECT_NE(e.verdict, Verdict::kUnknown) << name << " " << kind << ": " << line << "\n" << e.reason;
+        run.survivors.insert(name + " " + kind + ": " + line);
+      });
 }
 
 // The listed mutants by the reason above them.
@@ -91,7 +93,9 @@ TEST(Mutants, AreCaughtOrEqual) {
     try_mutants(file.stem().string(), *text, run);
   }
   Tally all;
-  const auto show = [](const char* kind, const Tally& t) { std::printf("%-20s %8d %8d %8d\n", kind, t.rejected, t.refuted, t.equal); };
+  const auto show = [](const char* kind, const Tally& t) {
+    std::printf("%-20s %8d %8d %8d\n", kind, t.rejected, t.refuted, t.equal);
+  };
   std::printf("%-20s %8s %8s %8s\n", "mistake", "rejected", "refuted", "equal");
   for (const auto& [kind, t] : run.kinds) {
     show(kind.c_str(), t);
@@ -101,7 +105,8 @@ TEST(Mutants, AreCaughtOrEqual) {
   EXPECT_GT(all.rejected + all.refuted, 1000);
   const auto golden = read_file(kRoot / "tests/golden/language_mutants.txt");
   const std::string list = explained(run.survivors, listed_reasons(golden.ok() ? *golden : ""));
-  EXPECT_EQ(list.find(kUnexplained), std::string::npos) << "say in tests/golden/language_mutants.txt why these are equal";
+  EXPECT_EQ(list.find(kUnexplained), std::string::npos)
+      << "say in tests/golden/language_mutants.txt why these are equal";
   solstice::testing::expect_golden("language_mutants.txt", list);
 }
 

@@ -24,7 +24,8 @@ class ItemMutator {
         each(kind, copy);
       };
     };
-    for (size_t i = 0; i < e.lhs.size(); ++i) testing::mutate(e.lhs[i], tensors_, put([i](Equation& c) -> ExprRef& { return c.lhs[i]; }));
+    for (size_t i = 0; i < e.lhs.size(); ++i)
+      testing::mutate(e.lhs[i], tensors_, put([i](Equation& c) -> ExprRef& { return c.lhs[i]; }));
     testing::mutate(e.rhs, tensors_, put([](Equation& c) -> ExprRef& { return c.rhs; }));
     for (size_t i = 0; i < e.ranges.size(); ++i) {
       testing::mutate(e.ranges[i].extent, tensors_, put([i](Equation& c) -> ExprRef& { return c.ranges[i].extent; }));
@@ -109,7 +110,8 @@ void mutate(const std::vector<Item>& items, const Tensors& tensors, const EachIt
 
 // Blocks pass on the line that changed inside them.
 template <typename Block>
-void of_block(const Block& block, const Tensors& tensors, const std::function<void(const std::string&, const std::string&, Node)>& each) {
+void of_block(const Block& block, const Tensors& tensors,
+              const std::function<void(const std::string&, const std::string&, Node)>& each) {
   mutate(block.items, tensors, [&](const std::string& kind, const std::string& line, std::vector<Item> changed) {
     Block copy = block;
     copy.items = std::move(changed);
@@ -146,11 +148,12 @@ void mutate(const std::vector<Item>& items, const Tensors& tensors, const EachIt
 }  // namespace
 
 void each_mutant(const Program& program, const EachMutant& each) {
-  mutate(program.items, tensors_of(program.items, {}), [&](const std::string& kind, const std::string& line, std::vector<Item> changed) {
-    Program copy = program;
-    copy.items = std::move(changed);
-    each(kind, line, copy);
-  });
+  mutate(program.items, tensors_of(program.items, {}),
+         [&](const std::string& kind, const std::string& line, std::vector<Item> changed) {
+           Program copy = program;
+           copy.items = std::move(changed);
+           each(kind, line, copy);
+         });
 }
 
 }  // namespace solstice::lang::testing

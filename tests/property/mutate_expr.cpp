@@ -29,7 +29,8 @@ class ExprMutator {
         *e, e->where, [](Expr& copy, ExprRef changed) { copy.where = std::move(changed); }, each);
     for (size_t b = 0; b < e->binders.size(); ++b) {
       inside(
-          *e, e->binders[b].extent, [b](Expr& copy, ExprRef changed) { copy.binders[b].extent = std::move(changed); }, each);
+          *e, e->binders[b].extent, [b](Expr& copy, ExprRef changed) { copy.binders[b].extent = std::move(changed); },
+          each);
     }
   }
 
@@ -81,9 +82,9 @@ class ExprMutator {
 
   static void of_binary(const Expr& e, const EachExpr& each) {
     using B = BinaryOp;
-    static const std::vector<std::pair<B, B>> others = {{B::kAdd, B::kSub},      {B::kSub, B::kAdd}, {B::kMul, B::kAdd},
-                                                        {B::kDiv, B::kMul},      {B::kPow, B::kMul}, {B::kFloorDiv, B::kMod},
-                                                        {B::kMod, B::kFloorDiv}, {B::kAnd, B::kOr},  {B::kOr, B::kAnd}};
+    static const std::vector<std::pair<B, B>> others = {
+        {B::kAdd, B::kSub},      {B::kSub, B::kAdd},      {B::kMul, B::kAdd}, {B::kDiv, B::kMul}, {B::kPow, B::kMul},
+        {B::kFloorDiv, B::kMod}, {B::kMod, B::kFloorDiv}, {B::kAnd, B::kOr},  {B::kOr, B::kAnd}};
     changed(e, "operator", each, [&](Expr& c) { c.binary = *find(others, e.binary); });
     each("dropped operand", e.args[0]);
     each("dropped operand", e.args[1]);
@@ -102,10 +103,12 @@ class ExprMutator {
 
   static void of_function(const Expr& e, const EachExpr& each) {
     static const std::vector<std::pair<std::string, std::string>> others = {
-        {"relu", "abs"},  {"gelu", "silu"},  {"silu", "gelu"}, {"sigmoid", "tanh"}, {"tanh", "sigmoid"}, {"exp", "expm1"},
-        {"log", "log1p"}, {"rsqrt", "sqrt"}, {"sqrt", "exp"},  {"min", "max"},      {"max", "min"},      {"floor", "ceil"},
-        {"clamp", "max"}, {"select", "min"}, {"abs", "relu"},  {"erf", "tanh"},     {"sin", "cos"},      {"cos", "sin"}};
-    if (const std::string* other = find(others, e.text)) changed(e, "function", each, [&](Expr& c) { c.text = *other; });
+        {"relu", "abs"},  {"gelu", "silu"},  {"silu", "gelu"},  {"sigmoid", "tanh"}, {"tanh", "sigmoid"},
+        {"exp", "expm1"}, {"log", "log1p"},  {"rsqrt", "sqrt"}, {"sqrt", "exp"},     {"min", "max"},
+        {"max", "min"},   {"floor", "ceil"}, {"clamp", "max"},  {"select", "min"},   {"abs", "relu"},
+        {"erf", "tanh"},  {"sin", "cos"},    {"cos", "sin"}};
+    if (const std::string* other = find(others, e.text))
+      changed(e, "function", each, [&](Expr& c) { c.text = *other; });
     if (e.args.size() == 1) each("dropped function", e.args[0]);
     const bool symmetric = e.text == "min" || e.text == "max";
     for (size_t i = symmetric ? e.args.size() : 1; i < e.args.size(); ++i) {

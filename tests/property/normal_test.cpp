@@ -1,4 +1,5 @@
-// Every pass of the normal form against the interpreter: each left out, each alone, all together, with nodes and without.
+// Every pass of the normal form against the interpreter: each left out, each alone, all together, with nodes and
+// without.
 #include "ir/normal.h"
 
 #include <fmt/format.h>
@@ -54,7 +55,8 @@ std::string difference(const TensorValues& expected, const TensorValues& actual)
     const std::vector<double>& other = actual.at(name).values;
     for (size_t i = 0; i < other.size(); ++i) {
       if (std::isfinite(value.values[i]) && !(std::abs(value.values[i] - other[i]) <= 1e-6 * scale))
-        return name + " element " + std::to_string(i) + ": " + std::to_string(value.values[i]) + " became " + std::to_string(other[i]);
+        return name + " element " + std::to_string(i) + ": " + std::to_string(value.values[i]) + " became " +
+               std::to_string(other[i]);
     }
   }
   return "";
@@ -85,7 +87,8 @@ int expect_same_meaning(const Program& program, const std::string& name) {
       if (!expected.ok()) continue;
       const auto actual = interpret(normal->program, inputs);
       const std::string found = actual.ok() ? difference(*expected, *actual) : actual.error().text();
-      EXPECT_EQ(found, "") << name << ": " << variant.name << ", " << input_family_name(family) << "\n" << text_of(normal->program);
+      EXPECT_EQ(found, "") << name << ": " << variant.name << ", " << input_family_name(family) << "\n"
+                           << text_of(normal->program);
       if (!found.empty()) return compared;
       ++compared;
     }
@@ -120,7 +123,8 @@ TEST(NormalForm, KeepsTheMeaningOfTheConformanceTexts) {
       const size_t open = source->find("\"\"\"", at), close = source->find("\"\"\"", open + 3);
       const std::string name = source->substr(at + 5, source->find('(', at) - at - 5);
       Diagnostics diagnostics;
-      const auto program = load_program("program " + name + "\n" + source->substr(open + 3, close - open - 3), name, diagnostics);
+      const auto program =
+          load_program("program " + name + "\n" + source->substr(open + 3, close - open - 3), name, diagnostics);
       ASSERT_TRUE(program.ok()) << name << program.error().text();
       expect_same_meaning(*program, name);
       ++count;

@@ -1,5 +1,5 @@
-// parse(print(tree)) is the tree, for any tree; what is printed is what the grammar of docs/language.md derives; what that
-// grammar writes is parsed.
+// parse(print(tree)) is the tree, for any tree; what is printed is what the grammar of docs/language.md derives; what
+// that grammar writes is parsed.
 #include <gtest/gtest.h>
 
 #include "base/file.h"
@@ -44,7 +44,9 @@ TEST(ParsePrint, ProgramsComeBack) {
     const std::string text = print(tree);
     Diagnostics diagnostics;
     const Program again = parse(text, diagnostics);
-    ASSERT_FALSE(diagnostics.has_errors()) << "seed " << seed << "\n" << text << "\n" << render_text(diagnostics, text, "printed");
+    ASSERT_FALSE(diagnostics.has_errors()) << "seed " << seed << "\n"
+                                           << text << "\n"
+                                           << render_text(diagnostics, text, "printed");
     ASSERT_TRUE(same(tree, again)) << "seed " << seed << "\n" << text << "\n----\n" << print(again);
     ASSERT_EQ(print(again), text) << "seed " << seed;
   }

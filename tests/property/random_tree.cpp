@@ -31,7 +31,9 @@ std::string RandomTree::dtype() {
   return std::string(name_of(all[static_cast<size_t>(below(static_cast<int64_t>(all.size())))]));
 }
 
-std::string RandomTree::reducer() { return std::string(reducers()[static_cast<size_t>(below(static_cast<int64_t>(reducers().size())))]); }
+std::string RandomTree::reducer() {
+  return std::string(reducers()[static_cast<size_t>(below(static_cast<int64_t>(reducers().size())))]);
+}
 
 std::vector<std::string> RandomTree::comments() {
   std::vector<std::string> out;
@@ -60,7 +62,8 @@ ExprRef RandomTree::arith(int depth) {
 }
 
 ExprRef RandomTree::condition(int depth) {
-  const CompareOp ops[] = {CompareOp::kLt, CompareOp::kLe, CompareOp::kEq, CompareOp::kNe, CompareOp::kGe, CompareOp::kGt};
+  const CompareOp ops[] = {CompareOp::kLt, CompareOp::kLe, CompareOp::kEq,
+                           CompareOp::kNe, CompareOp::kGe, CompareOp::kGt};
   if (depth <= 0) return compare(pick(ops), arith(0), arith(0));
   switch (below(5)) {
     case 0:
@@ -218,7 +221,8 @@ Node RandomTree::opaque() {
   o.op = "aten.sort.stable";
   while (coin()) {
     const std::string keyword = coin() ? word() : "";
-    o.args.push_back(coin(3) ? OpaqueArg{keyword, nullptr, pick(kStrings)} : OpaqueArg{keyword, value(2), std::nullopt});
+    o.args.push_back(coin(3) ? OpaqueArg{keyword, nullptr, pick(kStrings)}
+                             : OpaqueArg{keyword, value(2), std::nullopt});
   }
   return o;
 }
@@ -238,14 +242,15 @@ Node RandomTree::dims() {
   Dims out;
   do {
     const bool range = coin(3);
-    out.dims.push_back({word(), arith(2), range ? arith(1) : nullptr, range ? arith(1) : nullptr, range && coin() ? 8 : 0, {}});
+    out.dims.push_back(
+        {word(), arith(2), range ? arith(1) : nullptr, range ? arith(1) : nullptr, range && coin() ? 8 : 0, {}});
   } while (coin(3));
   return out;
 }
 
 Node RandomTree::source() {
-  const char* const texts[] = {"", "int a;\n", "#include <x.h>\n\nchar q = '\"'; // \"\"\" \n", "  \"\"\"\nkernel k by map {\n\n",
-                               "\xc2\xb5\r\n"};
+  const char* const texts[] = {"", "int a;\n", "#include <x.h>\n\nchar q = '\"'; // \"\"\" \n",
+                               "  \"\"\"\nkernel k by map {\n\n", "\xc2\xb5\r\n"};
   return Source{pick(kStrings), pick(texts)};
 }
 
@@ -297,7 +302,10 @@ Item RandomTree::item(Node node) {
 std::vector<Item> RandomTree::items(int count, bool in_kernel) {
   std::vector<Item> out;
   for (int i = 0; i < count; ++i) {
-    out.push_back(item(!in_kernel ? inner_node() : coin(3) ? Node(View{equation()}) : coin(3) ? decl() : Node(equation())));
+    out.push_back(item(!in_kernel ? inner_node()
+                       : coin(3)  ? Node(View{equation()})
+                       : coin(3)  ? decl()
+                                  : Node(equation())));
   }
   return out;
 }
@@ -308,7 +316,8 @@ Program RandomTree::program() {
   p.name = word();
   p.before = comments();
   if (coin(4)) p.after = "name";
-  for (int64_t n = below(12); n > 0; --n) p.items.push_back(item(coin(6) ? clause() : coin(6) ? def() : coin(8) ? source() : inner_node()));
+  for (int64_t n = below(12); n > 0; --n)
+    p.items.push_back(item(coin(6) ? clause() : coin(6) ? def() : coin(8) ? source() : inner_node()));
   p.tail = comments();
   return p;
 }

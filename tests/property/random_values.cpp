@@ -37,11 +37,11 @@ class ValueWriter {
     if (!pieces) return fmt::format("{}[a,b] = {} for a<A, b<B\n", name, value(3, "a", "b"));
     const std::string head = fmt::format("tensor {} : f32[A, B]\n", name);
     if (below(2) == 0)
-      return head +
-             fmt::format("{0}[a,2*b] = {1} for a<A, b<3\n{0}[a,2*b+1] = {2} for a<A, b<3\n", name, value(2, "a", "b"), value(2, "a", "b"));
+      return head + fmt::format("{0}[a,2*b] = {1} for a<A, b<3\n{0}[a,2*b+1] = {2} for a<A, b<3\n", name,
+                                value(2, "a", "b"), value(2, "a", "b"));
     const int cut = 1 + below(3);
-    return head + fmt::format("{0}[a,b] = {1} for a<{2}, b<B\n{0}[a+{2},b] = {3} for a<A-{2}, b<B\n", name, value(2, "a", "b"), cut,
-                              value(2, "a", "b"));
+    return head + fmt::format("{0}[a,b] = {1} for a<{2}, b<B\n{0}[a+{2},b] = {3} for a<A-{2}, b<B\n", name,
+                              value(2, "a", "b"), cut, value(2, "a", "b"));
   }
 
   // `a` and `b` are indices below 4 and 6 (or less, in a piece).
@@ -78,7 +78,8 @@ class ValueWriter {
       case 4:
         return fmt::format("{} > {}", read(a, b), one_of({"0", "0.5"}));
       case 5:
-        return depth > 0 ? fmt::format("({} {} {})", condition(0, a, b), one_of({"and", "or"}), condition(0, a, b)) : "not " + a + " == 1";
+        return depth > 0 ? fmt::format("({} {} {})", condition(0, a, b), one_of({"and", "or"}), condition(0, a, b))
+                         : "not " + a + " == 1";
       default:
         return fmt::format("2*{} < {}+1", a, b);
     }

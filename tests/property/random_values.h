@@ -1,4 +1,5 @@
-// Random programs that have values: most keep every rule of the language, nothing divides by 0 or leaves a function's domain.
+// Random programs that have values: most keep every rule of the language, nothing divides by 0 or leaves a function's
+// domain.
 #pragma once
 
 #include <cstdint>

@@ -37,7 +37,8 @@ std::string difference(const Program& before, const Program& after) {
       const double scale = scale_of(value.values);
       for (size_t i = 0; i < value.values.size(); ++i) {
         if (apart(value.values[i], other[i], scale)) {
-          return fmt::format("{} element {}: {} became {} ({})", name, i, value.values[i], other[i], input_family_name(family));
+          return fmt::format("{} element {}: {} became {} ({})", name, i, value.values[i], other[i],
+                             input_family_name(family));
         }
       }
     }

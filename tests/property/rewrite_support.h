@@ -15,8 +15,8 @@ struct Tried {
   bool failed = false;
 };
 
-// Applies the rewrite (null: all) at every site of the text, whether it saves or not, and wherever it applies then; expects
-// the same values after every step.
+// Applies the rewrite (null: all) at every site of the text, whether it saves or not, and wherever it applies then;
+// expects the same values after every step.
 Tried expect_same_values(const std::string& text, const Rewrite* rewrite);
 
 }  // namespace solstice::ir::testing

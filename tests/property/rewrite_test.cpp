@@ -48,25 +48,27 @@ void expect_sound(const char* name, Generator generator, int at_least) {
 // A product or a convolution, elementwise linear equations, a sum or mean over some of its indices.
 std::string sums_of_products(Dice& dice) {
   const bool conv = dice.coin();
-  std::string text = fmt::format("program sums\ndim M = {}, N = {}, K = {}, F = {}\n", dice.number(1, 5), dice.number(2, 5),
-                                 dice.number(1, 4), dice.number(1, 3));
+  std::string text = fmt::format("program sums\ndim M = {}, N = {}, K = {}, F = {}\n", dice.number(1, 5),
+                                 dice.number(2, 5), dice.number(1, 4), dice.number(1, 3));
   text += "param b : f32[N] \"b\"\nparam s : f32[M] \"s\"\n";
   const std::string where = dice.any({"", "", " where n <= m", " where n != 1"});
   const std::string reducer = where.empty() ? dice.any({"sum", "mean"}) : "sum";
   if (conv) {
     const std::string offset = dice.any({"n+r-1 else 0", "n+r-1 else 1", "n+r-1 else s[m]"});
     text += "input x : f32[M, N]\nparam w : f32[M, K, F] \"w\"\noutput y : f32[M]\n";
-    text +=
-        fmt::format("z[m,n] = sum[k,r](x[m,{}] * w[m,k,r]){} for n<N\n", offset, dice.any({"", " + b[n]", " - s[m]", " / (2 + s[m]**2)"}));
+    text += fmt::format("z[m,n] = sum[k,r](x[m,{}] * w[m,k,r]){} for n<N\n", offset,
+                        dice.any({"", " + b[n]", " - s[m]", " / (2 + s[m]**2)"}));
   } else {
     const std::string inner = dice.any({"", "", " where k <= n", " where k < 2", " where k == m"});
     text += "input x : f32[M, K]\nparam w : f32[N, K] \"w\"\noutput y : f32[M]\n";
-    text += fmt::format("z[m,n] = sum[k{}](x[m,k] * {}w[n,k]){}\n", inner, dice.any({"", "2 * ", "b[n] * ", "x[m,k] * "}),
-                        dice.any({"", " + b[n]", " - b[n] * s[m]", " + s[m]"}));
+    text +=
+        fmt::format("z[m,n] = sum[k{}](x[m,k] * {}w[n,k]){}\n", inner, dice.any({"", "2 * ", "b[n] * ", "x[m,k] * "}),
+                    dice.any({"", " + b[n]", " - b[n] * s[m]", " + s[m]"}));
   }
-  text += fmt::format("u[m,n] = {}\n", dice.any({"z[m,n]", "z[m,n] * 0.5", "z[m,n] / 3 - b[n]", "bf16(z[m,n])", "relu(z[m,n])",
-                                                 "z[m,n] * b[n]", "-z[m,n]", "z[m,n] + z[m,n]"}));
-  text += fmt::format("y[m] = {}{}[n{}](u[m,n]){}\n", dice.any({"", "1 + ", "2 * "}), reducer, where, dice.any({"", " + s[m]", " * s[m]"}));
+  text += fmt::format("u[m,n] = {}\n", dice.any({"z[m,n]", "z[m,n] * 0.5", "z[m,n] / 3 - b[n]", "bf16(z[m,n])",
+                                                 "relu(z[m,n])", "z[m,n] * b[n]", "-z[m,n]", "z[m,n] + z[m,n]"}));
+  text += fmt::format("y[m] = {}{}[n{}](u[m,n]){}\n", dice.any({"", "1 + ", "2 * "}), reducer, where,
+                      dice.any({"", " + s[m]", " * s[m]"}));
   if (dice.coin(4)) text += "output z2 : f32[M, N]\nz2[m,n] = z[m,n]\n";
   return text;
 }
@@ -75,13 +77,16 @@ TEST(Rewrite, FactorSums) { expect_sound("factor_sums", sums_of_products, 100); 
 
 // A pooling of a convolution: windows that slide over windows.
 std::string pooled_convolutions(Dice& dice) {
-  const int64_t s1 = dice.number(1, 2), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3), p = dice.number(1, 4);
+  const int64_t s1 = dice.number(1, 2), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3),
+                p = dice.number(1, 4);
   const bool padded = dice.coin();
   const int64_t u = (p - 1) * s2 + k2, n = (u - 1) * s1 + k1 - (padded ? 1 : 0);
-  std::string text = fmt::format("program pooled\ndim M = 2, C = 2, K = 3, N = {}, U = {}, P = {}\n", std::max<int64_t>(n, 1), u, p);
-  text +=
-      "input x : f32[M, C, N]\nparam w : f32[K, C, " + std::to_string(k1) + "] \"w\"\nparam b : f32[K] \"b\"\noutput y : f32[M, K, P]\n";
-  text += fmt::format("t[m,k,u] = sum[c,r](x[m,c,{}*u+r{}] * w[k,c,r]) + b[k] for u<U\n", s1, padded || n < 1 ? "-1 else 0" : "");
+  std::string text =
+      fmt::format("program pooled\ndim M = 2, C = 2, K = 3, N = {}, U = {}, P = {}\n", std::max<int64_t>(n, 1), u, p);
+  text += "input x : f32[M, C, N]\nparam w : f32[K, C, " + std::to_string(k1) +
+          "] \"w\"\nparam b : f32[K] \"b\"\noutput y : f32[M, K, P]\n";
+  text += fmt::format("t[m,k,u] = sum[c,r](x[m,c,{}*u+r{}] * w[k,c,r]) + b[k] for u<U\n", s1,
+                      padded || n < 1 ? "-1 else 0" : "");
   const std::string border = dice.any({"", "", "-1 else 0"});
   text += fmt::format("y[m,k,p] = {}[i<{}{}](t[m,k,{}*p+i{}]) * 2 for p<P\n", dice.any({"sum", "mean"}), k2,
                       dice.any({"", "", " where i != 1"}), s2, border);
@@ -99,10 +104,10 @@ std::string scalar_chains(Dice& dice) {
     const std::string a = last + "[m]";
     const std::string next = i + 1 == length ? "y" : fmt::format("t{}", i);
     const std::string c = dice.any({"2", "0.5", "-3", "-0.25", "1", "0"});
-    const std::string map =
-        dice.any({"{0} * {1}", "{1} * {0}", "{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} / 4", "relu({0})", "clamp({0}, -1, {1})", "-{0}",
-                  "min({1}, {0})", "{0} + {0}", "{0} * 0.5 + {0}", "bf16({0})", "{0} + w[m]", "{0} - 3*{0}",
-                  "select({0} * 2 + 1 > 0, {0} * 2 * 2, 1)", "max({0} + 1, {0} * 2)", "clamp({0} * 2, 1, 0)"});
+    const std::string map = dice.any(
+        {"{0} * {1}", "{1} * {0}", "{0} + {1}", "{0} - {1}", "{1} - {0}", "{0} / 4", "relu({0})", "clamp({0}, -1, {1})",
+         "-{0}", "min({1}, {0})", "{0} + {0}", "{0} * 0.5 + {0}", "bf16({0})", "{0} + w[m]", "{0} - 3*{0}",
+         "select({0} * 2 + 1 > 0, {0} * 2 * 2, 1)", "max({0} + 1, {0} * 2)", "clamp({0} * 2, 1, 0)"});
     text += fmt::format("{}[m] = {}\n", next, fmt::vformat(map, fmt::make_format_args(a, c)));
     last = next;
   }
@@ -114,7 +119,8 @@ TEST(Rewrite, FoldScalars) { expect_sound("fold_scalars", scalar_chains, 100); }
 
 // Extrema of maps, with windows, padding, conditions, and maps that are not monotone.
 std::string extrema_of_maps(Dice& dice) {
-  std::string text = fmt::format("program extrema\ndim M = {}, N = {}, P = {}\n", dice.number(1, 3), dice.number(4, 7), dice.number(2, 3));
+  std::string text = fmt::format("program extrema\ndim M = {}, N = {}, P = {}\n", dice.number(1, 3), dice.number(4, 7),
+                                 dice.number(2, 3));
   text += "input x : f32[M, N]\nparam b : f32[M] \"b\"\nparam c : f32[N] \"c\"\n";
   const auto map = [&](const std::string& a) {
     const std::string f = dice.any({"relu({0})",
@@ -159,8 +165,9 @@ std::string extrema_of_maps(Dice& dice) {
       text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<2](u[m,p+i]) * 2\n", reducer);
       break;
     default:
-      text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<{}](u[m,{}*p+{}*i-{}{}])\n", reducer, padding.empty() ? 1 : 3,
-                          dice.number(1, 2), padding.empty() ? 1 : dice.number(1, 2), padding.empty() ? 0 : dice.number(0, 3), padding);
+      text += fmt::format("output y : f32[M, P]\ny[m,p] = {}[i<{}](u[m,{}*p+{}*i-{}{}])\n", reducer,
+                          padding.empty() ? 1 : 3, dice.number(1, 2), padding.empty() ? 1 : dice.number(1, 2),
+                          padding.empty() ? 0 : dice.number(0, 3), padding);
       break;
   }
   if (dice.coin(4)) text += "output z : f32[M, N]\nz[m,n] = t[m,n]\n";
@@ -171,17 +178,19 @@ TEST(Rewrite, CommuteMonotone) { expect_sound("commute_monotone", extrema_of_map
 
 // Two windows in a row, with strides, padding, and maps between them.
 std::string windows_of_windows(Dice& dice) {
-  const int64_t s1 = dice.number(1, 3), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3), p = dice.number(1, 3);
+  const int64_t s1 = dice.number(1, 3), s2 = dice.number(1, 3), k1 = dice.number(1, 3), k2 = dice.number(1, 3),
+                p = dice.number(1, 3);
   const int64_t u = (p - 1) * s2 + k2, n = (u - 1) * s1 + k1;
   const std::string outer = dice.any({"max", "min", "sum", "mean", "prod"});
   const std::string inner = dice.coin(4) ? dice.any({"max", "sum", "mean"}) : outer;
   std::string text = fmt::format("program windows\ndim M = 2, N = {}, U = {}, P = {}\ninput x : f32[M, N]\n", n, u, p);
   text += "output y : f32[M, P]\n";
   const std::string pad = dice.any({"", "", " else 0", " else -inf"});
-  text += fmt::format("t[m,u] = {}[j<{}{}](x[m,{}*u+j{}{}]) for u<U\n", inner, k1, dice.any({"", "", "", " where j != 1"}), s1,
-                      pad.empty() ? "" : "-1", pad);
+  text += fmt::format("t[m,u] = {}[j<{}{}](x[m,{}*u+j{}{}]) for u<U\n", inner, k1,
+                      dice.any({"", "", "", " where j != 1"}), s1, pad.empty() ? "" : "-1", pad);
   const std::string outer_pad = dice.any({"", "", "", " else 0"});
-  text += fmt::format("y[m,p] = {}[i<{}](t[m,{}*p+i{}{}]) + 1 for p<P\n", outer, k2, s2, outer_pad.empty() ? "" : "-1", outer_pad);
+  text += fmt::format("y[m,p] = {}[i<{}](t[m,{}*p+i{}{}]) + 1 for p<P\n", outer, k2, s2, outer_pad.empty() ? "" : "-1",
+                      outer_pad);
   return text;
 }
 
@@ -200,11 +209,12 @@ TEST(Rewrite, DropDead) { expect_sound("drop_dead", dead_equations, 100); }
 
 // Normalisations behind a bias, over the right and the wrong indices, with running statistics and other readers.
 std::string normalisations(Dice& dice) {
-  std::string text = fmt::format("program norm\ndim B = {}, K = {}, P = {}\n", dice.number(2, 3), dice.number(2, 4), dice.number(2, 4));
+  std::string text = fmt::format("program norm\ndim B = {}, K = {}, P = {}\n", dice.number(2, 3), dice.number(2, 4),
+                                 dice.number(2, 4));
   text += "input x : f32[B, K, P]\nparam b : f32[K] \"b\"\nparam s : f32[B] \"s\"\nbuffer rm : f32[K] \"rm\"\n";
   text += "output y : f32[B, K, P]\n";
-  text += fmt::format("t[n,k,p] = {}\n", dice.any({"x[n,k,p] + b[k]", "b[k] + 2 * x[n,k,p]", "x[n,k,p] - b[k] * s[n]", "x[n,k,p] + s[n]",
-                                                   "x[n,k,p] + b[k] + s[n]", "x[n,k,p]**2 - 3"}));
+  text += fmt::format("t[n,k,p] = {}\n", dice.any({"x[n,k,p] + b[k]", "b[k] + 2 * x[n,k,p]", "x[n,k,p] - b[k] * s[n]",
+                                                   "x[n,k,p] + s[n]", "x[n,k,p] + b[k] + s[n]", "x[n,k,p]**2 - 3"}));
   const bool batch = dice.coin();
   const std::string over = batch ? "n,p" : dice.any({"p", "k,p"});
   const std::string at = batch ? "k" : over == "p" ? "n,k" : "n";
@@ -213,10 +223,12 @@ std::string normalisations(Dice& dice) {
   text += fmt::format("vr[{}] = {}[{}](t[n,k,p])\n", at, dice.any({"var", "var", "mean"}), over);
   text += fmt::format(
       "y[n,k,p] = {}\n",
-      fmt::vformat(dice.any({"(t[n,k,p] - mu[{0}]) * rsqrt(abs(vr[{0}]) + 1e-5)", "(t[n,k,p] - mu[{0}]) * s[n]", "exp(t[n,k,p] - mu[{0}])",
-                             "t[n,k,p] * mu[{0}]", "mu[{0}] - t[n,k,p]", "t[n,k,p] - 2 * mu[{0}]", "exp(t[n,k,p] - max[p](t[n,k,p]))"}),
+      fmt::vformat(dice.any({"(t[n,k,p] - mu[{0}]) * rsqrt(abs(vr[{0}]) + 1e-5)", "(t[n,k,p] - mu[{0}]) * s[n]",
+                             "exp(t[n,k,p] - mu[{0}])", "t[n,k,p] * mu[{0}]", "mu[{0}] - t[n,k,p]",
+                             "t[n,k,p] - 2 * mu[{0}]", "exp(t[n,k,p] - max[p](t[n,k,p]))"}),
                    fmt::make_format_args(at)));
-  if (batch && dice.coin()) text += "tensor rm1 : f32[K] into rm\nrm1[k] = 0.9 * rm[k] + 0.1 * select(isfinite(mu[k]), mu[k], inf - inf)\n";
+  if (batch && dice.coin())
+    text += "tensor rm1 : f32[K] into rm\nrm1[k] = 0.9 * rm[k] + 0.1 * select(isfinite(mu[k]), mu[k], inf - inf)\n";
   if (dice.coin(5)) text += "output z : f32[B, K, P]\nz[n,k,p] = t[n,k,p]\n";
   if (dice.coin(5)) text += "output z2 : f32[B, K, P]\nz2[n,k,p] = t[n,k,p-1 else 0] for p<P\n";
   return text;
@@ -225,10 +237,12 @@ std::string normalisations(Dice& dice) {
 TEST(Rewrite, CancelBias) { expect_sound("cancel_bias", normalisations, 100); }
 
 std::string statistics(Dice& dice) {
-  std::string text = "program statistics\ndim M = 3, N = 3\ninput x : f32[M, N]\noutput a : f32[M, N]\noutput c : f32[N, M]\n";
+  std::string text =
+      "program statistics\ndim M = 3, N = 3\ninput x : f32[M, N]\noutput a : f32[M, N]\noutput c : f32[N, M]\n";
   const auto statistic = [&](const char* m, const char* j) {
-    const std::string f = dice.any({"mean[{1}](x[{0},{1}])", "var[{1}](x[{0},{1}])", "sum[{1} where {1} <= {0}](x[{0},{1}])",
-                                    "mean[{1}](x[{1},{0}])", "mean[{1}<3](x[{0},{1}] * {0})", "mean[{1}<2](x[{0},{1}])"});
+    const std::string f =
+        dice.any({"mean[{1}](x[{0},{1}])", "var[{1}](x[{0},{1}])", "sum[{1} where {1} <= {0}](x[{0},{1}])",
+                  "mean[{1}](x[{1},{0}])", "mean[{1}<3](x[{0},{1}] * {0})", "mean[{1}<2](x[{0},{1}])"});
     return fmt::vformat(f, fmt::make_format_args(m, j));
   };
   if (dice.coin()) text += fmt::format("mu[m] = {} for m<M\n", statistic("m", "j"));
@@ -242,27 +256,32 @@ TEST(Rewrite, ShareStatistics) { expect_sound("share_statistics", statistics, 10
 
 // Long statistics in maps, of each other, guarded and not.
 std::string long_statistics(Dice& dice) {
-  std::string text = "program apart\ndim M = 2, N = 260\ninput x : f32[M, N]\noutput y : f32[M, N]\noutput v : f32[M]\n";
+  std::string text =
+      "program apart\ndim M = 2, N = 260\ninput x : f32[M, N]\noutput y : f32[M, N]\noutput v : f32[M]\n";
   const auto statistic = [&](const char* m) {
-    const std::string f = dice.any({"mean[k](x[{0},k])", "var[k](x[{0},k])", "max[k](x[{0},k])", "var[k<258](x[{0},k] + x[{0},k+1])",
-                                    "sum[k where k < 200](x[{0},k])", "var[k where k > 3](x[{0},k])", "logsumexp[k](x[{0},k])",
-                                    "mean[k](abs(x[{0},k] - min[j](x[{0},j])))", "mean[i<2,k](x[i,k])", "max[k<3](x[{0},k])"});
+    const std::string f =
+        dice.any({"mean[k](x[{0},k])", "var[k](x[{0},k])", "max[k](x[{0},k])", "var[k<258](x[{0},k] + x[{0},k+1])",
+                  "sum[k where k < 200](x[{0},k])", "var[k where k > 3](x[{0},k])", "logsumexp[k](x[{0},k])",
+                  "mean[k](abs(x[{0},k] - min[j](x[{0},j])))", "mean[i<2,k](x[i,k])", "max[k<3](x[{0},k])"});
     return fmt::vformat(f, fmt::make_format_args(m));
   };
-  text +=
-      fmt::format("y[m,n] = (x[m,n] - {}) * select(n < 7, rsqrt(abs({}) + 1e-3), {})\n", statistic("m"), statistic("m"), statistic("m"));
+  text += fmt::format("y[m,n] = (x[m,n] - {}) * select(n < 7, rsqrt(abs({}) + 1e-3), {})\n", statistic("m"),
+                      statistic("m"), statistic("m"));
   return text + fmt::format("v[m] = {}{}\n", dice.any({"", "1 + "}), statistic("m"));
 }
 
 TEST(Rewrite, SplitStatistics) { expect_sound("split_statistics", long_statistics, 100); }
 
 std::string accumulations(Dice& dice) {
-  std::string text = fmt::format("program scan\ndim B = 2, T = {}\ninput x : f32[B, T]\ninput h0 : f32[B]\n", dice.number(1, 6));
+  std::string text =
+      fmt::format("program scan\ndim B = 2, T = {}\ninput x : f32[B, T]\ninput h0 : f32[B]\n", dice.number(1, 6));
   text += "output y : f32[B, T]\noutput h : f32[B, T]\n";
-  const std::string before = dice.any({"t-1 else 0", "t-1 else 1", "t-1 else h0[b]", "t+1 else h0[b]", "t-1 else x[b,t]", "t-2 else 0"});
-  const std::string step = dice.any({"h[b,{0}] + x[b,t]", "x[b,t]**2 + h[b,{0}]", "h[b,{0}] * (1 + x[b,t])", "max(h[b,{0}], x[b,t])",
-                                     "min(x[b,t], h[b,{0}])", "h[b,{0}] - x[b,t]", "0.5 * h[b,{0}] + x[b,t]",
-                                     "h[b,{0}] + x[b,t] * sum[s where s <= t](x[b,s])", "h[b,{0}] + t * x[b,t]", "h[b,{0}] + h[b,{0}]"});
+  const std::string before =
+      dice.any({"t-1 else 0", "t-1 else 1", "t-1 else h0[b]", "t+1 else h0[b]", "t-1 else x[b,t]", "t-2 else 0"});
+  const std::string step =
+      dice.any({"h[b,{0}] + x[b,t]", "x[b,t]**2 + h[b,{0}]", "h[b,{0}] * (1 + x[b,t])", "max(h[b,{0}], x[b,t])",
+                "min(x[b,t], h[b,{0}])", "h[b,{0}] - x[b,t]", "0.5 * h[b,{0}] + x[b,t]",
+                "h[b,{0}] + x[b,t] * sum[s where s <= t](x[b,s])", "h[b,{0}] + t * x[b,t]", "h[b,{0}] + h[b,{0}]"});
   text += fmt::format("h[b,t] = {}\n", fmt::vformat(step, fmt::make_format_args(before)));
   return text + "y[b,t] = h[b,t] * 2\n";
 }
@@ -272,10 +291,11 @@ TEST(Rewrite, PrefixSums) { expect_sound("prefix_sums", accumulations, 100); }
 // Strides, dilations, paddings, kernels shorter than the stride, sizes that the stride does not divide, other factors.
 std::string transposed_convolutions(Dice& dice) {
   const bool flat = dice.coin();
-  std::string text = fmt::format("program convt\ndim N = 2, C = 2, K = 2, I = {}, U = {}, J = 2, V = {}\n", dice.number(4, 6),
-                                 dice.number(1, 9), dice.number(2, 5));
+  std::string text = fmt::format("program convt\ndim N = 2, C = 2, K = 2, I = {}, U = {}, J = 2, V = {}\n",
+                                 dice.number(4, 6), dice.number(1, 9), dice.number(2, 5));
   const auto relation = [&](const char* u, const char* i, const char* r) {
-    return fmt::format("{} == {}*{}{}{}-{}", u, dice.number(1, 3), i, dice.any({"+", "+", "+2*", "+3*"}), r, dice.number(0, 3));
+    return fmt::format("{} == {}*{}{}{}-{}", u, dice.number(1, 3), i, dice.any({"+", "+", "+2*", "+3*"}), r,
+                       dice.number(0, 3));
   };
   const int64_t taps = dice.number(1, 4);
   text += fmt::format("param w : f32[C, K, {}, 2] \"w\"\nparam b : f32[K] \"b\"\nparam g : f32[I] \"g\"\n", taps);
@@ -283,8 +303,8 @@ std::string transposed_convolutions(Dice& dice) {
   const std::string more = dice.any({"", "", " and r < 2", " and i > 1"});
   if (flat) {
     text += "input x : f32[N, C, I]\noutput y : f32[N, K, U]\n";
-    text += fmt::format("t[n,k,u] = sum[c,i,r where {}{}](x[n,c,i] * w[c,k,r,0]{}){} for u<U\n", relation("u", "i", "r"), more, scale,
-                        dice.any({"", " + b[k]", " * u"}));
+    text += fmt::format("t[n,k,u] = sum[c,i,r where {}{}](x[n,c,i] * w[c,k,r,0]{}){} for u<U\n",
+                        relation("u", "i", "r"), more, scale, dice.any({"", " + b[k]", " * u"}));
     return text + "y[n,k,u] = t[n,k,u] + 1\n";
   }
   text += "input x : f32[N, C, I, J]\noutput y : f32[N, K, U, V]\n";

@@ -33,14 +33,18 @@ class Writer {
       return known == heights_.end() ? kHigh : known->second + 1;
     }
     if (node.kind == Kind::kOptional || node.kind == Kind::kRepeat) return 0;
-    for (const GrammarNode& c : node.children) out = node.kind == Kind::kChoice ? std::min(out, height(c)) : std::max(out, height(c));
+    for (const GrammarNode& c : node.children)
+      out = node.kind == Kind::kChoice ? std::min(out, height(c)) : std::max(out, height(c));
     return out;
   }
 
   int64_t below(int64_t n) { return std::uniform_int_distribution<int64_t>(0, n - 1)(random_); }
 
-  // `def`, clauses and sources stand at the top level alone: the one rule that the grammar leaves to the text beside it.
-  bool legal(const GrammarNode& node) const { return !in_def_ || (node.text != "def" && node.text != "clause" && node.text != "source"); }
+  // `def`, clauses and sources stand at the top level alone: the one rule that the grammar leaves to the text beside
+  // it.
+  bool legal(const GrammarNode& node) const {
+    return !in_def_ || (node.text != "def" && node.text != "clause" && node.text != "source");
+  }
 
   void expand(const GrammarNode& node, int depth) {
     if (text_.size() > kLong) depth = 0;
@@ -91,7 +95,11 @@ class Writer {
     static const std::vector<std::string> numbers = {"0.5", "1e-5", "3.25", "1E+30", "0.0440", "2e3"};
     static const std::vector<std::string> strings = {"\"a.b.0.weight\"", "\"\"", "\"k.cu # no comment\"", "\"µ\""};
     static const std::vector<std::string> sizes = {"128x64", "64x64x16", "0x1"};
-    const auto& list = name == "NAME" ? names : name == "WORD" ? words : name == "NUMBER" ? numbers : name == "SIZE" ? sizes : strings;
+    const auto& list = name == "NAME"     ? names
+                       : name == "WORD"   ? words
+                       : name == "NUMBER" ? numbers
+                       : name == "SIZE"   ? sizes
+                                          : strings;
     if (name == "INT") return std::to_string(1 + below(1000));
     return list[static_cast<size_t>(below(static_cast<int64_t>(list.size())))];
   }
@@ -107,6 +115,8 @@ class Writer {
 
 }  // namespace
 
-std::string sentence(const Grammar& grammar, int depth, std::mt19937_64& random) { return Writer(grammar, random).write(depth); }
+std::string sentence(const Grammar& grammar, int depth, std::mt19937_64& random) {
+  return Writer(grammar, random).write(depth);
+}
 
 }  // namespace solstice::lang::testing

@@ -1,5 +1,5 @@
-// A server that misbehaves on purpose: each connection is handed to the test's function, which reads the request and writes
-// what it likes, as slowly as it likes. Plain sockets: no library would send what these tests need.
+// A server that misbehaves on purpose: each connection is handed to the test's function, which reads the request and
+// writes what it likes, as slowly as it likes. Plain sockets: no library would send what these tests need.
 #pragma once
 
 #include <arpa/inet.h>
@@ -37,7 +37,8 @@ class FaultyServer {
     // Returns early where the test is over.
     void wait(std::chrono::milliseconds time) const {
       const auto end = std::chrono::steady_clock::now() + time;
-      while (!*stopped && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      while (!*stopped && std::chrono::steady_clock::now() < end)
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
     }
     // The connection ends by a reset.
     void reset() const {
@@ -54,7 +55,9 @@ class FaultyServer {
            std::string(headers) + "\r\n" + std::string(text));
     }
     // An answer whose body ends with the connection.
-    void stream(std::string_view text) const { send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + std::string(text)); }
+    void stream(std::string_view text) const {
+      send("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n" + std::string(text));
+    }
     void chunk(std::string_view text) const {
       char size[24];
       std::snprintf(size, sizeof size, "%zx\r\n", text.size());
@@ -85,7 +88,9 @@ class FaultyServer {
   FaultyServer& operator=(const FaultyServer&) = delete;
 
   int port() const { return port_; }
-  std::string url(std::string_view path = "") const { return "http://127.0.0.1:" + std::to_string(port_) + std::string(path); }
+  std::string url(std::string_view path = "") const {
+    return "http://127.0.0.1:" + std::to_string(port_) + std::string(path);
+  }
   int connections() const { return connections_; }
   std::vector<std::string> requests() const {
     const std::lock_guard lock(mutex_);

@@ -1,10 +1,9 @@
-// Runs that no GPU is needed for, with all that can become of a trial: what `solstice show --tree` and `--html` are tested with.
+// Runs that no GPU is needed for, with all that can become of a trial: what `solstice show --tree` and `--html` are
+// tested with.
 //
-//   mixed   19 trials: verified, failed in every way, rewritten, measured again, lost, late, in flight, spent, not tried
-//   evil    text that looks like a page, a script, a terminal's commands or another encoding
-//   large   500 trials from a seed
-//   deep    40 trials, each derived from the one before
-//   bare    no original, no bounds, nothing usable
+//   mixed   19 trials: verified, failed in every way, rewritten, measured again, lost, late, in flight, spent, not
+//   tried evil    text that looks like a page, a script, a terminal's commands or another encoding large   500 trials
+//   from a seed deep    40 trials, each derived from the one before bare    no original, no bounds, nothing usable
 //   partly  predicted without a GPU, then measured on one
 #pragma once
 
@@ -25,7 +24,8 @@ using search::Proposal;
 
 inline std::string made_program(const std::string& knobs, const std::string& comment = "") {
   return fmt::format(
-      "program made\ndim M = 4096, K = 1024, N = 2048\nparam w : f32[N, K]\ninput x : f32[M, K]\noutput y : f32[M, N]\n\n"
+      "program made\ndim M = 4096, K = 1024, N = 2048\nparam w : f32[N, K]\ninput x : f32[M, K]\noutput y : f32[M, "
+      "N]\n\n"
       "kernel up by gemm({}) {{\n  y[m,n] = gelu(sum[k](x[m,k] * w[n,k])){}\n}}\n",
       knobs, comment.empty() ? "" : "  # " + comment);
 }
@@ -38,9 +38,13 @@ inline Measurement verified(double seconds, int samples = 8) {
   out.noise = 0.004;
   Json list = Json::array();
   for (int i = 0; i < samples; ++i) list.push(seconds * (1 + 0.01 * ((i * 5) % 8 - 3.5) / 8));
-  const Json output = Json::object().set("output", "y").set("outcome", "passed").set("normwise", 3.1e-7).set("elementwise", 2.2e-6);
-  const Json first =
-      Json::object().set("name", "seed 1, normal").set("pass", 0).set("outcome", "passed").set("outputs", Json::array().push(output));
+  const Json output =
+      Json::object().set("output", "y").set("outcome", "passed").set("normwise", 3.1e-7).set("elementwise", 2.2e-6);
+  const Json first = Json::object()
+                         .set("name", "seed 1, normal")
+                         .set("pass", 0)
+                         .set("outcome", "passed")
+                         .set("outputs", Json::array().push(output));
   out.record = Json::object().set("meaning", "proved").set("seconds", list);
   out.record.set("verdict", Json::object().set("outcome", "passed").set("cases", Json::array().push(first)));
   return out;
@@ -54,9 +58,14 @@ inline Measurement failed(TrialState state, const std::string& detail) {
   return out;
 }
 
-inline int add(search::Tree& tree, int parent, const std::string& reason, const std::string& knobs, double predicted = 0.001) {
+inline int add(search::Tree& tree, int parent, const std::string& reason, const std::string& knobs,
+               double predicted = 0.001) {
   return tree
-      .add({.program = made_program(knobs), .reason = reason, .predicted = Seconds(predicted), .parent = parent, .origin = "expert"})
+      .add({.program = made_program(knobs),
+            .reason = reason,
+            .predicted = Seconds(predicted),
+            .parent = parent,
+            .origin = "expert"})
       ->id;
 }
 
@@ -69,21 +78,25 @@ inline void grow_mixed(search::Tree& tree) {
                 failed(TrialState::kIllegal, "tile: 7 is no multiple of 8"));
   const int stages = add(tree, first, "kernel up: gemm(stages=9)", "stages=9");
   tree.complete(stages, failed(TrialState::kNotCompiled, "shared memory: 245760 bytes of 232448\nin kernel up"));
-  tree.complete(add(tree, second, "kernel up: gemm(split=3)", "split=3"), failed(TrialState::kWrong, "y: normwise 4.2e-2, limit 3.1e-6"));
-  const int third = add(tree, second, "kernel up: gemm(tile=128x128x64, cluster=2x1)", "tile=128x128x64, cluster=2x1", 0.00105);
+  tree.complete(add(tree, second, "kernel up: gemm(split=3)", "split=3"),
+                failed(TrialState::kWrong, "y: normwise 4.2e-2, limit 3.1e-6"));
+  const int third =
+      add(tree, second, "kernel up: gemm(tile=128x128x64, cluster=2x1)", "tile=128x128x64, cluster=2x1", 0.00105);
   tree.complete(third, verified(0.00098));
   tree.again(third, Precision::kPrecise);
   tree.complete(third, verified(0.00096, 32));
-  tree.complete(add(tree, third, "kernel up: gemm(stages=4)", "stages=4"), failed(TrialState::kHung, "not done after 5 s"));
+  tree.complete(add(tree, third, "kernel up: gemm(stages=4)", "stages=4"),
+                failed(TrialState::kHung, "not done after 5 s"));
   tree.complete(add(tree, third, "kernel up: gemm(stages=3)", "stages=3"),
                 failed(TrialState::kCrashed, "the GPU reported an illegal address"));
   const int rewritten = add(tree, 0, "rewritten: factor_sums", "tile=64x64x64");
   tree.complete(rewritten, verified(0.0031));
   tree.spend(rewritten);
   tree.lose(add(tree, second, "kernel up: gemm(schedule=pingpong)", "schedule=pingpong"));
-  const int late =
-      add(tree, third, "kernel up: gemm(cluster=4x1), a reason that is longer than any terminal that one would want to look at it in",
-          "cluster=4x1");
+  const int late = add(
+      tree, third,
+      "kernel up: gemm(cluster=4x1), a reason that is longer than any terminal that one would want to look at it in",
+      "cluster=4x1");
   tree.lose(late);
   tree.complete(late, verified(0.00101));
   tree.again(first, Precision::kPrecise);
@@ -111,8 +124,11 @@ inline void grow_evil(search::Tree& tree) {
   int parent = 0;
   for (const std::string& text : texts) {
     const auto number = tree.nodes().size();
-    const int id =
-        tree.add({.program = made_program(fmt::format("stages={}", number), text), .reason = text, .parent = parent, .origin = text})->id;
+    const int id = tree.add({.program = made_program(fmt::format("stages={}", number), text),
+                             .reason = text,
+                             .parent = parent,
+                             .origin = text})
+                       ->id;
     const bool usable = number % 3 != 0;
     tree.complete(id, usable ? verified(0.001 / static_cast<double>(number)) : failed(TrialState::kWrong, text));
     if (usable) parent = id;
@@ -126,8 +142,8 @@ inline void grow_large(search::Tree& tree, int trials) {
   std::vector<int> open = {0};
   for (int i = 1; i <= trials; ++i) {
     const int parent = open[open.size() - 1 - below(std::min<size_t>(open.size(), 12))];
-    const int id =
-        add(tree, parent, fmt::format("kernel up: gemm(stages={}, tile={}x128x64)", i % 7, 64 + 8 * (i % 9)), fmt::format("stages={}", i));
+    const int id = add(tree, parent, fmt::format("kernel up: gemm(stages={}, tile={}x128x64)", i % 7, 64 + 8 * (i % 9)),
+                       fmt::format("stages={}", i));
     const double kind = share();
     const double before = tree.node(parent).usable() ? tree.node(parent).measurement->time.value : 0.004;
     if (kind < 0.3) {
@@ -159,7 +175,8 @@ inline store::LoadedRun made_run(const std::string& name) {
   store::LoadedRun out;
   out.run.id = "20260102-030405-made";
   out.run.problem = name == "evil" ? "</title><script>window.broken = 5</script>" : name;
-  out.run.problem_key = "p", out.run.options_key = "o", out.run.machine = "h200", out.run.device = "gpu", out.run.policy = "mcts";
+  out.run.problem_key = "p", out.run.options_key = "o", out.run.machine = "h200", out.run.device = "gpu",
+  out.run.policy = "mcts";
   out.run.started = "2026-01-02T03:04:05.000Z";
   const bool bare = name == "bare";
   search::Tree tree(Seconds(bare ? 0 : 0.0042));
@@ -173,7 +190,8 @@ inline store::LoadedRun made_run(const std::string& name) {
   out.run.state = name == "mixed" ? RunState::kRunning : RunState::kFinished;
   if (!bare) {
     const Json bounds = Json::object().set("io", 0.00021).set("work", 0.0006).set("practical", 0.00081);
-    out.run.summary = Json::object().set("speedup", 4.2).set("predicted", false).set("original", 0.0042).set("bounds", bounds);
+    out.run.summary =
+        Json::object().set("speedup", 4.2).set("predicted", false).set("original", 0.0042).set("bounds", bounds);
   }
   for (size_t i = 0; i < tree.events().size(); ++i) {
     out.events.push_back({tree.events()[i], fmt::format("2026-01-02T03:{:02}:{:02}.000Z", 4 + i / 60, i % 60)});

@@ -1,5 +1,5 @@
-// Writes made-up runs (made_runs.h) into the store of a folder, for tests/python/test_run_page.py: `make_runs FOLDER` prints a line
-// "NAME ID" for each.
+// Writes made-up runs (made_runs.h) into the store of a folder, for tests/python/test_run_page.py: `make_runs FOLDER`
+// prints a line "NAME ID" for each.
 #include <cstdio>
 
 #include "support/made_runs.h"
@@ -13,7 +13,8 @@ Status write(store::Store& store, const std::string& name) {
   made.run.id = made.run.started = "";
   SOLSTICE_TRY(const std::string id, store.begin_run(made.run));
   for (size_t i = 0; i < made.events.size(); ++i) SOLSTICE_CHECK(store.add_event(id, i, made.events[i].event));
-  if (state != RunState::kRunning) SOLSTICE_CHECK(store.finish_run(id, state, RunOutcome::kFaster, "", made.run.summary));
+  if (state != RunState::kRunning)
+    SOLSTICE_CHECK(store.finish_run(id, state, RunOutcome::kFaster, "", made.run.summary));
   fmt::print("{} {}\n", name, id);
   return success();
 }
@@ -28,8 +29,8 @@ Status write_all(const char* folder) {
 }  // namespace solstice
 
 int main(int argc, char** argv) {
-  const solstice::Status done =
-      argc == 2 ? solstice::write_all(argv[1]) : solstice::fail(solstice::Code::bad_argument, "usage: make_runs FOLDER");
+  const solstice::Status done = argc == 2 ? solstice::write_all(argv[1])
+                                          : solstice::fail(solstice::Code::bad_argument, "usage: make_runs FOLDER");
   if (!done.ok()) fmt::print(stderr, "make_runs: {}\n", done.error().text());
   return done.ok() ? 0 : 1;
 }

@@ -1,5 +1,5 @@
-// Measure, implement: every attempt is asked for on its own, with what bears on the node that it goes on from (papers.md: "MI",
-// flat; the window of a coder is STARK's: the node, its children, the best elsewhere).
+// Measure, implement: every attempt is asked for on its own, with what bears on the node that it goes on from
+// (papers.md: "MI", flat; the window of a coder is STARK's: the node, its children, the best elsewhere).
 #include <algorithm>
 
 #include "agents/controller.h"
@@ -33,7 +33,9 @@ Nodes leaders_of(const search::Tree& tree, int but) {
   for (const search::Node& node : tree.nodes()) {
     if (node.id > 0 && node.id != but && node.usable()) out.push_back(&node);
   }
-  const auto place = [&](const search::Node* node) { return std::pair(!tree.comparable(*node), node->measurement->time); };
+  const auto place = [&](const search::Node* node) {
+    return std::pair(!tree.comparable(*node), node->measurement->time);
+  };
   std::stable_sort(out.begin(), out.end(), [&](const auto* a, const auto* b) { return place(a) < place(b); });
   return out;
 }
@@ -65,7 +67,8 @@ Result<std::vector<llm::Message>> converse_flat(const Situation& at) {
   for (;; window.pop_back()) {
     SOLSTICE_TRY(const std::string tried, tried_section(at, window));
     std::string text = problem;
-    for (const std::string& section : {ladder, tried, base, awaited, budget}) text += section.empty() ? "" : "\n" + section;
+    for (const std::string& section : {ladder, tried, base, awaited, budget})
+      text += section.empty() ? "" : "\n" + section;
     if (window.empty() || llm::estimated_tokens(text) <= at.most_tokens)
       return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
   }

@@ -1,6 +1,6 @@
-// Method, speed of light and history in one conversation (papers.md: MANTIS, in-prompt): the model is told how to work, and each
-// result is the next message. The conversation is made anew from the tree's events each time; it begins as it did before, so
-// that a provider's cache serves it.
+// Method, speed of light and history in one conversation (papers.md: MANTIS, in-prompt): the model is told how to work,
+// and each result is the next message. The conversation is made anew from the tree's events each time; it begins as it
+// did before, so that a provider's cache serves it.
 #include <algorithm>
 #include <set>
 
@@ -17,8 +17,8 @@ using search::Event;
 // Without an answer there is nothing to show as the model's own words.
 bool has_answer(const search::Proposal& proposal) { return !proposal.answer.empty(); }
 
-// Whether a model was asked for it and answered: a candidate of its own, or that there is none from a node. That it gave no answer is
-// told like an attempt of somebody else.
+// Whether a model was asked for it and answered: a candidate of its own, or that there is none from a node. That it
+// gave no answer is told like an attempt of somebody else.
 bool is_turn(const Event& event) {
   const bool asked = event.kind == Event::Kind::kProposed || event.kind == Event::Kind::kSpent;
   return asked && event.proposal && has_answer(*event.proposal);
@@ -28,7 +28,8 @@ bool is_turn(const Event& event) {
 class Conversation {
  public:
   // The first `forgotten` attempts of the model are told as if they were somebody else's.
-  Conversation(const Situation& at, int forgotten) : at_(at), now_{at.briefing, at.prompts, tree_}, forgotten_(forgotten) {}
+  Conversation(const Situation& at, int forgotten)
+      : at_(at), now_{at.briefing, at.prompts, tree_}, forgotten_(forgotten) {}
 
   Result<std::vector<llm::Message>> make() {
     for (const Event& event : at_.tree.events()) {
@@ -49,7 +50,8 @@ class Conversation {
     SOLSTICE_TRY(const std::string ladder, ladder_section(now_));
     const bool sol = !ladder.empty();
     const char* const returns =
-        sol ? "S^(1 + max(0, log10(g / 5))) / (R_impl * R_perf), with g the time over `practical`" : "S / (R_impl * R_perf)";
+        sol ? "S^(1 + max(0, log10(g / 5))) / (R_impl * R_perf), with g the time over `practical`"
+            : "S / (R_impl * R_perf)";
     SOLSTICE_TRY(const std::string method,
                  at_.prompts.section("method", {{"bounded", sol ? " above the bounds" : ""}, {"returns", returns}}));
     std::vector<const search::Node*> tried;
@@ -63,7 +65,8 @@ class Conversation {
 
   void answered(const Event& event) {
     messages_.push_back({llm::Role::kAssistant, event.proposal->answer});
-    if (event.kind == Event::Kind::kSpent) pending_ += "Then nothing more is tried from " + name_of(tree_.node(event.node)) + ".\n";
+    if (event.kind == Event::Kind::kSpent)
+      pending_ += "Then nothing more is tried from " + name_of(tree_.node(event.node)) + ".\n";
   }
 
   void came_in(const search::Node& node) {
@@ -87,7 +90,8 @@ class Conversation {
     SOLSTICE_TRY(const std::string budget, budget_section(now_, tree_.trials()));
     SOLSTICE_TRY(const std::string awaited, awaited_section(now_));
     std::string text = pending_;
-    for (const std::string& section : {base, awaited, budget}) text += (text.empty() || section.empty() ? "" : "\n") + section;
+    for (const std::string& section : {base, awaited, budget})
+      text += (text.empty() || section.empty() ? "" : "\n") + section;
     messages_.push_back({llm::Role::kUser, std::move(text)});
     pending_.clear();
     return success();
@@ -118,7 +122,9 @@ Result<std::vector<llm::Message>> converse_inprompt(const Situation& at) {
   }
 }
 
-Json number_member(const char* type, const char* description) { return Json::object().set("type", type).set("description", description); }
+Json number_member(const char* type, const char* description) {
+  return Json::object().set("type", type).set("description", description);
+}
 
 Json method_members() {
   const Json properties = Json::object()
@@ -129,13 +135,15 @@ Json method_members() {
                               .set("risk_performance", number_member("integer", "R_perf, 1 to 5"));
   return Json::object()
       .set("lesson", text_schema("what the last result teaches, expected against observed; empty at the first attempt"))
-      .set("analysis", text_schema("what limits the program that you go on from, and how much is left, in one to three sentences"))
-      .set("hypotheses", Json::object()
-                             .set("type", "array")
-                             .set("items", closed_schema(properties))
-                             .set("description",
-                                  "two or three: `change`, `mechanism`, `speedup`, `risk_implementation`, `risk_performance`; "
-                                  "the one that you chose first"));
+      .set("analysis",
+           text_schema("what limits the program that you go on from, and how much is left, in one to three sentences"))
+      .set("hypotheses",
+           Json::object()
+               .set("type", "array")
+               .set("items", closed_schema(properties))
+               .set("description",
+                    "two or three: `change`, `mechanism`, `speedup`, `risk_implementation`, `risk_performance`; "
+                    "the one that you chose first"));
 }
 
 }  // namespace
@@ -143,7 +151,9 @@ Json method_members() {
 extern const ControllerSpec solstice_controllers_inprompt;
 const ControllerSpec solstice_controllers_inprompt = {
     .name = "inprompt",
-    .about = "One conversation: measure, analyse, nominate, triage, implement, summarise, with the speed of light and every result",
+    .about =
+        "One conversation: measure, analyse, nominate, triage, implement, summarise, with the speed of light and every "
+        "result",
     .source = "arXiv 2603.29010 (MANTIS, in-prompt)",
     .extra = method_members,
     .converse = converse_inprompt,

@@ -3,15 +3,15 @@
 
 #include "cli/command.h"
 #include "cli/harmless.h"
-#include "cli/table.h"
-#include "flow/batch.h"
+#include "cli/view/table.h"
+#include "flow/batch/batch.h"
 
 namespace solstice::cli {
 namespace {
 
 std::string absorbed_text(const flow::AbsorbOutcome& done) {
-  std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run, done.taken,
-                                done.known, done.missing, done.in_flight);
+  std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run,
+                                done.taken, done.known, done.missing, done.in_flight);
   for (const std::string& refused : done.refused) out += harmless(refused) + "\n";
   for (const std::string& warning : done.warnings) out += harmless("warning: " + warning) + "\n";
   if (done.best == 0) return out + "no candidate is usable yet\n";
@@ -40,7 +40,9 @@ Result<int> run_absorb(const Invocation& in) {
                  .set("refused", refused)
                  .set("warnings", warnings);
   if (done.best > 0)
-    out.set("best", Json::object().set("trial", done.best).set("seconds", done.best_time.value).set("predicted", done.predicted));
+    out.set(
+        "best",
+        Json::object().set("trial", done.best).set("seconds", done.best_time.value).set("predicted", done.predicted));
   if (done.original.value > 0) out.set("original", done.original.value);
   fmt::print("{}\n", out.dump(2));
   return code;
@@ -53,8 +55,11 @@ const Command solstice_commands_absorb = {
     .name = "absorb",
     .summary = "Take the results of a batch into its run",
     .help =
-        "May be done while results are missing, and again when more have come: a result is taken once, for the very program that the "
-        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize --resume RUN` verifies "
+        "May be done while results are missing, and again when more have come: a result is taken once, for the very "
+        "program that the "
+        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code "
+        "is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize --resume RUN` "
+        "verifies "
         "the best in full and writes the drop-in module.",
     .example = "solstice absorb batch1",
     .parameters = {{"BATCH", "", "folder that `solstice evaluate` filled in", "", {}, true, false},

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/progress.h"
 #include "cli/values.h"
-#include "flow/fit_measure.h"
+#include "flow/fit/measure.h"
 
 namespace solstice::cli {
 namespace {
@@ -41,18 +41,28 @@ const Command solstice_commands_bench_families = {
     .name = "bench families",
     .summary = "Time kernels of every family beside what its cost model says",
     .help =
-        "FILE lists problems, a line each (bench/families/cases.txt says how). Each is cut into kernels as `optimize` would, "
-        "and the schedules that the cost models like best are compiled and timed with a cold L2; results are not looked at, "
+        "FILE lists problems, a line each (bench/families/cases.txt says how). Each is cut into kernels as `optimize` "
+        "would, "
+        "and the schedules that the cost models like best are compiled and timed with a cold L2; results are not "
+        "looked at, "
         "which is `optimize`'s work. A line of JSON for each is added to --out, as soon as it is known. `solstice list "
-        "families --fit` then says how good the cost models are. With --device model everything is compiled and nothing timed.",
+        "families --fit` then says how good the cost models are. With --device model everything is compiled and "
+        "nothing timed.",
     .example = "solstice bench families --only softmax,gelu",
-    .parameters = {{"--table", "FILE", "problems [default: Solstice's own]", "", {}, false, false},
-                   {"--only", "LIST", "those whose line has one of these, for example softmax,M=4096", "", {}, false, false},
-                   {"--proposals", "N", "schedules of a kernel", "5", {}, false, false},
-                   {"--device", "NAME", "where they run; model: nowhere", "gpu", {"gpu", "model"}, false, false},
-                   {"--machine", "NAME", "machine description; found from the GPU where it is not given", "", {}, false, false},
-                   {"--allow-busy", "", "go on where others keep the GPU busy", "", {}, false, false},
-                   {"--out", "FILE", "where lines are added [default: kernel-times.jsonl beside the run store]", "", {}, false, false}},
+    .parameters =
+        {{"--table", "FILE", "problems [default: Solstice's own]", "", {}, false, false},
+         {"--only", "LIST", "those whose line has one of these, for example softmax,M=4096", "", {}, false, false},
+         {"--proposals", "N", "schedules of a kernel", "5", {}, false, false},
+         {"--device", "NAME", "where they run; model: nowhere", "gpu", {"gpu", "model"}, false, false},
+         {"--machine", "NAME", "machine description; found from the GPU where it is not given", "", {}, false, false},
+         {"--allow-busy", "", "go on where others keep the GPU busy", "", {}, false, false},
+         {"--out",
+          "FILE",
+          "where lines are added [default: kernel-times.jsonl beside the run store]",
+          "",
+          {},
+          false,
+          false}},
     .run = run_bench_families,
 };
 

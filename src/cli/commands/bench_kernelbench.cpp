@@ -14,7 +14,8 @@ Result<int> run_bench_kernelbench(const Invocation& in) {
     levels.push_back(value);
   }
   if (!in.has("--path")) return fail(Code::bad_argument, "--path DIR is missing: the folder with level1/, level2/ ...");
-  SOLSTICE_TRY(std::vector<flow::BenchProblem> problems, flow::list_problems(in.get("--path"), levels, split(in.get("--only"), ',')));
+  SOLSTICE_TRY(std::vector<flow::BenchProblem> problems,
+               flow::list_problems(in.get("--path"), levels, split(in.get("--only"), ',')));
   return run_bench_of(in, std::move(problems));
 }
 
@@ -25,11 +26,16 @@ const Command solstice_commands_bench_kernelbench = {
     .name = "bench kernelbench",
     .summary = "Optimise every problem of a KernelBench folder and tabulate what came of it",
     .help =
-        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `original kept`, `unsupported: OPERATOR` or "
-        "`failed`, under each policy of --numerics; its reports and drop-ins are below OUT. PyTorch eager with and without "
-        "TF32 and torch.compile with and without it are timed beside the drop-ins, and flaws of the problem are measured "
-        "(docs/measuring.md). bench.json, bench.md and bench.svg are rewritten after each problem, and --resume goes on from "
-        "them, trying failed ones again; without it an OUT that holds a bench is refused. `solstice bench merge` makes one "
+        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `original kept`, `unsupported: OPERATOR` "
+        "or "
+        "`failed`, under each policy of --numerics; its reports and drop-ins are below OUT. PyTorch eager with and "
+        "without "
+        "TF32 and torch.compile with and without it are timed beside the drop-ins, and flaws of the problem are "
+        "measured "
+        "(docs/measuring.md). bench.json, bench.md and bench.svg are rewritten after each problem, and --resume goes "
+        "on from "
+        "them, trying failed ones again; without it an OUT that holds a bench is refused. `solstice bench merge` makes "
+        "one "
         "bench of several.",
     .example = "solstice bench kernelbench --path KernelBench --numerics reference,high --budget 15s --resume",
     .parameters = bench_parameters({{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "flow/bench.h"
+#include "flow/bench/bench.h"
 
 namespace solstice::cli {
 namespace {
@@ -36,8 +36,10 @@ const Command solstice_commands_bench_merge = {
     .name = "bench merge",
     .summary = "Make one bench of several that ran apart",
     .help =
-        "Each OUT is the --out of a `bench kernelbench` or `bench kernels`. Where two hold the same problem, the row that was finished last stands. "
-        "Benches under other options, of other files, or from another GPU, driver or PyTorch are refused. Reports and drop-ins "
+        "Each OUT is the --out of a `bench kernelbench` or `bench kernels`. Where two hold the same problem, the row "
+        "that was finished last stands. "
+        "Benches under other options, of other files, or from another GPU, driver or PyTorch are refused. Reports and "
+        "drop-ins "
         "stay where they are.",
     .example = "solstice bench merge runs/level1 runs/level2 --out runs/both",
     .parameters = {{"OUT", "", "folders that hold a bench.json", "", {}, true, true},

@@ -3,8 +3,8 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/table.h"
 #include "cli/values.h"
+#include "cli/view/table.h"
 #include "search/landscape.h"
 #include "search/policy.h"
 #include "search/tournament.h"
@@ -29,8 +29,9 @@ std::string standings_table(const std::vector<search::Standings>& rows) {
   std::vector<std::vector<std::string>> cells = {
       {"landscape", "kind", "policy", "log2 speedup", "deviation", "ahead of random", "p", "trials"}};
   for (const search::Standings& row : rows) {
-    cells.push_back({row.landscape, row.kind, row.policy, fmt::format("{:.3f}", row.mean), fmt::format("{:.3f}", row.deviation),
-                     fmt::format("{:.3f}", row.against_random), fmt::format("{:.2g}", row.p), fmt::format("{:.1f}", row.trials)});
+    cells.push_back({row.landscape, row.kind, row.policy, fmt::format("{:.3f}", row.mean),
+                     fmt::format("{:.3f}", row.deviation), fmt::format("{:.3f}", row.against_random),
+                     fmt::format("{:.2g}", row.p), fmt::format("{:.1f}", row.trials)});
   }
   return table(cells);
 }
@@ -54,9 +55,12 @@ const Command solstice_commands_bench_policies = {
     .name = "bench policies",
     .summary = "Compare search policies on made-up problems, at equal budget",
     .help =
-        "Each landscape is drawn --runs times; every policy searches the same drawings, with a budget of --trials trials (a rough "
-        "measurement makes a trial cheaper, a repeated one pays no compiling again). The figure is the true speedup of the candidate that "
-        "measured fastest, on a log2 scale, its mean over the runs; p is of a one-sided Wilcoxon test against `random`. Needs no GPU; the "
+        "Each landscape is drawn --runs times; every policy searches the same drawings, with a budget of --trials "
+        "trials (a rough "
+        "measurement makes a trial cheaper, a repeated one pays no compiling again). The figure is the true speedup of "
+        "the candidate that "
+        "measured fastest, on a log2 scale, its mean over the runs; p is of a one-sided Wilcoxon test against "
+        "`random`. Needs no GPU; the "
         "same seed gives the same table.",
     .example = "solstice bench policies --policy mcts --policy 'mcts(best=0.5)' --landscape plateau --runs 50",
     .parameters = {{"--policy", "POLICY", "which, with parameters; all built-in ones by default", "", {}, false, true},

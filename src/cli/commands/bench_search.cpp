@@ -1,13 +1,13 @@
 // solstice bench search: policies on real problems.
 #include <fmt/format.h>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/progress.h"
-#include "cli/search_bench_text.h"
 #include "cli/values.h"
-#include "flow/search_bench.h"
+#include "cli/view/search_bench_text.h"
+#include "flow/bench/search_bench.h"
 #include "search/policy.h"
 
 namespace solstice::cli {
@@ -48,10 +48,10 @@ Result<int> run_bench_search(const Invocation& in) {
   SOLSTICE_TRY(const flow::SearchBenchOptions options, search_bench_options(in));
   SilentProgress silent;
   const std::unique_ptr<Progress> shown = in.flag("--verbose") ? progress_for(stderr) : nullptr;
-  SOLSTICE_TRY(const SearchBench bench,
-               flow::run_search_bench(options, shown ? *shown : static_cast<Progress&>(silent), [&](const SearchRow& row) {
-                 if (!in.json()) print_search(row);
-               }));
+  SOLSTICE_TRY(const SearchBench bench, flow::run_search_bench(options, shown ? *shown : static_cast<Progress&>(silent),
+                                                               [&](const SearchRow& row) {
+                                                                 if (!in.json()) print_search(row);
+                                                               }));
   if (in.json())
     fmt::print("{}\n", to_json(bench).dump(2));
   else
@@ -67,24 +67,44 @@ const Command solstice_commands_bench_search = {
     .name = "bench search",
     .summary = "Compare search policies on real problems, at equal budget",
     .help =
-        "Each problem of the KernelBench folder DIR is searched under every policy, from nothing: no search sees what another found. Only the "
-        "search runs, with no full verification and no drop-in; a problem is prepared once for all its searches. The table has the "
-        "geometric mean over problems of the speedup in the end and of its mean over all trials (a search that ends early keeps its best), "
-        "the ratio to the first policy, what a trial took, and the share of the searches' time in which trials were verified and timed (GPU "
-        "busy). `p no better` and `p no worse` are those of one-sided Wilcoxon signed-rank tests over problems that a policy is no better "
-        "in the end than the first, and that it is no worse. Without a GPU times are predicted, and the table says so. OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
+        "Each problem of the KernelBench folder DIR is searched under every policy, from nothing: no search sees what "
+        "another found. Only the "
+        "search runs, with no full verification and no drop-in; a problem is prepared once for all its searches. The "
+        "table has the "
+        "geometric mean over problems of the speedup in the end and of its mean over all trials (a search that ends "
+        "early keeps its best), "
+        "the ratio to the first policy, what a trial took, and the share of the searches' time in which trials were "
+        "verified and timed (GPU "
+        "busy). `p no better` and `p no worse` are those of one-sided Wilcoxon signed-rank tests over problems that a "
+        "policy is no better "
+        "in the end than the first, and that it is no worse. Without a GPU times are predicted, and the table says so. "
+        "OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
         "has every run, for `solstice replay`, `show` and `memory benefit`.\n"
         "With --memory every search may use the facts of a copy of that store; without it, none uses any.",
-    .example = "solstice bench search --path KernelBench --only 1/40,2/75 --policy greedy --policy mcts --budget 120s,40trials",
+    .example =
+        "solstice bench search --path KernelBench --only 1/40,2/75 --policy greedy --policy mcts --budget "
+        "120s,40trials",
     .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
                    {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false},
-                   {"--policy", "POLICY", "which, with parameters; greedy, mcts and epsilon-greedy by default", "", {}, false, true},
+                   {"--policy",
+                    "POLICY",
+                    "which, with parameters; greedy, mcts and epsilon-greedy by default",
+                    "",
+                    {},
+                    false,
+                    true},
                    {"--seeds", "COUNT", "searches of each policy, seeds 1, 2, ...", "1", {}, false, false},
                    {"--budget", "BUDGET", "time and trials for each search", "300s,40trials", {}, false, false},
                    {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0", {}, false, false},
                    {"--window", "COUNT", "stop after so many trials without a gain; 0: never", "0", {}, false, false},
                    {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
-                   {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+                   {"--machine",
+                    "NAME",
+                    "machine description; found from the device where it is not given",
+                    "",
+                    {},
+                    false,
+                    false},
                    devices_option(),
                    {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
                    {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},

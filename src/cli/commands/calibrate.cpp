@@ -1,10 +1,10 @@
 // solstice calibrate: this GPU's ceilings into a machine file.
-#include "flow/calibrate.h"
+#include "flow/run/gpu/calibrate.h"
 
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 namespace solstice::cli {
 namespace {
@@ -32,14 +32,17 @@ Result<int> run_calibrate(const Invocation& in) {
   }
   for (const auto& [pipe, value] : m.pipes) {
     const Result<FlopsPerSecond> peak = done.machine.peak(pipe);
-    rows.push_back({std::string(machine::name_of(pipe)), rate(value.value, "TFLOP/s"), peak.ok() ? rate(peak->value, "TFLOP/s") : "-"});
+    rows.push_back({std::string(machine::name_of(pipe)), rate(value.value, "TFLOP/s"),
+                    peak.ok() ? rate(peak->value, "TFLOP/s") : "-"});
     ceilings.set(machine::name_of(pipe), value.value);
   }
   if (m.launch) rows.push_back({"launch", show(*m.launch), "-"});
   if (m.eager_launch) rows.push_back({"eager launch", show(*m.eager_launch), "-"});
   if (m.grid_sync) rows.push_back({"grid sync", show(*m.grid_sync), "-"});
   if (in.json()) {
-    fmt::print("{}\n", Json::object().set("device", done.device).set("file", done.file.string()).set("ceilings", ceilings).dump(2));
+    fmt::print(
+        "{}\n",
+        Json::object().set("device", done.device).set("file", done.file.string()).set("ceilings", ceilings).dump(2));
   } else {
     fmt::print("{}\n{}wrote {}\n", done.device, table(rows), done.file.string());
   }
@@ -55,9 +58,16 @@ const Command solstice_commands_calibrate = {
     .help =
         "Times large streams, large products, trains of tiny kernels, reads from L2 and barriers over all SMs through "
         "PyTorch, some 20 seconds on an idle GPU. "
-        "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the shipped one.",
+        "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the "
+        "shipped one.",
     .example = "solstice calibrate",
-    .parameters = {{"--machine", "NAME", "description to start from; found from the GPU where it is not given", "", {}, false, false},
+    .parameters = {{"--machine",
+                    "NAME",
+                    "description to start from; found from the GPU where it is not given",
+                    "",
+                    {},
+                    false,
+                    false},
                    {"--out", "FILE", "write there instead", "", {}, false, false},
                    json_flag()},
     .run = run_calibrate,

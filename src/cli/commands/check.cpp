@@ -11,11 +11,13 @@
 namespace solstice::cli {
 namespace {
 
-std::string counted(size_t count, const char* what) { return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s"); }
+std::string counted(size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
 
 std::string summary(const ir::Program& p) {
-  return fmt::format("{}: ok, {}, {}{}", p.name, counted(p.equations.size(), "equation"), counted(p.kernels.size(), "kernel"),
-                     p.is_problem() ? " (a problem: no schedule)" : "");
+  return fmt::format("{}: ok, {}, {}{}", p.name, counted(p.equations.size(), "equation"),
+                     counted(p.kernels.size(), "kernel"), p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
 Result<int> run_check(const Invocation& in) {

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "cli/command.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
 #include "lang/embed.h"
@@ -27,7 +27,8 @@ Json report_json(const evaluate::Built& built, const std::string& out) {
 }
 
 std::string report_table(const evaluate::Built& built) {
-  std::vector<std::vector<std::string>> rows = {{"module", "kernel", "launches", "registers", "shared", "spills", "compiled", "key"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"module", "kernel", "launches", "registers", "shared", "spills", "compiled", "key"}};
   for (size_t i = 0; i < built.compiled.size(); ++i) {
     const toolchain::Compiled& c = built.compiled[i];
     for (const toolchain::KernelResources& k : c.kernels) {
@@ -44,7 +45,8 @@ Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const std::string text, lang::read_program(in.get("PROGRAM")));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(evaluate::Lowered lowered,
-               evaluate::lower_text(text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")})
+               evaluate::lower_text(
+                   text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")})
                    .context("compiling " + in.get("PROGRAM")));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
@@ -53,7 +55,8 @@ Result<int> run_compile(const Invocation& in) {
   if (built.ok) SOLSTICE_CHECK(evaluate::write_build(built, in.get("--out")));
   if (in.json()) fmt::print("{}\n", report_json(built, in.get("--out")).dump(2));
   if (!built.ok) return fail(Code::compile_failed, "the device code did not compile:\n" + built.log);
-  if (!in.json()) fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
+  if (!in.json())
+    fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
   return 0;
 }
 
@@ -65,14 +68,16 @@ const Command solstice_commands_compile = {
     .summary = "Compile a scheduled program to cubins and a launch plan",
     .help =
         "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
-        "registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names only share a module.",
+        "registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names only share a "
+        "module.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",
-    .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
-                   {"--machine", "NAME", "what to compile for", "h200", {}, false, false},
-                   program_numerics(),
-                   {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
-                   {"--out", "DIR", "where the plan goes", "plan", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
+         {"--machine", "NAME", "what to compile for", "h200", {}, false, false},
+         program_numerics(),
+         {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         {"--out", "DIR", "where the plan goes", "plan", {}, false, false},
+         json_flag()},
     .run = run_compile,
 };
 

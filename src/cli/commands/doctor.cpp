@@ -4,7 +4,7 @@
 #include "base/version.h"
 #include "cli/checks.h"
 #include "cli/command.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 namespace solstice::cli {
 namespace {

@@ -1,13 +1,13 @@
 // solstice evaluate: measures a batch of candidates.
 #include <fmt/format.h>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
-#include "cli/table.h"
-#include "flow/batch.h"
+#include "cli/view/table.h"
+#include "flow/batch/batch.h"
 
 namespace solstice::cli {
 namespace {
@@ -39,8 +39,8 @@ Result<int> run_evaluate(const Invocation& in) {
   if (in.json()) {
     fmt::print("{}\n", counts_of(done).dump(2));
   } else {
-    fmt::print("{} {}, {} of them usable; {} had results already{}, {} left\n", done.measured, done.predicted ? "predicted" : "measured",
-               done.usable, done.there, predictions_text(done), done.left);
+    fmt::print("{} {}, {} of them usable; {} had results already{}, {} left\n", done.measured,
+               done.predicted ? "predicted" : "measured", done.usable, done.there, predictions_text(done), done.left);
     if (done.predicted && done.measured > 0) fmt::print("{}", kPredictedNote);
   }
   return interrupted() ? kInterruptedCode : 0;
@@ -53,16 +53,23 @@ const Command solstice_commands_evaluate = {
     .name = "evaluate",
     .summary = "Measure the candidates of a batch, on a machine with a GPU",
     .help =
-        "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole or not at all: "
-        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without a GPU it is "
+        "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole "
+        "or not at all: "
+        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without "
+        "a GPU it is "
         "an error; --device model predicts, and the results say so: a GPU measures those candidates all the same.",
     .example = "solstice evaluate batch1",
-    .parameters =
-        {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
-         {"--device", "NAME", "where candidates run; auto is gpu here, model predicts", "auto", {"auto", "gpu", "model"}, false, false},
-         devices_option(),
-         {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-         json_flag()},
+    .parameters = {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
+                   {"--device",
+                    "NAME",
+                    "where candidates run; auto is gpu here, model predicts",
+                    "auto",
+                    {"auto", "gpu", "model"},
+                    false,
+                    false},
+                   devices_option(),
+                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+                   json_flag()},
     .run = run_evaluate,
     .polls_interrupts = true,
 };

@@ -15,7 +15,8 @@ std::string content_of(const store::LoadedRun& run, const std::string& format) {
 Status write_export(const store::LoadedRun& run, const Invocation& in) {
   const std::string &format = in.get("--format"), &path = in.get("PATH");
   const bool force = in.flag("--force");
-  SOLSTICE_CHECK(format == "dir" ? store::export_folder(run, path, force) : store::export_file(content_of(run, format), path, force));
+  SOLSTICE_CHECK(format == "dir" ? store::export_folder(run, path, force)
+                                 : store::export_file(content_of(run, format), path, force));
   if (in.json())
     fmt::print("{}\n", Json::object().set("run", run.run.id).set("format", format).set("path", path).dump(2));
   else
@@ -25,7 +26,8 @@ Status write_export(const store::LoadedRun& run, const Invocation& in) {
 
 Status check_export(const Invocation& in) {
   if (in.has("PATH")) return success();
-  if (in.get("--format") == "dir") return fail(Code::bad_argument, "a folder needs a PATH; --format json and csv can be printed");
+  if (in.get("--format") == "dir")
+    return fail(Code::bad_argument, "a folder needs a PATH; --format json and csv can be printed");
   for (const char* option : {"--force", "--json"}) {
     if (in.has(option)) return fail(Code::bad_argument, fmt::format("{} goes with a PATH", option));
   }
@@ -51,10 +53,13 @@ const Command solstice_commands_export = {
     .name = "export",
     .summary = "Write a run as files: for people, other programs, another store",
     .help =
-        "RUN is an id, the start of one, or `last`. As `dir`, PATH becomes a folder with the run's record, its trials and events as JSON "
-        "lines, the trials as a table, every program, and a README that says what is in it; as `json` one file of all of it; as `csv` the "
+        "RUN is an id, the start of one, or `last`. As `dir`, PATH becomes a folder with the run's record, its trials "
+        "and events as JSON "
+        "lines, the trials as a table, every program, and a README that says what is in it; as `json` one file of all "
+        "of it; as `csv` the "
         "table alone. `solstice import-run` reads the first two.\n"
-        "The export appears whole or not at all. What is there stays, unless --force says otherwise; a folder is replaced only where it is "
+        "The export appears whole or not at all. What is there stays, unless --force says otherwise; a folder is "
+        "replaced only where it is "
         "an export and holds nothing else.",
     .example = "solstice export last mlp-run",
     .parameters = {{"RUN", "", "which run", "", {}, true, false},

@@ -1,46 +1,49 @@
 // solstice import: a PyTorch module as equations.
-#include "ir/import/import.h"
+#include "import/import.h"
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/values.h"
-#include "flow/traced_import.h"
+#include "flow/run/traced_import.h"
 #include "run/oracle_client.h"
 
 namespace solstice::cli {
 namespace {
 
-std::string place(const ir::ImportSource& source) {
+std::string place(const importer::ImportSource& source) {
   if (source.file.empty()) return source.module.empty() ? "" : ", in " + source.module;
   return fmt::format(", {}:{}", source.file, source.line);
 }
 
-Json source_json(const ir::ImportSource& source) {
+Json source_json(const importer::ImportSource& source) {
   return Json::object().set("module", source.module).set("file", source.file).set("line", source.line);
 }
 
-Json problem_json(const ir::ImportedProblem& problem) {
+Json problem_json(const importer::ImportedProblem& problem) {
   Json unsupported = Json::array();
   for (const auto& u : problem.unsupported) {
     unsupported.push(Json::object().set("operator", u.op).set("why", u.why).set("source", source_json(u.source)));
   }
   Json notes = Json::array();
-  for (const auto& n : problem.notes) notes.push(Json::object().set("text", n.text).set("source", source_json(n.source)));
+  for (const auto& n : problem.notes)
+    notes.push(Json::object().set("text", n.text).set("source", source_json(n.source)));
   return Json::object().set("program", problem.text).set("unsupported", unsupported).set("notes", notes);
 }
 
-Result<ir::ImportedProblem> import_file(const FileAndClass& subject, ir::ImportForm form) {
+Result<importer::ImportedProblem> import_file(const FileAndClass& subject, importer::ImportForm form) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_CHECK(oracle.load(subject.file.string(), subject.class_name));
-  SOLSTICE_TRY(flow::TracedImport traced, flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form));
+  SOLSTICE_TRY(flow::TracedImport traced,
+               flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form));
   return std::move(traced.imported);
 }
 
 Result<int> run_import(const Invocation& in) {
   SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
-  SOLSTICE_TRY(const ir::ImportedProblem problem, import_file(subject, in.has("--flat") ? ir::ImportForm::kFlat : ir::ImportForm::kFolded));
+  SOLSTICE_TRY(const importer::ImportedProblem problem,
+               import_file(subject, in.has("--flat") ? importer::ImportForm::kFlat : importer::ImportForm::kFolded));
   if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
   if (in.json()) {
     fmt::print("{}\n", problem_json(problem).dump(2));
@@ -61,7 +64,8 @@ const Command solstice_commands_import = {
     .name = "import",
     .summary = "Print a PyTorch module as a program of equations",
     .help =
-        "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, is "
+        "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, "
+        "is "
         "named on stderr as `unsupported: OPERATOR, FILE:LINE`, and makes the exit code 2.",
     .example = "solstice import examples/linear_gelu.py --out problem.ucut",
     .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},

@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
-#include "flow/opening.h"
-#include "flow/recorded_runs.h"
+#include "flow/history/recorded_runs.h"
+#include "flow/run/opening.h"
 #include "store/exported.h"
 
 namespace solstice::cli {
@@ -32,8 +32,10 @@ const Command solstice_commands_import_run = {
     .name = "import-run",
     .summary = "Take a run that was exported elsewhere into the store",
     .help =
-        "PATH is what `solstice export` wrote, as `dir` or `json`. The run keeps its id: where the store has it already, nothing changes if "
-        "all of it is the same, and anything else is an error. A run that was going on when it was exported is refused.",
+        "PATH is what `solstice export` wrote, as `dir` or `json`. The run keeps its id: where the store has it "
+        "already, nothing changes if "
+        "all of it is the same, and anything else is an error. A run that was going on when it was exported is "
+        "refused.",
     .example = "solstice import-run mlp-run",
     .parameters = {{"PATH", "", "the export", "", {}, true, false},
                    {"--store", "DIR", "another store than the user's", "", {}, false, false},

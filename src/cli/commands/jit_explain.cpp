@@ -31,7 +31,8 @@ extern const Command solstice_commands_jit_explain;
 const Command solstice_commands_jit_explain = {
     .name = "jit explain",
     .summary = "Say why a kernel was compiled instead of read from the cache",
-    .help = "Compares the key with the nearest other entry: toolchain, options, source, and the contents of every header.",
+    .help =
+        "Compares the key with the nearest other entry: toolchain, options, source, and the contents of every header.",
     .example = "solstice jit explain 4f0c2b9d1e5a78634f0c2b9d1e5a7863",
     .parameters = {{"KEY", "", "key of a compile, as `solstice compile` and trials show it", "", {}, true, false},
                    {"--cache", "DIR", "another cache than the user's", "", {}, false, false},

@@ -5,11 +5,11 @@
 
 #include "base/paths.h"
 #include "cli/command.h"
-#include "cli/fit_text.h"
-#include "cli/list_llm.h"
-#include "cli/table.h"
+#include "cli/view/fit_text.h"
+#include "cli/view/list_llm.h"
+#include "cli/view/table.h"
 #include "families/family.h"
-#include "ir/import/import.h"
+#include "import/import.h"
 #include "machine/machine.h"
 #include "search/policy.h"
 #include "store/store.h"
@@ -47,7 +47,8 @@ Status list_families(bool json) {
   for (const families::Family* family : families::all_families()) {
     const std::vector<families::KnobSpec>& knobs = family->knobs();
     if (json) {
-      Json entry = Json::object().set("name", family->name).set("help", family->help).set("available", family->available);
+      Json entry =
+          Json::object().set("name", family->name).set("help", family->help).set("available", family->available);
       Json list = Json::array();
       for (const auto& knob : knobs) list.push(knob_json(knob));
       all.push(entry.set("knobs", list));
@@ -73,7 +74,8 @@ void list_rules(bool json) {
     if (!json) fmt::print("## {}\n\n| rule | code | what must hold |\n| --- | --- | --- |\n", family->name);
     for (const families::RuleText& rule : family->rules()) {
       if (!json) fmt::print("| {} | {} | {} |\n", rule.id, rule.code, rule.text);
-      all.push(Json::object().set("family", family->name).set("id", rule.id).set("code", rule.code).set("rule", rule.text));
+      all.push(
+          Json::object().set("family", family->name).set("id", rule.id).set("code", rule.code).set("rule", rule.text));
     }
     if (!json) fmt::print("\n");
   }
@@ -103,7 +105,7 @@ Status list_machines(bool json) {
 
 // One line a group: the operators that the importer writes equations for.
 void list_importable(bool json) {
-  const std::vector<ir::OperatorInfo> operators = ir::list_operators();
+  const std::vector<importer::OperatorInfo> operators = importer::list_operators();
   Json all = Json::array();
   for (size_t i = 0; i < operators.size();) {
     const std::string& group = operators[i].group;
@@ -139,7 +141,11 @@ void list_policies(bool json) {
                           .set("whole", p.whole)
                           .set("help", p.help));
     }
-    all.push(Json::object().set("name", spec->name).set("about", spec->about).set("source", spec->source).set("parameters", parameters));
+    all.push(Json::object()
+                 .set("name", spec->name)
+                 .set("about", spec->about)
+                 .set("source", spec->source)
+                 .set("parameters", parameters));
   }
   if (json)
     fmt::print("{}\n", all.dump(2));
@@ -156,7 +162,8 @@ Result<std::filesystem::path> kernel_times() {
 }
 
 Status list_fit(const Invocation& in) {
-  if (in.has("--times") && in.flag("--trials")) return fail(Code::bad_argument, "--times and --trials are two sources: give one");
+  if (in.has("--times") && in.flag("--trials"))
+    return fail(Code::bad_argument, "--times and --trials are two sources: give one");
   std::filesystem::path source = in.get("--times");
   std::vector<KernelTime> times;
   if (in.flag("--trials")) {
@@ -170,7 +177,8 @@ Status list_fit(const Invocation& in) {
   }
   SOLSTICE_TRY(const flow::Fit fit, flow::judge_models(times));
   if (fit.points.empty()) {
-    return fail(Code::not_found, fmt::format("no measured kernel in {}; `solstice bench families` measures some", source.string()));
+    return fail(Code::not_found,
+                fmt::format("no measured kernel in {}; `solstice bench families` measures some", source.string()));
   }
   fmt::print("{}", in.json() ? fit_json(fit, source.string()).dump(2) + "\n" : fit_text(fit, source.string()));
   return success();
@@ -201,28 +209,33 @@ extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
     .summary =
-        "Print kernel families, their rules, machines, known operators, search policies; language models, who leads them, their providers",
+        "Print kernel families, their rules, machines, known operators, search policies; language models, who leads "
+        "them, their providers",
     .help =
         "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
         "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.\n"
         "policies: how a search chooses where to go on, with parameters, as `--policy 'mcts(exploration=0.2)'`.\n"
         "controllers: how a language model is led (`optimize --agent`).\n"
-        "providers, models: where answers of language models come from, and what is known of them (docs/providers.md).\n"
-        "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, yours if "
-        "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is lost by "
+        "providers, models: where answers of language models come from, and what is known of them "
+        "(docs/providers.md).\n"
+        "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, "
+        "yours if "
+        "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is "
+        "lost by "
         "taking the schedule with the least prediction for the fastest.",
     .example = "solstice list families",
-    .parameters = {{"KIND",
-                    "",
-                    "what to list",
-                    "",
-                    {"families", "rules", "machines", "operators", "policies", "controllers", "providers", "models"},
-                    true,
-                    false},
-                   {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
-                   {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
-                   {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"KIND",
+          "",
+          "what to list",
+          "",
+          {"families", "rules", "machines", "operators", "policies", "controllers", "providers", "models"},
+          true,
+          false},
+         {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
+         {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
+         {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
+         json_flag()},
     .run = run_list,
 };
 

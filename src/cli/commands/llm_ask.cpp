@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "cli/agent_options.h"
 #include "cli/command.h"
-#include "cli/table.h"
 #include "cli/values.h"
+#include "cli/view/table.h"
 #include "llm/client.h"
 
 namespace solstice::cli {
@@ -97,13 +97,22 @@ const Command solstice_commands_llm_ask = {
     .name = "llm ask",
     .summary = "Ask a language model one question, to try a provider",
     .help =
-        "The answer goes to standard output; how it ended, tokens and cost to standard error. `solstice list providers` has the "
-        "providers with their options, `solstice list models` the models. Keys come from the environment or a file, never from "
-        "the command line. Exit code 2 also when the answer is refused, empty, cut off or not the JSON that was asked for.",
+        "The answer goes to standard output; how it ended, tokens and cost to standard error. `solstice list "
+        "providers` has the "
+        "providers with their options, `solstice list models` the models. Keys come from the environment or a file, "
+        "never from "
+        "the command line. Exit code 2 also when the answer is refused, empty, cut off or not the JSON that was asked "
+        "for.",
     .example = "solstice llm ask --provider openai --model gpt-5-mini --prompt question.txt",
     .parameters =
         {{"--provider", "NAME", "who is asked", "", {}, true, false},
-         {"--model", "NAME", "a model, or the path of its file; `command`, `mailbox` and `replay` need none", "", {}, false, false},
+         {"--model",
+          "NAME",
+          "a model, or the path of its file; `command`, `mailbox` and `replay` need none",
+          "",
+          {},
+          false,
+          false},
          {"--prompt", "FILE", "the question; - is standard input", "-", {}, false, false},
          {"--system", "FILE", "instructions that come before it", "", {}, false, false},
          {"--schema", "FILE", "JSON Schema of the answer, which is checked and repaired once", "", {}, false, false},

@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "cli/command.h"
-#include "cli/table.h"
 #include "cli/values.h"
-#include "flow/recorded_runs.h"
+#include "cli/view/table.h"
+#include "flow/history/recorded_runs.h"
 #include "search/benefit.h"
 
 namespace solstice::cli {
@@ -22,18 +22,21 @@ Result<std::vector<search::Record>> runs_in(const std::vector<std::string>& fold
   return out;
 }
 
-std::string trials_text(double trials, int unreached) { return fmt::format("{}{:.3g}", unreached > 0 ? ">= " : "", trials); }
+std::string trials_text(double trials, int unreached) {
+  return fmt::format("{}{:.3g}", unreached > 0 ? ">= " : "", trials);
+}
 
 void print_benefit(const search::Benefit& found, double share) {
-  std::vector<std::vector<std::string>> rows = {{"problem", "target", "trials without", "with", "final without", "with"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"problem", "target", "trials without", "with", "final without", "with"}};
   bool predicted = false;
   for (const search::Paired& p : found.problems) {
     predicted |= p.predicted;
     rows.push_back({clip(p.problem, 40), show_factor(p.target), trials_text(p.without, p.unreached_without),
                     trials_text(p.with, p.unreached_with), show_factor(p.final_without), show_factor(p.final_with)});
   }
-  fmt::print("{}\ntrials to {:.0f} % of the final speedup with memory over without: {:.2f} (p = {:.2g}, {} problems)\n", table(rows),
-             100 * share, found.ratio, found.p, found.problems.size());
+  fmt::print("{}\ntrials to {:.0f} % of the final speedup with memory over without: {:.2f} (p = {:.2g}, {} problems)\n",
+             table(rows), 100 * share, found.ratio, found.p, found.problems.size());
   if (predicted) fmt::print("{}", kPredictedNote);
   for (const std::string& problem : found.left_out) fmt::print("left out, on one side only: {}\n", problem);
 }
@@ -60,9 +63,12 @@ const Command solstice_commands_memory_benefit = {
     .name = "memory benefit",
     .summary = "Compare the trials that searches took with memory of other problems and without",
     .help =
-        "Each side is the run store of one arm, or several of them; problems are paired by name, and those that one side lacks are left out. The target of a "
-        "problem is a share of the better final speedup of both sides. A run that does not reach it counts all its trials and one more "
-        "(`>=`). p is that of a one-sided Wilcoxon signed-rank test over the problems' log-ratios. docs/search.md has the procedure.",
+        "Each side is the run store of one arm, or several of them; problems are paired by name, and those that one "
+        "side lacks are left out. The target of a "
+        "problem is a share of the better final speedup of both sides. A run that does not reach it counts all its "
+        "trials and one more "
+        "(`>=`). p is that of a one-sided Wilcoxon signed-rank test over the problems' log-ratios. docs/search.md has "
+        "the procedure.",
     .example = "solstice memory benefit --without off --with on",
     .parameters = {{"--without", "DIR", "a store of runs with --memory off; may be repeated", "", {}, false, true},
                    {"--with", "DIR", "one of runs with --memory on; may be repeated", "", {}, false, true},

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/named_store.h"
-#include "flow/facts.h"
+#include "flow/run/facts.h"
 
 namespace solstice::cli {
 namespace {
@@ -20,7 +20,10 @@ Result<int> run_memory_rebuild(const Invocation& in) {
   if (in.json()) {
     Json unreadable = Json::array();
     for (const std::string& why : rebuilt.unreadable) unreadable.push(why);
-    const Json counts = Json::object().set("runs", rebuilt.runs).set("without_trials", rebuilt.without_trials).set("facts", rebuilt.facts);
+    const Json counts = Json::object()
+                            .set("runs", rebuilt.runs)
+                            .set("without_trials", rebuilt.without_trials)
+                            .set("facts", rebuilt.facts);
     fmt::print("{}\n", Json(counts).set("unreadable", unreadable).dump(2));
     return 0;
   }
@@ -36,7 +39,8 @@ const Command solstice_commands_memory_rebuild = {
     .name = "memory rebuild",
     .summary = "Add the facts of all stored runs that were measured on a GPU",
     .help =
-        "Runs add theirs when they end; this is for runs of earlier programs, and for those that were killed. A trial that has a fact "
+        "Runs add theirs when they end; this is for runs of earlier programs, and for those that were killed. A trial "
+        "that has a fact "
         "keeps it.",
     .example = "solstice memory rebuild",
     .parameters = {{"--store", "DIR", "another store than the user's", "", {}, false, false}, json_flag()},

@@ -6,8 +6,8 @@
 
 #include "cli/command.h"
 #include "cli/named_store.h"
-#include "cli/table.h"
 #include "cli/values.h"
+#include "cli/view/table.h"
 #include "search/fact_sums.h"
 #include "store/store.h"
 
@@ -22,9 +22,10 @@ void print_sums(const std::vector<search::FactSum>& sums, size_t most) {
   for (size_t i = 0; i < std::min(most, sums.size()); ++i) {
     const search::FactSum& s = sums[i];
     const bool worked = s.facts > s.failed;
-    rows.push_back({clip(s.kind, 40), clip(s.move, 70), std::to_string(s.facts), std::to_string(s.structures), std::to_string(s.failed),
-                    worked ? percent_of(s.gain) : "-", worked ? percent_of(s.beyond) : "-",
-                    s.facts - s.failed > 1 ? fmt::format("{:.1f} %", 100 * (std::exp2(s.spread) - 1)) : "-", s.last.substr(0, 10)});
+    rows.push_back({clip(s.kind, 40), clip(s.move, 70), std::to_string(s.facts), std::to_string(s.structures),
+                    std::to_string(s.failed), worked ? percent_of(s.gain) : "-", worked ? percent_of(s.beyond) : "-",
+                    s.facts - s.failed > 1 ? fmt::format("{:.1f} %", 100 * (std::exp2(s.spread) - 1)) : "-",
+                    s.last.substr(0, 10)});
   }
   fmt::print("{}", table(rows));
   if (sums.size() > most) fmt::print("and {} more; --limit shows them\n", sums.size() - most);
@@ -36,7 +37,8 @@ Result<int> run_memory_show(const Invocation& in) {
   SOLSTICE_TRY(std::vector<Fact> facts, store.facts(in.get("--machine")));
   const std::string wanted = in.get("--structure");
   std::erase_if(facts, [&](const Fact& fact) {
-    return fact.structure.kind.find(wanted) == std::string::npos && fact.structure.form.find(wanted) == std::string::npos;
+    return fact.structure.kind.find(wanted) == std::string::npos &&
+           fact.structure.form.find(wanted) == std::string::npos;
   });
   if (in.flag("--facts")) {
     Json all = Json::array();
@@ -64,17 +66,20 @@ const Command solstice_commands_memory_show = {
     .name = "memory show",
     .summary = "Print what moves gained in earlier searches, which orders the moves of later ones",
     .help =
-        "A row is a move on kernels of one kind on one machine: how many facts, of how many different structures, how many failed, the "
-        "kernel's own gain and how much of it the cost models did not predict (means of those that worked), the gain's standard deviation, and "
+        "A row is a move on kernels of one kind on one machine: how many facts, of how many different structures, how "
+        "many failed, the "
+        "kernel's own gain and how much of it the cost models did not predict (means of those that worked), the gain's "
+        "standard deviation, and "
         "when one was last added. Facts name no problem; "
         "--facts prints each of them as JSON, with the run and the node that it is from. They are only ever added.",
     .example = "solstice memory show --structure contraction",
-    .parameters = {{"--structure", "TEXT", "only kernels whose kind or equations have this in them", "", {}, false, false},
-                   {"--machine", "NAME", "only facts of this machine", "", {}, false, false},
-                   {"--limit", "COUNT", "rows, those of most facts first", "40", {}, false, false},
-                   {"--facts", "", "every fact, as JSON", "", {}, false, false},
-                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"--structure", "TEXT", "only kernels whose kind or equations have this in them", "", {}, false, false},
+         {"--machine", "NAME", "only facts of this machine", "", {}, false, false},
+         {"--limit", "COUNT", "rows, those of most facts first", "40", {}, false, false},
+         {"--facts", "", "every fact, as JSON", "", {}, false, false},
+         {"--store", "DIR", "another store than the user's", "", {}, false, false},
+         json_flag()},
     .run = run_memory_show,
 };
 

@@ -43,14 +43,16 @@ void print_json(const ir::NormalForm& normal) {
                     .set("reductions", static_cast<int64_t>(pass.reductions))
                     .set("terms", static_cast<int64_t>(pass.terms)));
   }
-  const Json out = Json::object().set("exceeded", normal.exceeded).set("nodes", std::move(nodes)).set("passes", std::move(passes));
+  const Json out =
+      Json::object().set("exceeded", normal.exceeded).set("nodes", std::move(nodes)).set("passes", std::move(passes));
   fmt::print("{}\n", out.dump(2));
 }
 
 void print_text(const ir::NormalForm& normal) {
   for (const ir::NormalNode& node : normal.nodes) {
     std::string roles;
-    for (const auto& [index, role] : node.roles) roles += fmt::format("{}{}: {}", roles.empty() ? "" : ", ", index, role);
+    for (const auto& [index, role] : node.roles)
+      roles += fmt::format("{}{}: {}", roles.empty() ? "" : ", ", index, role);
     fmt::print("{:<16} {}\n", node.anchor, to_text(normal.program, normal.program.equation(node.equation)));
     if (!roles.empty()) fmt::print("{:<16} {}\n", "", roles);
   }
@@ -95,15 +97,22 @@ const Command solstice_commands_normal = {
     .name = "normal",
     .summary = "Show a program's normal form: its nodes, what each is, and what the passes took",
     .help =
-        "Equivalence compares normal forms (docs/language.md, section 9); this shows what they are made of. A line a node, with its "
-        "anchor (gemm, conv, rows, attention, ...) and the role of each index; then the passes with their time and what they left. "
+        "Equivalence compares normal forms (docs/language.md, section 9); this shows what they are made of. A line a "
+        "node, with its "
+        "anchor (gemm, conv, rows, attention, ...) and the role of each index; then the passes with their time and "
+        "what they left. "
         "The form is for comparing, not for running: a softmax is not shifted there.",
     .example = "solstice normal examples/programs/06_attention.ucut",
-    .parameters =
-        {{"FILE", "", "a .ucut program", "", {}, true, false},
-         {"--without", "PASS,...", passes_help(), "", {}, false, false},
-         {"--whole", "", "substitute everything into the outputs, as a proof does that finds no common tensors", "", {}, false, false},
-         json_flag()},
+    .parameters = {{"FILE", "", "a .ucut program", "", {}, true, false},
+                   {"--without", "PASS,...", passes_help(), "", {}, false, false},
+                   {"--whole",
+                    "",
+                    "substitute everything into the outputs, as a proof does that finds no common tensors",
+                    "",
+                    {},
+                    false,
+                    false},
+                   json_flag()},
     .run = run_normal,
 };
 

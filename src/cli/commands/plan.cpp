@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/subject.h"
-#include "cli/table.h"
 #include "cli/values.h"
+#include "cli/view/table.h"
 #include "evaluate/candidate.h"
 #include "lang/print.h"
 #include "propose/expert.h"
@@ -40,7 +40,8 @@ Json proposals_json(const std::vector<search::Proposal>& proposals) {
 }
 
 // A program that has a schedule is its own plan.
-Result<search::Proposal> given_schedule(const ir::BoundText& subject, const evaluate::Setting& setting, const std::string& file) {
+Result<search::Proposal> given_schedule(const ir::BoundText& subject, const evaluate::Setting& setting,
+                                        const std::string& file) {
   search::Proposal out;
   out.program = lang::print(subject.tree);
   out.reason = "the given schedule";
@@ -48,9 +49,10 @@ Result<search::Proposal> given_schedule(const ir::BoundText& subject, const eval
   if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, out.program, file));
   for (const ir::Kernel& kernel : subject.program.kernels) {
     if (ir::is_space(kernel.knobs)) {
-      return fail(Code::bad_argument, fmt::format("kernel `{}` of {} is a space of settings; `plan` shows the schedule of a program, "
-                                                  "or plans a problem",
-                                                  kernel.name, file));
+      return fail(Code::bad_argument,
+                  fmt::format("kernel `{}` of {} is a space of settings; `plan` shows the schedule of a program, "
+                              "or plans a problem",
+                              kernel.name, file));
     }
     out.settings.push_back(fmt::format("{}({})", kernel.family, ir::to_text(kernel.knobs)));
   }
@@ -62,11 +64,12 @@ Result<std::vector<search::Proposal>> proposals_for(ir::BoundText subject, const
                                                     const Invocation& in) {
   const bool frozen = in.get("--weights") == "frozen";
   if (!subject.program.is_problem()) {
-    SOLSTICE_TRY(search::Proposal given, given_schedule(subject, {machine, in.get("--numerics"), frozen}, in.get("SUBJECT")));
+    SOLSTICE_TRY(search::Proposal given,
+                 given_schedule(subject, {machine, in.get("--numerics"), frozen}, in.get("SUBJECT")));
     return std::vector<search::Proposal>{std::move(given)};
   }
-  SOLSTICE_TRY(propose::Plan plan,
-               propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)), {machine, in.get("--numerics"), frozen}));
+  SOLSTICE_TRY(propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
+                                                 {machine, in.get("--numerics"), frozen}));
   return first_proposals(std::move(plan.formulation), count);
 }
 
@@ -80,7 +83,8 @@ Result<int> run_plan(const Invocation& in) {
     return 0;
   }
   for (size_t i = 0; i < proposals.size(); ++i) {
-    fmt::print("{}# {}; predicted {}\n{}", i ? "\n" : "", proposals[i].reason, show(proposals[i].predicted), proposals[i].program);
+    fmt::print("{}# {}; predicted {}\n{}", i ? "\n" : "", proposals[i].reason, show(proposals[i].predicted),
+               proposals[i].program);
   }
   return 0;
 }
@@ -92,16 +96,25 @@ const Command solstice_commands_plan = {
     .name = "plan",
     .summary = "Cut a module or problem into scheduled kernels by the cost models alone",
     .help =
-        "Prints the candidate that a search measures first, and with --proposals those that it would try next if nothing "
-        "were measured. `compile` takes them. Of a program that has a schedule, prints it with the time that is predicted. Needs neither "
+        "Prints the candidate that a search measures first, and with --proposals those that it would try next if "
+        "nothing "
+        "were measured. `compile` takes them. Of a program that has a schedule, prints it with the time that is "
+        "predicted. Needs neither "
         "a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
-    .parameters = {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
-                   {"--proposals", "COUNT", "how many candidates", "1", {}, false, false},
-                   {"--machine", "NAME", "machine to plan for", "h200", {}, false, false},
-                   {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
-                   {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
+         {"--proposals", "COUNT", "how many candidates", "1", {}, false, false},
+         {"--machine", "NAME", "machine to plan for", "h200", {}, false, false},
+         {"--numerics",
+          "POLICY",
+          "which products are legal",
+          "reference",
+          {"reference", "high", "medium"},
+          false,
+          false},
+         {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         json_flag()},
     .run = run_plan,
 };
 

@@ -1,14 +1,14 @@
 // solstice propose: candidates to be measured on another machine.
 #include <fmt/format.h>
 
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 #include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/exit_codes.h"
 #include "cli/progress.h"
 #include "cli/stop_options.h"
 #include "cli/values.h"
-#include "flow/batch.h"
+#include "flow/batch/batch.h"
 
 namespace solstice::cli {
 namespace {
@@ -18,8 +18,9 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   const std::string& subject = in.get("RUN");
   out.left_out = in.left_out;
   if (subject.empty())
-    return fail(Code::bad_argument,
-                "RUN is empty; it takes a run of the store, `last`, or FILE.py for a new one (`solstice show` lists runs)");
+    return fail(
+        Code::bad_argument,
+        "RUN is empty; it takes a run of the store, `last`, or FILE.py for a new one (`solstice show` lists runs)");
   if (subject.find(".py") == subject.npos) {
     out.resume = subject;
     out.left_out.insert("FILE");
@@ -54,13 +55,15 @@ Result<flow::ProposeOptions> propose_options(const Invocation& in) {
   if (!out.out.empty() && !out.out.has_filename()) out.out = out.out.parent_path();  // "batch1/"
   out.again = in.flag("--again");
   out.give_up = in.flag("--give-up");
-  if (out.again && out.give_up) return fail(Code::bad_argument, "--again waits for what is in flight, --give-up does not: give one");
+  if (out.again && out.give_up)
+    return fail(Code::bad_argument, "--again waits for what is in flight, --give-up does not: give one");
   return out;
 }
 
 std::string proposed_text(const flow::ProposeOutcome& done) {
   std::string out = fmt::format("run {}: {} candidate{}", done.run, done.candidates, done.candidates == 1 ? "" : "s");
-  if (!done.folder.empty()) out += fmt::format(" in {}\n  solstice evaluate {}", done.folder.string(), done.folder.string());
+  if (!done.folder.empty())
+    out += fmt::format(" in {}\n  solstice evaluate {}", done.folder.string(), done.folder.string());
   if (!done.why.empty()) out += fmt::format("\n{}", done.why);
   if (done.skipped > 0) out += fmt::format("\n{} skipped: no gain expected", done.skipped);
   return out;
@@ -93,11 +96,23 @@ std::vector<Parameter> propose_parameters() {
       {"--out", "DIR", "where the batch goes [default: batch-ID]", "", {}, false, false},
       {"--trials", "N", "of the whole run; left out, a run that goes on has its own", "40", {}, false, false},
       {"--again", "", "nothing new: what is in flight, once more", "", {}, false, false},
-      {"--give-up", "", "do not wait for what is in flight; a result that comes after all is still taken", "", {}, false, false},
+      {"--give-up",
+       "",
+       "do not wait for what is in flight; a result that comes after all is still taken",
+       "",
+       {},
+       false,
+       false},
       {"--machine", "NAME", "of a new run: what it is to run on", "h200", {}, false, false},
       {"--numerics", "POLICY", "of a new run", "reference", {"reference", "high", "medium"}, false, false},
       {"--weights", "MODE", "of a new run", "live", {"live", "frozen"}, false, false},
-      {"--rewrites", "WHICH", "of a new run: whether rewritten equations are tried too", "on", {"on", "off"}, false, false},
+      {"--rewrites",
+       "WHICH",
+       "of a new run: whether rewritten equations are tried too",
+       "on",
+       {"on", "off"},
+       false,
+       false},
       {"--memory",
        "WHICH",
        "of a new run: whether what moves gained in other problems orders the search",
@@ -105,7 +120,13 @@ std::vector<Parameter> propose_parameters() {
        {"on", "off"},
        false,
        false},
-      {"--policy", "POLICY", "how the search chooses where to go on [default: the run's, else greedy]", "", {}, false, false},
+      {"--policy",
+       "POLICY",
+       "how the search chooses where to go on [default: the run's, else greedy]",
+       "",
+       {},
+       false,
+       false},
       {"--seed", "SEED", "of the policy", "1", {}, false, false},
       {"--store", "DIR", "another run store than the user's", "", {}, false, false},
   };
@@ -123,8 +144,10 @@ const Command solstice_commands_propose = {
     .name = "propose",
     .summary = "Propose candidates that are measured on another machine",
     .help =
-        "Writes a folder that `solstice evaluate` fills in on a machine with a GPU and `solstice absorb` takes back; then propose the "
-        "next. What is proposed is in the store first: a folder that comes back late, twice or never loses nothing and counts nothing "
+        "Writes a folder that `solstice evaluate` fills in on a machine with a GPU and `solstice absorb` takes back; "
+        "then propose the "
+        "next. What is proposed is in the store first: a folder that comes back late, twice or never loses nothing and "
+        "counts nothing "
         "twice. The module is one file: it is copied into the folder.",
     .example = "solstice propose examples/mlp.py --batch 8 --out batch1",
     .parameters = propose_parameters(),

@@ -4,10 +4,10 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/named_store.h"
-#include "cli/replay_chart.h"
-#include "cli/table.h"
 #include "cli/values.h"
-#include "flow/recorded_runs.h"
+#include "cli/view/replay_chart.h"
+#include "cli/view/table.h"
+#include "flow/history/recorded_runs.h"
 #include "search/comparison.h"
 
 namespace solstice::cli {
@@ -22,7 +22,8 @@ Status set_eps(const std::string& text, ReplayRule& rule) {
 }
 Status set_window(const std::string& text, ReplayRule& rule) {
   SOLSTICE_TRY(const int window, parse_window(text));
-  if (window == 0) return fail(Code::bad_argument, "--window is 0, which stops no search; leave it out, or name 1 or more trials");
+  if (window == 0)
+    return fail(Code::bad_argument, "--window is 0, which stops no search; leave it out, or name 1 or more trials");
   rule.stop.window = window;
   return success();
 }
@@ -71,7 +72,9 @@ Result<search::ComparisonOptions> comparison_options(const Invocation& in) {
     for (const ReplayRule& rule : budgets) out.budgets.push_back(rule.budget);
   }
   const std::string cost = in.get("--cost");
-  out.currency = cost == "trials" ? search::Currency::kTrials : cost == "tokens" ? search::Currency::kTokens : search::Currency::kSeconds;
+  out.currency = cost == "trials"   ? search::Currency::kTrials
+                 : cost == "tokens" ? search::Currency::kTokens
+                                    : search::Currency::kSeconds;
   if (in.has("--seed")) {
     SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
     out.seed = static_cast<uint64_t>(seed);
@@ -82,12 +85,13 @@ Result<search::ComparisonOptions> comparison_options(const Invocation& in) {
 std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.1f} %", *share * 100) : "-"; }
 
 std::string judged_table(const std::vector<Judged>& rows, const char* first, const char* second, bool front) {
-  std::vector<std::vector<std::string>> cells = {{first, second, "speedup", "retention", "trials saved", "seconds saved", "tokens saved",
-                                                  "gain", "over optimal", "regret", "coverage", front ? "front" : ""}};
+  std::vector<std::vector<std::string>> cells = {{first, second, "speedup", "retention", "trials saved",
+                                                  "seconds saved", "tokens saved", "gain", "over optimal", "regret",
+                                                  "coverage", front ? "front" : ""}};
   for (const Judged& row : rows) {
     cells.push_back({row.policy, row.rule, show_factor(row.speedup), percent(row.retention), percent(row.saved_trials),
-                     percent(row.saved_seconds), percent(row.saved_tokens), fmt::format("{:.2f}", row.gain), percent(row.over),
-                     percent(row.regret), percent(row.coverage), row.front ? "*" : ""});
+                     percent(row.saved_seconds), percent(row.saved_tokens), fmt::format("{:.2f}", row.gain),
+                     percent(row.over), percent(row.regret), percent(row.coverage), row.front ? "*" : ""});
   }
   return table(cells);
 }
@@ -98,8 +102,8 @@ std::string runs_table(const std::vector<search::Looked>& runs) {
   const auto time = [](Seconds t) { return t.value > 0 ? show(t) : "-"; };
   for (const search::Looked& run : runs) {
     cells.push_back({run.id, clip(run.problem, 32), run.policy, fmt::format("{:.0f}", run.spent.trials),
-                     fmt::format("{:.1f}", run.spent.seconds), time(run.original), time(run.bound), show_factor(run.speedup),
-                     std::to_string(run.hindsight)});
+                     fmt::format("{:.1f}", run.spent.seconds), time(run.original), time(run.bound),
+                     show_factor(run.speedup), std::to_string(run.hindsight)});
   }
   return table(cells);
 }
@@ -119,7 +123,8 @@ std::string curves_table(const std::vector<search::Curve>& curves) {
   for (const size_t mark : marks) cells[0].push_back(std::to_string(mark));
   for (const search::Curve& curve : curves) {
     cells.push_back({curve.policy});
-    for (const size_t mark : marks) cells.back().push_back(show_factor(curve.speedup[std::min(mark, curve.speedup.size() - 1)]));
+    for (const size_t mark : marks)
+      cells.back().push_back(show_factor(curve.speedup[std::min(mark, curve.speedup.size() - 1)]));
   }
   return table(cells);
 }
@@ -134,7 +139,8 @@ void print(const search::Comparison& c) {
 
 Result<int> run_replay(const Invocation& in) {
   SOLSTICE_TRY(const search::ComparisonOptions options, comparison_options(in));
-  if (in.has("RUN") && in.has("--problem")) return fail(Code::bad_argument, "runs are named one by one, or by --problem, not both");
+  if (in.has("RUN") && in.has("--problem"))
+    return fail(Code::bad_argument, "runs are named one by one, or by --problem, not both");
   SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_TRY(const flow::RecordedRuns runs, flow::recorded_runs(store, in.all("RUN"), in.get("--problem")));
   SOLSTICE_TRY(search::Comparison comparison, search::compare(runs.records, options));
@@ -142,7 +148,8 @@ Result<int> run_replay(const Invocation& in) {
     comparison.notes.push_back(fmt::format("{} finished runs keep no search; they are left out", runs.without_search));
   if (!options.policies.empty()) {
     comparison.notes.push_back(
-        "a replayed policy chooses among recorded candidates alone; coverage is the share of its decisions that the record could answer");
+        "a replayed policy chooses among recorded candidates alone; coverage is the share of its decisions that the "
+        "record could answer");
   }
   if (in.json())
     fmt::print("{}\n", to_json(comparison).dump(2));
@@ -159,15 +166,22 @@ const Command solstice_commands_replay = {
     .name = "replay",
     .summary = "Decide recorded runs again: stop rules, policies, shared budgets",
     .help =
-        "RUN is an id, the start of one, or `last`; without any, all finished runs of the store. Nothing is compiled or measured. Lists are "
-        "separated by commas, and every combination of --eps, --window, --roi and --budget is a row; each part of it ends a search by "
+        "RUN is an id, the start of one, or `last`; without any, all finished runs of the store. Nothing is compiled "
+        "or measured. Lists are "
+        "separated by commas, and every combination of --eps, --window, --roi and --budget is a row; each part of it "
+        "ends a search by "
         "itself.\n"
-        "Retention is the geometric mean of the speedups at the stop over those at the end of the record, gain is retention times the fixed "
-        "cost over the cost. The hindsight-optimal stop is the first at which the final speedup is reached, within 0.5 %: `over optimal` is "
-        "the cost over that of these stops, `regret` the share that was spent behind them. Rows marked * are on the Pareto front of cost "
+        "Retention is the geometric mean of the speedups at the stop over those at the end of the record, gain is "
+        "retention times the fixed "
+        "cost over the cost. The hindsight-optimal stop is the first at which the final speedup is reached, within 0.5 "
+        "%: `over optimal` is "
+        "the cost over that of these stops, `regret` the share that was spent behind them. Rows marked * are on the "
+        "Pareto front of cost "
         "and retention.\n"
-        "--policy replays another policy: it may only choose among candidates that the run tried, gets the recorded results, and `coverage` "
-        "is the share of its decisions that the record could answer (not where a node's recorded children are used up). It says how well a "
+        "--policy replays another policy: it may only choose among candidates that the run tried, gets the recorded "
+        "results, and `coverage` "
+        "is the share of its decisions that the record could answer (not where a node's recorded children are used "
+        "up). It says how well a "
         "policy chooses, not what it would have found.",
     .example = "solstice replay --eps 0.1,0.25,1 --window 4,8,12 --policy mcts --svg replay.svg",
     .parameters =
@@ -188,10 +202,22 @@ const Command solstice_commands_replay = {
           {},
           false,
           false},
-         {"--roi", "LIST", "stop when the next trial is expected to bring less log-gain than this, at most 1", "", {}, false, false},
+         {"--roi",
+          "LIST",
+          "stop when the next trial is expected to bring less log-gain than this, at most 1",
+          "",
+          {},
+          false,
+          false},
          {"--budget", "LIST", "stop after 20trials, 60s or 2m; of --schedule, for each problem", "", {}, false, false},
          {"--least", "COUNT", "trials before --eps, --window or --roi may stop a search", "1", {}, false, false},
-         {"--schedule", "SCHEDULER", "share one budget out over the runs: log-gain, with parameters; may be repeated", "", {}, false, true},
+         {"--schedule",
+          "SCHEDULER",
+          "share one budget out over the runs: log-gain, with parameters; may be repeated",
+          "",
+          {},
+          false,
+          true},
          {"--cost", "COST", "what costs are compared in", "seconds", {"trials", "seconds", "tokens"}, false, false},
          {"--seed", "SEED", "of replayed policies; the recorded one by default", "", {}, false, false},
          {"--svg", "FILE", "draw cost saved against retention, and the best so far", "", {}, false, false},

@@ -26,7 +26,9 @@ Result<const ir::Rewrite*> chosen(const std::string& name) {
   return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`; choose from {}", name, choices()));
 }
 
-Json cost_json(const ir::Cost& cost) { return Json::object().set("operations", cost.operations).set("bytes", cost.bytes); }
+Json cost_json(const ir::Cost& cost) {
+  return Json::object().set("operations", cost.operations).set("bytes", cost.bytes);
+}
 
 Json site_json(const ir::Site& site) {
   return Json::object()
@@ -47,14 +49,16 @@ Json sites_json(const std::vector<ir::Site>& sites) {
 std::string effect(double saved, double whole, const char* what) {
   const double size = std::abs(saved);
   const std::string share = whole > 0 && size > 0 ? fmt::format(" ({:.1f} %)", 100 * size / whole) : "";
-  return saved < 0 ? fmt::format("costs {:.4g}{} more {}", size, share, what) : fmt::format("saves {:.4g}{} {}", size, share, what);
+  return saved < 0 ? fmt::format("costs {:.4g}{} more {}", size, share, what)
+                   : fmt::format("saves {:.4g}{} {}", size, share, what);
 }
 
 void print_sites(const std::vector<ir::Site>& sites, const ir::Cost& whole) {
   for (const ir::Site& site : sites) {
     fmt::print("{}: {}\n  {}\n", site.rewrite->name, site.description, site.where);
     if (!site.comment.empty()) fmt::print("  {}\n", site.comment);
-    fmt::print("  {}, {}\n", effect(site.saved.operations, whole.operations, "operations"), effect(site.saved.bytes, whole.bytes, "bytes"));
+    fmt::print("  {}, {}\n", effect(site.saved.operations, whole.operations, "operations"),
+               effect(site.saved.bytes, whole.bytes, "bytes"));
   }
 }
 
@@ -77,7 +81,8 @@ Result<ir::Equivalence> checked(const ir::BoundText& before, const ir::BoundText
   options.point_operations = options.most_operations = 2'000'000'000;
   const ir::Equivalence meaning = ir::same_meaning(before.tree, after.tree, options);
   if (meaning.verdict != ir::Verdict::kRefuted) return meaning;
-  return fail(Code::internal, "the rewritten program means something else; this is a bug of a rewrite: " + meaning.reason);
+  return fail(Code::internal,
+              "the rewritten program means something else; this is a bug of a rewrite: " + meaning.reason);
 }
 
 Result<int> apply_rewrites(const Invocation& in, const ir::BoundText& subject) {
@@ -103,14 +108,15 @@ Result<int> apply_rewrites(const Invocation& in, const ir::BoundText& subject) {
   }
   if (!in.has("--out")) fmt::print("{}", text);
   for (const ir::Site& step : rewritten.steps) fmt::print(stderr, "{}: {}\n", step.rewrite->name, step.description);
-  fmt::print(stderr, "{} rewrites{}; operations {:.4g} -> {:.4g}, bytes {:.4g} -> {:.4g}; meaning {}: {}\n", rewritten.steps.size(),
-             rewritten.finished ? "" : " (stopped at the limit)", before.operations, after.operations, before.bytes, after.bytes,
-             name_of(meaning.verdict), meaning.reason);
+  fmt::print(stderr, "{} rewrites{}; operations {:.4g} -> {:.4g}, bytes {:.4g} -> {:.4g}; meaning {}: {}\n",
+             rewritten.steps.size(), rewritten.finished ? "" : " (stopped at the limit)", before.operations,
+             after.operations, before.bytes, after.bytes, name_of(meaning.verdict), meaning.reason);
   return 0;
 }
 
 Result<int> run_rewrite(const Invocation& in) {
-  if (in.has("--out") && !in.has("--apply")) return fail(Code::bad_argument, "`--out` writes what `--apply` makes; give `--apply all`");
+  if (in.has("--out") && !in.has("--apply"))
+    return fail(Code::bad_argument, "`--out` writes what `--apply` makes; give `--apply all`");
   SOLSTICE_TRY(ir::BoundText loaded, load_subject(in.get("FILE")));
   SOLSTICE_TRY(const ir::BoundText subject, ir::rewritable(std::move(loaded)));
   return in.has("--apply") ? apply_rewrites(in, subject) : list_sites(in, subject);
@@ -123,15 +129,19 @@ const Command solstice_commands_rewrite = {
     .name = "rewrite",
     .summary = "Show or apply algebraic rewrites: the same outputs from cheaper equations",
     .help =
-        "Without --apply: what applies where, with the operations saved and the bytes that the equations would read and write "
-        "less if each ran alone; some places cost more, and `--apply all` leaves these. With it: applies one rewrite, or all, until nothing more is saved, checks the result against the "
-        "original by interpretation, and prints it; the steps go to stderr. Every rewrite holds for all finite inputs and weights; "
+        "Without --apply: what applies where, with the operations saved and the bytes that the equations would read "
+        "and write "
+        "less if each ran alone; some places cost more, and `--apply all` leaves these. With it: applies one rewrite, "
+        "or all, until nothing more is saved, checks the result against the "
+        "original by interpretation, and prints it; the steps go to stderr. Every rewrite holds for all finite inputs "
+        "and weights; "
         "docs/rewrites.md lists them.",
     .example = "solstice rewrite examples/linear_gelu.py --apply all",
-    .parameters = {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
-                   {"--apply", "NAME", "a rewrite, or `all`", "", {}, false, false},
-                   {"--out", "PROGRAM", "write the rewritten program there instead of printing it", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
+         {"--apply", "NAME", "a rewrite, or `all`", "", {}, false, false},
+         {"--out", "PROGRAM", "write the rewritten program there instead of printing it", "", {}, false, false},
+         json_flag()},
     .run = run_rewrite,
 };
 

@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/progress.h"
-#include "cli/table.h"
 #include "cli/values.h"
-#include "flow/run_program.h"
+#include "cli/view/table.h"
+#include "flow/run/run_program.h"
 #include "lang/embed.h"
 #include "record/kernel_trace.h"
 
@@ -29,7 +29,9 @@ Result<flow::OptimizeOptions> run_options(const Invocation& in) {
   return options;
 }
 
-bool usable(const search::Measurement& m) { return m.state == TrialState::kVerified || m.state == TrialState::kPredicted; }
+bool usable(const search::Measurement& m) {
+  return m.state == TrialState::kVerified || m.state == TrialState::kPredicted;
+}
 
 std::string text_of_trace(const Json& record) {
   const Result<KernelTrace> trace = from_json<KernelTrace>(record);
@@ -41,7 +43,8 @@ std::string text_of(const flow::ProgramRun& done) {
   const search::Measurement& m = done.measurement;
   std::string out = enum_name(m.state);
   if (usable(m)) out += fmt::format(": {}", show(m.time));
-  if (usable(m) && done.original) out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
+  if (usable(m) && done.original)
+    out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
   if (const Json* trace = m.record.find("trace")) out += "\n" + text_of_trace(*trace);
   return m.detail.empty() ? out : out + "\n" + m.detail;
@@ -71,18 +74,21 @@ const Command solstice_commands_run = {
     .name = "run",
     .summary = "Verify and time a scheduled program",
     .help =
-        "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on a "
-        "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. Exit "
+        "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on "
+        "a "
+        "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. "
+        "Exit "
         "code 2 when it is illegal, does not compile, or computes something else.",
     .example = "solstice run program.ucut --of examples/linear_gelu.py",
-    .parameters = {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
-                   {"--of", "FILE", "the module it computes, and optionally :Class", "", {}, false, false},
-                   {"--device", "NAME", "where it runs; model predicts", "auto", {"auto", "gpu", "model"}, false, false},
-                   {"--machine", "NAME", "machine description", "", {}, false, false},
-                   {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
-                   {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
-                   {"--out", "DIR", "keep the plan and cubins there", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
+         {"--of", "FILE", "the module it computes, and optionally :Class", "", {}, false, false},
+         {"--device", "NAME", "where it runs; model predicts", "auto", {"auto", "gpu", "model"}, false, false},
+         {"--machine", "NAME", "machine description", "", {}, false, false},
+         {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
+         {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         {"--out", "DIR", "keep the plan and cubins there", "", {}, false, false},
+         json_flag()},
     .run = run_run,
 };
 

@@ -52,8 +52,9 @@ void print_meaning(const ir::Equivalence& meaning) {
   for (const ir::Counterexample& e : meaning.counterexamples) {
     std::vector<std::string> dims;
     for (const auto& [name, size] : e.dims) dims.push_back(fmt::format("{}={}", name, size));
-    fmt::print("  {}[{}]: {:.9g} in the problem, {:.9g} in the candidate; inputs: {}{}{}\n", e.tensor, fmt::join(e.index, ","), e.problem,
-               e.candidate, e.family, dims.empty() ? "" : "; at ", fmt::join(dims, ", "));
+    fmt::print("  {}[{}]: {:.9g} in the problem, {:.9g} in the candidate; inputs: {}{}{}\n", e.tensor,
+               fmt::join(e.index, ","), e.problem, e.candidate, e.family, dims.empty() ? "" : "; at ",
+               fmt::join(dims, ", "));
   }
   for (const std::string& branch : meaning.uncovered) fmt::print("  taken one way only: {}\n", branch);
 }
@@ -81,7 +82,8 @@ const Command solstice_commands_same = {
     .name = "same",
     .summary = "Does a program compute what another does: proved, tested, refuted or unknown",
     .help =
-        "The verdict that a candidate gets before anything is compiled (docs/language.md, section 10), with where the two differ "
+        "The verdict that a candidate gets before anything is compiled (docs/language.md, section 10), with where the "
+        "two differ "
         "if they do. The interfaces must be the same. Exit code 0: proved or tested; 2: refuted or unknown.",
     .example = "solstice same examples/linear_gelu.py program.ucut",
     .parameters = {{"PROBLEM", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},

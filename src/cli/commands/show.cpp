@@ -7,19 +7,21 @@
 #include "cli/command.h"
 #include "cli/harmless.h"
 #include "cli/named_store.h"
-#include "cli/run_page.h"
-#include "cli/run_tree.h"
-#include "cli/run_view.h"
-#include "cli/table.h"
 #include "cli/values.h"
-#include "flow/agent_choice.h"
-#include "flow/report_text.h"
+#include "cli/view/run_page.h"
+#include "cli/view/run_tree.h"
+#include "cli/view/run_view.h"
+#include "cli/view/table.h"
+#include "flow/run/agent/agent_choice.h"
+#include "flow/run/report/report_text.h"
 #include "store/store.h"
 
 namespace solstice::cli {
 namespace {
 
-std::string outcome(const RunRecord& run) { return run.state == RunState::kFinished ? enum_name(run.outcome) : enum_name(run.state); }
+std::string outcome(const RunRecord& run) {
+  return run.state == RunState::kFinished ? enum_name(run.outcome) : enum_name(run.state);
+}
 
 std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }
 
@@ -41,8 +43,8 @@ Status show_list(store::Store& store, bool json) {
     const RunRecord& run = *listed.run;
     all.push(to_json(run));
     const double speedup = run.summary.at("speedup").as_double();
-    rows.push_back(
-        {run.id, clip(run.problem, 32), outcome(run), run.device, speedup > 0 ? show_factor(speedup) : "-", first_line(run.reason)});
+    rows.push_back({run.id, clip(run.problem, 32), outcome(run), run.device, speedup > 0 ? show_factor(speedup) : "-",
+                    first_line(run.reason)});
   }
   if (json) {
     fmt::print("{}\n", all.dump(2));
@@ -59,9 +61,11 @@ Status print_run(const RunRecord& run) {
   const std::string& agent = run.options.at("agent").as_string();
   const std::string reason = run.reason.empty() ? "" : ": " + harmless_lines(run.reason);
   fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, harmless(run.problem), outcome(run), reason);
-  fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", harmless(run.machine), harmless(run.device), run.started, run.finished);
+  fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", harmless(run.machine), harmless(run.device), run.started,
+             run.finished);
   if (!run.folder.empty()) fmt::print("folder   {}\n", harmless(run.folder));
-  if (!run.command.empty()) fmt::print("command  {}\n", harmless_lines(flow::shell_text(run.working_folder, run.command)));
+  if (!run.command.empty())
+    fmt::print("command  {}\n", harmless_lines(flow::shell_text(run.working_folder, run.command)));
   if (!agent.empty()) fmt::print("agent    {}\n", harmless(agent + " " + terms.text()));
   for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
   return success();
@@ -69,10 +73,12 @@ Status print_run(const RunRecord& run) {
 
 std::string trials_table(const std::vector<TrialRecord>& trials) {
   std::vector<std::vector<std::string>> rows = {{"trial", "state", "measured", "predicted", "compile", "what"}};
-  const bool several = std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.gpu.has_value(); });
+  const bool several =
+      std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.gpu.has_value(); });
   if (several) rows[0].insert(rows[0].begin() + 2, "gpu");
   for (const TrialRecord& t : trials) {
-    rows.push_back({std::to_string(t.number), enum_name(t.state), time_text(t.measured), time_text(t.predicted), show(t.compile_time),
+    rows.push_back({std::to_string(t.number), enum_name(t.state), time_text(t.measured), time_text(t.predicted),
+                    show(t.compile_time),
                     t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
     if (several) rows.back().insert(rows.back().begin() + 2, t.gpu ? std::to_string(*t.gpu) : "-");
   }
@@ -86,7 +92,8 @@ Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number
     if (!json) fmt::print("{}\n", harmless_lines(t.program));  // as text, beside its escaped form in the record
     return 0;
   }
-  return fail(Code::not_found, fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
+  return fail(Code::not_found,
+              fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
 }
 
 Status show_tree(const RunView& view, const Invocation& in) {
@@ -120,7 +127,8 @@ Result<int> show_search(const store::LoadedRun& loaded, const Invocation& in) {
 Status check_options(const Invocation& in) {
   const bool search = in.has("--tree") || in.has("--html");
   if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");
-  if (search && in.has("--trial")) return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
+  if (search && in.has("--trial"))
+    return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
   for (const char* option : {"--depth", "--only-usable"}) {
     if (in.has(option) && (!in.has("--tree") || in.json())) {
       return fail(Code::bad_argument, fmt::format("{} goes with the text of --tree", option));
@@ -158,9 +166,12 @@ const Command solstice_commands_show = {
     .name = "show",
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
-        "RUN is an id, the start of one, or `last`: the newest, without those that failed before their search. Without RUN the newest 50 are listed; one whose record cannot be read is listed as "
-        "`damaged`. The tree has a line a node: its number, state, time, factor over the original, and the move that made it. The page "
-        "shows the same with each node's program, changes, verdict and samples, the best so far and the time line; it is one file and "
+        "RUN is an id, the start of one, or `last`: the newest, without those that failed before their search. Without "
+        "RUN the newest 50 are listed; one whose record cannot be read is listed as "
+        "`damaged`. The tree has a line a node: its number, state, time, factor over the original, and the move that "
+        "made it. The page "
+        "shows the same with each node's program, changes, verdict and samples, the best so far and the time line; it "
+        "is one file and "
         "loads nothing.",
     .example = "solstice show last --tree",
     .parameters = {{"RUN", "", "which run", "", {}, false, false},

@@ -30,11 +30,18 @@ const Command solstice_commands_sol = {
         "io: bytes that every algorithm must move. work: operations of these equations on the fastest legal units. "
         "practical: measured ceilings, fusion, L2 and launches. Needs no GPU.",
     .example = "solstice sol examples/linear_gelu.py --machine h200",
-    .parameters = {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
-                   {"--machine", "NAME", "machine to bound it on", "h200", {}, false, false},
-                   {"--numerics", "POLICY", "which products are legal", "reference", {"reference", "high", "medium"}, false, false},
-                   {"--weights", "MODE", "frozen: parameters may be prepared at load", "live", {"live", "frozen"}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
+         {"--machine", "NAME", "machine to bound it on", "h200", {}, false, false},
+         {"--numerics",
+          "POLICY",
+          "which products are legal",
+          "reference",
+          {"reference", "high", "medium"},
+          false,
+          false},
+         {"--weights", "MODE", "frozen: parameters may be prepared at load", "live", {"live", "frozen"}, false, false},
+         json_flag()},
     .run = run_sol,
 };
 

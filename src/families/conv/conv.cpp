@@ -13,7 +13,12 @@ namespace {
 
 const std::vector<KnobSpec>& conv_knobs() {
   static const std::vector<KnobSpec> specs = {
-      {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
+      {"math",
+       "name",
+       {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"},
+       "",
+       "auto",
+       "how products are computed"},
       {"tile", "size", {}, "MxN, MxNxK", "auto", "output pixels x output channels x depth of a block", 2, 3},
       {"cluster",
        "size",
@@ -24,7 +29,12 @@ const std::vector<KnobSpec>& conv_knobs() {
        2,
        3},
       {"stages", "int", {}, "2..8; backend=cutlass: as many as fit", "auto", "tiles in flight"},
-      {"split", "name", {"none", "parity"}, "", "auto", "parity: a transposed convolution as one convolution a residue"},
+      {"split",
+       "name",
+       {"none", "parity"},
+       "",
+       "auto",
+       "parity: a transposed convolution as one convolution a residue"},
       {"schedule", "name", {"sm90", "sm80"}, "", "sm90", "backend=cutlass: copy engine and wgmma, or the 2.x kernels"},
       {"backend", "name", {"lean", "cutlass"}, "", "auto", "whose kernels"},
   };
@@ -48,11 +58,14 @@ const std::vector<Rule<LeanConv>>& lean_conv_rules() {
   static const std::vector<Rule<LeanConv>> rules = {
       {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
        [](const LeanConv& c) { return !shares_one_operand(c.cluster); },
-       [](const LeanConv& c) { return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", fmt::join(c.cluster, "x")); },
+       [](const LeanConv& c) {
+         return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", fmt::join(c.cluster, "x"));
+       },
        [](LeanConv& c) {
          c.cluster = {2, 1};
        }},
-      {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots", [](const LeanConv& c) { return c.stages < 2 || c.stages > 8; },
+      {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
+       [](const LeanConv& c) { return c.stages < 2 || c.stages > 8; },
        [](const LeanConv& c) { return fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", c.stages); },
        [](LeanConv& c) { c.stages = std::clamp<int64_t>(c.stages, 2, 8); }}};
   return rules;
@@ -75,14 +88,16 @@ void check_conv(const Context& context, const ir::Kernel& kernel, Diagnostics& d
 
 std::vector<RuleText> conv_rules() {
   std::vector<RuleText> out = texts_of(lean_conv_rules());
-  for (const auto& others : {math_rules(), texts_of(conv::cutlass_rules())}) out.insert(out.end(), others.begin(), others.end());
+  for (const auto& others : {math_rules(), texts_of(conv::cutlass_rules())})
+    out.insert(out.end(), others.begin(), others.end());
   return out;
 }
 
 }  // namespace
 
 extern const Family solstice_families_conv;
-const Family solstice_families_conv = declared_family(
-    "conv", "convolutions of one to three dimensions, forward, transposed, grouped, depthwise", conv_knobs, check_conv, conv_rules);
+const Family solstice_families_conv =
+    declared_family("conv", "convolutions of one to three dimensions, forward, transposed, grouped, depthwise",
+                    conv_knobs, check_conv, conv_rules);
 
 }  // namespace solstice::families

@@ -25,7 +25,9 @@ class Reader {
   }
 
  private:
-  bool is_free(int id) const { return std::find(equation_.free.begin(), equation_.free.end(), id) != equation_.free.end(); }
+  bool is_free(int id) const {
+    return std::find(equation_.free.begin(), equation_.free.end(), id) != equation_.free.end();
+  }
   bool is_summed(int id) const { return std::find(sum_.binders.begin(), sum_.binders.end(), id) != sum_.binders.end(); }
   int64_t extent(int id) const { return equation_.indices[static_cast<size_t>(id)].extent; }
   static bool occurs(const ir::Expr& read, int id) {
@@ -102,7 +104,8 @@ std::optional<Convolution> find_convolution(const ir::Program& program, const ir
   for (const int id : kernel.equations) {
     const ir::Equation& equation = program.equation(id);
     ir::walk(equation.rhs, [&](const ir::Expr& e) {
-      if (e.op != Op::kReduce || e.reducer != ir::Reducer::kSum || e.args[0]->op != Op::kMul || !seen.insert(&e).second) return;
+      if (e.op != Op::kReduce || e.reducer != ir::Reducer::kSum || e.args[0]->op != Op::kMul || !seen.insert(&e).second)
+        return;
       const ir::Expr &first = *e.args[0]->args[0], &second = *e.args[0]->args[1];
       if (first.op != Op::kRead || second.op != Op::kRead) return;
       auto one = Reader(equation, e, first, second).read();

@@ -35,35 +35,50 @@ void add_problem_rules(Rules& out) {
   out.push_back(error_rule<CutlassConv>(
       "conv.groups", "E114", "for sm_90a there are no groups; the 2.x kernels have them (depthwise ones of f16 alone)",
       [](const CutlassConv& c) { return c.groups > 1 && (is_sm90(c) || (c.is_depthwise() && c.dtype != DType::kF16)); },
-      [](const CutlassConv& c) { return fmt::format("{} groups of {} with `{}`", c.groups, name_of(c.dtype), schedule_text(c)); }));
+      [](const CutlassConv& c) {
+        return fmt::format("{} groups of {} with `{}`", c.groups, name_of(c.dtype), schedule_text(c));
+      }));
   out.push_back(error_rule<CutlassConv>(
       "conv.types", "E118", "operands are f16, bf16, f32 (as TF32) or i8; gradients for sm_90a are of 16-bit ones",
       [](const CutlassConv& c) { return !legal_type(c); },
       [](const CutlassConv& c) {
-        return fmt::format("a {} of {} with `{}`", is_gradient(c) ? "gradient" : "convolution", name_of(c.dtype), schedule_text(c));
+        return fmt::format("a {} of {} with `{}`", is_gradient(c) ? "gradient" : "convolution", name_of(c.dtype),
+                           schedule_text(c));
       }));
   out.push_back(error_rule<CutlassConv>(
       "conv.data_gradient_stride", "E114", "a data gradient (a transposed convolution) for sm_90a has stride 1",
       [](const CutlassConv& c) { return is_sm90(c) && c.direction == Direction::kDataGradient && c.stride > 1; },
-      [](const CutlassConv& c) { return fmt::format("a transposed convolution of stride {} with `schedule=sm90`", c.stride); }));
+      [](const CutlassConv& c) {
+        return fmt::format("a transposed convolution of stride {} with `schedule=sm90`", c.stride);
+      }));
   out.push_back(problem_rule<CutlassConv>(
-      "conv.strided_dilated_gradient", "E114", "a strided data gradient, which only the 2.x kernels have, has no dilation",
+      "conv.strided_dilated_gradient", "E114",
+      "a strided data gradient, which only the 2.x kernels have, has no dilation",
       [](const CutlassConv& c) { return c.direction == Direction::kDataGradient && c.stride > 1 && c.dilation > 1; },
-      [](const CutlassConv& c) { return fmt::format("a transposed convolution of stride {} and dilation {}", c.stride, c.dilation); }));
+      [](const CutlassConv& c) {
+        return fmt::format("a transposed convolution of stride {} and dilation {}", c.stride, c.dilation);
+      }));
   out.push_back(error_rule<CutlassConv>(
       "conv.alignment", "E114",
-      "for sm_90a input channels and filters are multiples of 16 bytes (innermost in memory); the 2.x kernels take few channels as they are",
+      "for sm_90a input channels and filters are multiples of 16 bytes (innermost in memory); the 2.x kernels take few "
+      "channels as they are",
       [](const CutlassConv& c) {
         return is_sm90(c) && (c.channels * size_of(c.dtype) % 16 != 0 || c.filters * size_of(c.dtype) % 16 != 0);
       },
-      [](const CutlassConv& c) { return fmt::format("{} channels and {} filters of {}", c.channels, c.filters, name_of(c.dtype)); }));
+      [](const CutlassConv& c) {
+        return fmt::format("{} channels and {} filters of {}", c.channels, c.filters, name_of(c.dtype));
+      }));
   out.push_back(error_rule<CutlassConv>(
       "conv.offsets", "E114",
-      "for sm_90a pads and dilated extents of the filter are below 65536, 256 or 16 (one, two or three dimensions): the copy engine's "
+      "for sm_90a pads and dilated extents of the filter are below 65536, 256 or 16 (one, two or three dimensions): "
+      "the copy engine's "
       "descriptor holds no more",
-      [](const CutlassConv& c) { return is_sm90(c) && (c.pad >= most_offset(c) || (c.extent - 1) * c.dilation >= most_offset(c)); },
       [](const CutlassConv& c) {
-        return fmt::format("pad {}, filter extent {}, dilation {} in {} dimensions", c.pad, c.extent, c.dilation, c.rank);
+        return is_sm90(c) && (c.pad >= most_offset(c) || (c.extent - 1) * c.dilation >= most_offset(c));
+      },
+      [](const CutlassConv& c) {
+        return fmt::format("pad {}, filter extent {}, dilation {} in {} dimensions", c.pad, c.extent, c.dilation,
+                           c.rank);
       }));
   out.push_back(error_rule<CutlassConv>(
       "conv.bytes", "E114", "the 2.x kernels address tensors below 2^31 bytes",
@@ -74,16 +89,18 @@ void add_problem_rules(Rules& out) {
 void add_knob_rules(Rules& out) {
   out.push_back(error_rule<CutlassConv>(
       "conv.tile", "E111",
-      "the rows of a tile are 64, 128 or 256, its columns a multiple of 16 up to 256, its k one of an instruction's (16 of 16-bit, 8 of "
+      "the rows of a tile are 64, 128 or 256, its columns a multiple of 16 up to 256, its k one of an instruction's "
+      "(16 of 16-bit, 8 of "
       "TF32, 32 of 8-bit operands) up to 256",
       [](const CutlassConv& c) {
-        return (c.tile_m != 64 && c.tile_m != 128 && c.tile_m != 256) || c.tile_n % 16 != 0 || c.tile_n < 16 || c.tile_n > 256 ||
-               c.tile_k % c.k_instruction() != 0 || c.tile_k < 1 || c.tile_k > 256;
+        return (c.tile_m != 64 && c.tile_m != 128 && c.tile_m != 256) || c.tile_n % 16 != 0 || c.tile_n < 16 ||
+               c.tile_n > 256 || c.tile_k % c.k_instruction() != 0 || c.tile_k < 1 || c.tile_k > 256;
       },
       [](const CutlassConv& c) { return fmt::format("no kernel for `{}` of {}", tile_text(c), name_of(c.dtype)); }));
   out.push_back(error_rule<CutlassConv>(
       "conv.registers", "E111",
-      "for sm_90a one warpgroup holds the whole tile: fewer than 256 sums a thread, or wgmma is serialised and sums are spilled",
+      "for sm_90a one warpgroup holds the whole tile: fewer than 256 sums a thread, or wgmma is serialised and sums "
+      "are spilled",
       [](const CutlassConv& c) { return is_sm90(c) && c.accumulators() > 255; },
       [](const CutlassConv& c) { return fmt::format("`{}`: {} sums a thread", tile_text(c), c.accumulators()); }));
   append(out, cluster_rules<CutlassConv>());
@@ -110,7 +127,9 @@ int64_t CutlassConv::stage_bytes() const {
 }
 
 // The epilogue of the 2.x kernels takes the place of the stages once these are used up.
-int64_t CutlassConv::epilogue_bytes() const { return is_sm90(*this) ? stored_through_shared(epilogue, tile_m, tile_n, false) : 0; }
+int64_t CutlassConv::epilogue_bytes() const {
+  return is_sm90(*this) ? stored_through_shared(epilogue, tile_m, tile_n, false) : 0;
+}
 
 std::vector<KnobAxis<CutlassConv>> CutlassConv::axes() {
   using C = CutlassConv;

@@ -20,13 +20,16 @@ Bytes bytes_of(const ir::Program& program, const std::map<int, double>& elements
 Result<Cost> cost_of(const Context& context, const ir::Kernel& kernel) {
   const ir::Program& program = context.program;
   const std::vector<int> left = codegen::materialised(program, kernel);
-  const auto contains = [](const std::vector<int>& list, int id) { return std::find(list.begin(), list.end(), id) != list.end(); };
+  const auto contains = [](const std::vector<int>& list, int id) {
+    return std::find(list.begin(), list.end(), id) != list.end();
+  };
   std::vector<int> written;
   for (const int id : kernel.equations) written.push_back(program.equation(id).target);
   std::map<int, double> reads, writes;
   for (const ir::EquationCount& each : ir::count(program).equations) {
     if (!contains(kernel.equations, each.equation)) continue;
-    if (const int target = program.equation(each.equation).target; contains(left, target)) writes[target] += each.elements;
+    if (const int target = program.equation(each.equation).target; contains(left, target))
+      writes[target] += each.elements;
     for (const ir::ReadCount& read : each.reads) {
       if (!contains(written, read.tensor)) reads[read.tensor] = std::max(reads[read.tensor], read.elements);
     }

@@ -19,7 +19,12 @@ const std::vector<KnobSpec>& cuda_knobs() {
       {"block", "tuple", {}, "up to three sizes", "", "threads a block"},
       {"cluster", "tuple", {}, "up to three sizes", "1", "blocks a cluster"},
       {"smem", "int", {}, "0..the machine's limit", "0", "bytes of dynamic shared memory"},
-      {"tma", "tuple", {}, "tensor(box=..., swizzle=...)", "none", "tensors that are passed as TMA descriptors in their place"},
+      {"tma",
+       "tuple",
+       {},
+       "tensor(box=..., swizzle=...)",
+       "none",
+       "tensors that are passed as TMA descriptors in their place"},
   };
   return specs;
 }

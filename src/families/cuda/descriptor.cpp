@@ -27,12 +27,15 @@ int swizzle_of(const ir::KnobValue* written) {
 Result<std::vector<int64_t>> box_of(const ir::KnobValue& entry) {
   const ir::Knobs members{entry.members};
   for (const auto& [name, value] : entry.members) {
-    if (name != "box" && name != "swizzle") return illegal("`{}` has no `{}`: there are `box` and `swizzle`", entry.text, name);
+    if (name != "box" && name != "swizzle")
+      return illegal("`{}` has no `{}`: there are `box` and `swizzle`", entry.text, name);
   }
   std::vector<int64_t> box = members.size_or("box", {});
-  if (const ir::KnobValue* const one = members.find("box"); one && one->kind == ir::KnobValue::Kind::kInt) box = {one->integer};
+  if (const ir::KnobValue* const one = members.find("box"); one && one->kind == ir::KnobValue::Kind::kInt)
+    box = {one->integer};
   const bool fits = std::all_of(box.begin(), box.end(), [](int64_t v) { return v > 0 && v <= kMostBox; });
-  if (box.empty() || box.size() > 5 || !fits) return illegal("`{}` needs a box of one to five extents of 1 to 256", entry.text);
+  if (box.empty() || box.size() > 5 || !fits)
+    return illegal("`{}` needs a box of one to five extents of 1 to 256", entry.text);
   if (box.size() != entry.shape.size()) {
     return illegal("`{}` has {} dimensions and its box {}", entry.text, entry.shape.size(), box.size());
   }
@@ -54,17 +57,21 @@ Status check_layout(const ir::KnobValue& entry, const std::vector<size_t>& order
   const int64_t size = size_of(map.dtype);
   const size_t inner = order[0];
   if (entry.shape[inner] > 1 && entry.strides[inner] != 1) {
-    return illegal("`{}` has no dimension whose elements are neighbours: the smallest stride is {}", entry.text, entry.strides[inner]);
+    return illegal("`{}` has no dimension whose elements are neighbours: the smallest stride is {}", entry.text,
+                   entry.strides[inner]);
   }
   for (const int64_t stride : map.strides) {
-    if (stride < 0 || stride % kAlignment != 0) return illegal("`{}` has a stride of {} bytes, no multiple of 16", entry.text, stride);
+    if (stride < 0 || stride % kAlignment != 0)
+      return illegal("`{}` has a stride of {} bytes, no multiple of 16", entry.text, stride);
   }
-  if (map.offset % kAlignment != 0) return illegal("`{}` begins {} bytes into its tensor, no multiple of 16", entry.text, map.offset);
+  if (map.offset % kAlignment != 0)
+    return illegal("`{}` begins {} bytes into its tensor, no multiple of 16", entry.text, map.offset);
   const int64_t row = map.box[0] * size;
   if (row % kAlignment != 0)
     return illegal("the box of `{}` is {} bytes along its innermost dimension, no multiple of 16", entry.text, row);
   if (map.swizzle > 0 && row > map.swizzle) {
-    return illegal("the box of `{}` is {} bytes along its innermost dimension, more than `swizzle={}`", entry.text, row, map.swizzle);
+    return illegal("the box of `{}` is {} bytes along its innermost dimension, more than `swizzle={}`", entry.text, row,
+                   map.swizzle);
   }
   return success();
 }

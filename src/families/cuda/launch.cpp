@@ -43,7 +43,8 @@ std::string text_of(const Extents& e) {
 }
 
 bool is_box(const Extents& e) {
-  return e.integers && e.values.size() <= 3 && std::all_of(e.values.begin(), e.values.end(), [](int64_t v) { return v > 0; });
+  return e.integers && e.values.size() <= 3 &&
+         std::all_of(e.values.begin(), e.values.end(), [](int64_t v) { return v > 0; });
 }
 
 int64_t most_of_grid(size_t dimension) { return dimension == 0 ? kMostGridX : kMostGridYZ; }
@@ -56,7 +57,9 @@ bool fits_grid(const Extents& e) {
   return true;
 }
 
-bool fits_block(const Extents& e) { return is_box(e) && e.count() <= kMostThreads && (e.values.size() < 3 || e.values[2] <= kMostDeep); }
+bool fits_block(const Extents& e) {
+  return is_box(e) && e.count() <= kMostThreads && (e.values.size() < 3 || e.values[2] <= kMostDeep);
+}
 
 bool divides_grid(const CudaLaunch& c) {
   for (size_t d = 0; d < c.cluster.values.size(); ++d) {
@@ -76,19 +79,22 @@ void clamp(Extents& e, int64_t (*most)(size_t)) {
 bool is_known(const ir::KnobValue& arg) { return arg.tensor >= 0 || arg.kind == Kind::kInt; }
 
 const ir::KnobValue* unknown_arg(const CudaLaunch& c) {
-  const auto found = std::find_if(c.args.begin(), c.args.end(), [](const ir::KnobValue& arg) { return !is_known(arg); });
+  const auto found =
+      std::find_if(c.args.begin(), c.args.end(), [](const ir::KnobValue& arg) { return !is_known(arg); });
   return found == c.args.end() ? nullptr : &*found;
 }
 
 const ir::KnobValue* extra_arg(const CudaLaunch& c) {
-  const auto found =
-      std::find_if(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) { return arg.tensor >= 0 && !c.allowed.count(arg.tensor); });
+  const auto found = std::find_if(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) {
+    return arg.tensor >= 0 && !c.allowed.count(arg.tensor);
+  });
   return found == c.args.end() ? nullptr : &*found;
 }
 
 const ir::KnobValue* second_arg(const CudaLaunch& c) {
   for (auto arg = c.args.begin(); arg != c.args.end(); ++arg) {
-    const bool again = arg->tensor >= 0 && std::any_of(c.args.begin(), arg, [&](const auto& other) { return other.text == arg->text; });
+    const bool again = arg->tensor >= 0 &&
+                       std::any_of(c.args.begin(), arg, [&](const auto& other) { return other.text == arg->text; });
     if (again) return &*arg;
   }
   return nullptr;
@@ -97,7 +103,8 @@ const ir::KnobValue* second_arg(const CudaLaunch& c) {
 std::vector<int> missing_args(const CudaLaunch& c) {
   std::vector<int> out;
   for (const int id : c.needed) {
-    if (std::none_of(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) { return arg.tensor == id; })) out.push_back(id);
+    if (std::none_of(c.args.begin(), c.args.end(), [&](const ir::KnobValue& arg) { return arg.tensor == id; }))
+      out.push_back(id);
   }
   return out;
 }
@@ -111,7 +118,8 @@ void drop(CudaLaunch& c, const ir::KnobValue* arg) {
 
 bool is_identifier(const std::string& name) {
   const auto fits = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) && std::all_of(name.begin(), name.end(), fits);
+  return !name.empty() && !std::isdigit(static_cast<unsigned char>(name[0])) &&
+         std::all_of(name.begin(), name.end(), fits);
 }
 
 std::string sources_in(const ir::Program& program) {
@@ -122,9 +130,12 @@ std::string sources_in(const ir::Program& program) {
 
 void add_code_rules(Rules& out) {
   out.push_back({"cuda.source", "E119", Severity::kError,
-                 "device code is a `source` item of the program, or a file beside the program, named by its path below that folder",
+                 "device code is a `source` item of the program, or a file beside the program, named by its path below "
+                 "that folder",
                  [](const CudaLaunch& c) { return !c.source.empty() && !c.context->program.find_source(c.source); },
-                 [](const CudaLaunch& c) { return fmt::format("there is no source `{}`: {}", c.source, sources_in(c.context->program)); }});
+                 [](const CudaLaunch& c) {
+                   return fmt::format("there is no source `{}`: {}", c.source, sources_in(c.context->program));
+                 }});
   out.push_back({"cuda.entry", "E119", Severity::kError, "an entry is the name of an `extern \"C\"` kernel",
                  [](const CudaLaunch& c) { return c.has_entry && !is_identifier(c.entry); },
                  [](const CudaLaunch& c) { return fmt::format("`{}` is no name of a function", c.entry); }});
@@ -135,11 +146,15 @@ void add_argument_rules(Rules& out) {
                  "an argument is a tensor, a view that takes a tensor's elements at strides, or a number of dims",
                  [](const CudaLaunch& c) { return unknown_arg(c) != nullptr; },
                  [](const CudaLaunch& c) {
-                   return fmt::format("argument `{}` is neither a tensor in sight nor a number", ir::to_text(*unknown_arg(c)));
+                   return fmt::format("argument `{}` is neither a tensor in sight nor a number",
+                                      ir::to_text(*unknown_arg(c)));
                  }});
-  out.push_back({"cuda.args_used", "E119", Severity::kError, "tensors among the arguments are those that the equations read and write",
+  out.push_back({"cuda.args_used", "E119", Severity::kError,
+                 "tensors among the arguments are those that the equations read and write",
                  [](const CudaLaunch& c) { return extra_arg(c) != nullptr; },
-                 [](const CudaLaunch& c) { return fmt::format("argument `{}`: no equation reads or writes it", extra_arg(c)->text); },
+                 [](const CudaLaunch& c) {
+                   return fmt::format("argument `{}`: no equation reads or writes it", extra_arg(c)->text);
+                 },
                  [](CudaLaunch& c) {
                    while (const auto* const arg = extra_arg(c)) drop(c, arg);
                  }});
@@ -149,25 +164,29 @@ void add_argument_rules(Rules& out) {
                  [](CudaLaunch& c) {
                    while (const auto* const arg = second_arg(c)) drop(c, arg);
                  }});
-  out.push_back(
-      {"cuda.args_whole", "E119", Severity::kError, "every tensor that the equations read, or leave behind, is an argument",
-       [](const CudaLaunch& c) { return c.has_args && !missing_args(c).empty(); },
-       [](const CudaLaunch& c) { return fmt::format("`{}` is no argument, and the equations use it", name_in(c, missing_args(c)[0])); },
-       [](CudaLaunch& c) {
-         for (const int id : missing_args(c)) {
-           ir::KnobValue arg = ir::KnobValue::of_name(name_in(c, id));
-           arg.tensor = id;
-           c.args.push_back(std::move(arg));
-         }
-       }});
+  out.push_back({"cuda.args_whole", "E119", Severity::kError,
+                 "every tensor that the equations read, or leave behind, is an argument",
+                 [](const CudaLaunch& c) { return c.has_args && !missing_args(c).empty(); },
+                 [](const CudaLaunch& c) {
+                   return fmt::format("`{}` is no argument, and the equations use it", name_in(c, missing_args(c)[0]));
+                 },
+                 [](CudaLaunch& c) {
+                   for (const int id : missing_args(c)) {
+                     ir::KnobValue arg = ir::KnobValue::of_name(name_in(c, id));
+                     arg.tensor = id;
+                     c.args.push_back(std::move(arg));
+                   }
+                 }});
 }
 
 void add_launch_rules(Rules& out) {
-  out.push_back({"cuda.grid", "E119", Severity::kError, "a grid has up to three extents of 1 or more, below 2^31, 2^16 and 2^16",
+  out.push_back({"cuda.grid", "E119", Severity::kError,
+                 "a grid has up to three extents of 1 or more, below 2^31, 2^16 and 2^16",
                  [](const CudaLaunch& c) { return !fits_grid(c.grid); },
                  [](const CudaLaunch& c) { return fmt::format("`grid={}` is no grid", text_of(c.grid)); },
                  [](CudaLaunch& c) { clamp(c.grid, most_of_grid); }});
-  out.push_back({"cuda.block", "E119", Severity::kError, "a block has up to three extents, 1 to 1024 threads, at most 64 along the third",
+  out.push_back({"cuda.block", "E119", Severity::kError,
+                 "a block has up to three extents, 1 to 1024 threads, at most 64 along the third",
                  [](const CudaLaunch& c) { return !fits_block(c.block); },
                  [](const CudaLaunch& c) {
                    return is_box(c.block) ? fmt::format("`block={}`: {} threads", text_of(c.block), c.block.count())
@@ -182,21 +201,28 @@ void add_launch_rules(Rules& out) {
                  }});
   out.push_back({"cuda.cluster", "E119", Severity::kError, "a cluster has up to three extents and 8 blocks",
                  [](const CudaLaunch& c) { return !is_box(c.cluster) || c.cluster.count() > kMostCluster; },
-                 [](const CudaLaunch& c) { return fmt::format("`cluster={}` is no cluster of 1 to 8 blocks", text_of(c.cluster)); }});
-  out.push_back(
-      {"cuda.cluster_grid", "E119", Severity::kError, "each extent of a cluster divides the grid's",
-       [](const CudaLaunch& c) { return is_box(c.grid) && is_box(c.cluster) && !divides_grid(c); },
-       [](const CudaLaunch& c) { return fmt::format("`cluster={}` does not divide `grid={}`", text_of(c.cluster), text_of(c.grid)); }});
+                 [](const CudaLaunch& c) {
+                   return fmt::format("`cluster={}` is no cluster of 1 to 8 blocks", text_of(c.cluster));
+                 }});
+  out.push_back({"cuda.cluster_grid", "E119", Severity::kError, "each extent of a cluster divides the grid's",
+                 [](const CudaLaunch& c) { return is_box(c.grid) && is_box(c.cluster) && !divides_grid(c); },
+                 [](const CudaLaunch& c) {
+                   return fmt::format("`cluster={}` does not divide `grid={}`", text_of(c.cluster), text_of(c.grid));
+                 }});
   out.push_back({"cuda.shared", "E119", Severity::kError, "dynamic shared memory fits a block of the machine",
                  [](const CudaLaunch& c) { return c.shared < 0 || c.shared > c.most_shared(); },
-                 [](const CudaLaunch& c) { return fmt::format("`smem={}`: a block has 0 to {} bytes", c.shared, c.most_shared()); },
+                 [](const CudaLaunch& c) {
+                   return fmt::format("`smem={}`: a block has 0 to {} bytes", c.shared, c.most_shared());
+                 },
                  [](CudaLaunch& c) { c.shared = std::clamp<int64_t>(c.shared, 0, c.most_shared()); }});
 }
 
 // What is wrong with one entry of `tma`; "" nothing.
 std::string tma_mistake(const CudaLaunch& c, const ir::KnobValue& entry) {
-  const bool passed = std::any_of(c.args.begin(), c.args.end(), [&](const auto& arg) { return arg.tensor >= 0 && arg.text == entry.text; });
-  if (entry.kind != Kind::kStruct || !passed) return fmt::format("`{}` is no tensor among the arguments", ir::to_text(entry));
+  const bool passed = std::any_of(c.args.begin(), c.args.end(),
+                                  [&](const auto& arg) { return arg.tensor >= 0 && arg.text == entry.text; });
+  if (entry.kind != Kind::kStruct || !passed)
+    return fmt::format("`{}` is no tensor among the arguments", ir::to_text(entry));
   const Result<TensorMap> descriptor = descriptor_of(c.context->program, entry);
   return descriptor.ok() ? "" : descriptor.error().message;
 }
@@ -209,12 +235,14 @@ std::string tma_mistake(const CudaLaunch& c) {
 }
 
 void add_tma_rule(Rules& out) {
-  out.push_back(
-      {"cuda.tma", "E119", Severity::kError,
-       "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a swizzle of none, 32, 64 or 128; "
-       "one dimension's elements are neighbours, base and other strides are multiples of 16 bytes, and so is the box along it, at most the "
-       "swizzle",
-       [](const CudaLaunch& c) { return !tma_mistake(c).empty(); }, [](const CudaLaunch& c) { return tma_mistake(c); }});
+  out.push_back({"cuda.tma", "E119", Severity::kError,
+                 "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a "
+                 "swizzle of none, 32, 64 or 128; "
+                 "one dimension's elements are neighbours, base and other strides are multiples of 16 bytes, and so is "
+                 "the box along it, at most the "
+                 "swizzle",
+                 [](const CudaLaunch& c) { return !tma_mistake(c).empty(); },
+                 [](const CudaLaunch& c) { return tma_mistake(c); }});
 }
 
 }  // namespace

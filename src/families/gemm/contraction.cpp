@@ -15,12 +15,13 @@ using ir::Op;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// The sums over products in one equation, of two reads or of anything; a sum that occurs twice (`z * erf(z)`) is one shared
-// node. Of those under a condition, the ones that an equality chooses the terms of.
+// The sums over products in one equation, of two reads or of anything; a sum that occurs twice (`z * erf(z)`) is one
+// shared node. Of those under a condition, the ones that an equality chooses the terms of.
 std::vector<const ir::Expr*> candidates(const ir::Equation& equation, bool of_reads) {
   std::vector<const ir::Expr*> out;
   ir::walk(equation.rhs, [&](const ir::Expr& e) {
-    const bool sum = e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && (e.args.size() == 1 || e.args[1]->op == Op::kEq);
+    const bool sum =
+        e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && (e.args.size() == 1 || e.args[1]->op == Op::kEq);
     if (!sum || e.args[0]->op != Op::kMul) return;
     const bool reads = e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead;
     if ((reads || !of_reads) && std::find(out.begin(), out.end(), &e) == out.end()) {
@@ -32,7 +33,8 @@ std::vector<const ir::Expr*> candidates(const ir::Equation& equation, bool of_re
 
 class Finder {
  public:
-  Finder(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node) : program_(program), kernel_(kernel) {
+  Finder(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::Expr* node)
+      : program_(program), kernel_(kernel) {
     out_.equation = equation;
     out_.node = node;
   }
@@ -56,7 +58,8 @@ class Finder {
     const bool rows = grouping.kind == Grouped::kRows, sums = grouping.kind == Grouped::kK;
     SOLSTICE_CHECK(flatten(out_.m_indices, "M", {&a_, &out_.a.line, rows ? &grouping.a : nullptr}, {}, out_.m));
     SOLSTICE_CHECK(flatten(out_.n_indices, "N", {}, {&b_, &out_.b.line}, out_.n));
-    const Side k_of_a{&a_, &out_.a.k, sums ? &grouping.a : nullptr}, k_of_b{&b_, &out_.b.k, sums ? &grouping.b : nullptr};
+    const Side k_of_a{&a_, &out_.a.k, sums ? &grouping.a : nullptr},
+        k_of_b{&b_, &out_.b.k, sums ? &grouping.b : nullptr};
     SOLSTICE_CHECK(flatten(out_.k_indices, "K", k_of_a, k_of_b, out_.k));
     // A gather by no index at all (`x[p[0], k]`) has found no role.
     if (!a_.gathers.empty() && !grouping.a.at) return not_linear(a_);
@@ -68,7 +71,9 @@ class Finder {
   const ir::Equation& equation() const { return program_.equation(out_.equation); }
   int64_t extent(int index) const { return equation().indices[static_cast<size_t>(index)].extent; }
   bool is_free(int index) const { return std::count(equation().free.begin(), equation().free.end(), index) > 0; }
-  bool is_summed(int index) const { return std::count(out_.node->binders.begin(), out_.node->binders.end(), index) > 0; }
+  bool is_summed(int index) const {
+    return std::count(out_.node->binders.begin(), out_.node->binders.end(), index) > 0;
+  }
 
   Error not_linear(const OperandRead& x) const {
     return refuse(fmt::format("`{}` is read at `{}`, which is not linear", program_.tensor(x.tensor).name,
@@ -100,8 +105,11 @@ class Finder {
     for (const size_t i : {0U, 1U}) {
       const ir::ExprRef &index = sides[i], &of = sides[1 - i];
       const std::set<int> rows = indices_in(of);
-      const bool by_rows = !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](int id) { return is_summed(id); });
-      if (index->op != Op::kIndex || !is_free(index->id) || depends(a_, index->id) || depends(b_, index->id) || !by_rows) continue;
+      const bool by_rows =
+          !rows.empty() && std::all_of(rows.begin(), rows.end(), [&](int id) { return is_summed(id); });
+      if (index->op != Op::kIndex || !is_free(index->id) || depends(a_, index->id) || depends(b_, index->id) ||
+          !by_rows)
+        continue;
       out_.grouping = {Grouped::kK, of, extent(index->id), {}, {}};
       out_.batch_indices = {index->id};
       for (const OperandRead* x : {&a_, &b_}) {
@@ -121,8 +129,9 @@ class Finder {
     const bool gathers = !first.read.gathers.empty() || !second.read.gathers.empty();
     if (!gathers && out_.node->args.size() == 1) return success();
     const FoundOperand& made = first.access.made ? first : second;
-    return fail(Code::not_yet, fmt::format("operand `{}` of a grouped product is computed in the same kernel, which is not built yet",
-                                           program_.tensor(made.access.tensor).name));
+    return fail(Code::not_yet,
+                fmt::format("operand `{}` of a grouped product is computed in the same kernel, which is not built yet",
+                            program_.tensor(made.access.tensor).name));
   }
 
   static bool depends(const OperandRead& x, int index) { return x.coefficient_of(index) != 0 || x.gathers_by(index); }
@@ -135,13 +144,20 @@ class Finder {
       const bool summed = is_summed(id);
       // One row alone may lie anywhere, where it is gathered.
       const bool one = extent(id) == 1 && !a_.gathers_by(id) && (chosen || !b_.gathers_by(id));
-      if (one || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id)) continue;
+      if (one || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id))
+        continue;
       if (summed && !(in_a && in_b))
-        return refuse(fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
+        return refuse(
+            fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
       if (!in_a && !in_b) return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));
       if (!summed && in_a && in_b && out_.grouping.kind != Grouped::kNone)
-        return fail(Code::not_yet, fmt::format("`{}` is a batch of grouped products, which is not built yet", equation().indices[i].name));
-      (summed ? out_.k_indices : in_a && in_b ? out_.batch_indices : in_a ? out_.m_indices : out_.n_indices).push_back(id);
+        return fail(Code::not_yet, fmt::format("`{}` is a batch of grouped products, which is not built yet",
+                                               equation().indices[i].name));
+      (summed         ? out_.k_indices
+       : in_a && in_b ? out_.batch_indices
+       : in_a         ? out_.m_indices
+                      : out_.n_indices)
+          .push_back(id);
     }
     return success();
   }
@@ -161,8 +177,9 @@ class Finder {
   Status flatten(std::vector<int>& indices, const char* role, Side a, Side b, int64_t& total) const {
     const Side& first = a.read && !a.gathers(indices) ? a : b;
     if (first.read && !first.gathers(indices)) {
-      std::stable_sort(indices.begin(), indices.end(),
-                       [&](int x, int y) { return std::abs(first.read->coefficient_of(x)) > std::abs(first.read->coefficient_of(y)); });
+      std::stable_sort(indices.begin(), indices.end(), [&](int x, int y) {
+        return std::abs(first.read->coefficient_of(x)) > std::abs(first.read->coefficient_of(y));
+      });
     }
     for (const int id : indices) total *= extent(id);
     if (total > INT32_MAX / 2) return refuse(fmt::format("extent {} of {} is too large", total, role));
@@ -184,7 +201,8 @@ class Finder {
     int64_t expected = *side.stride = side.read->coefficient_of(indices.back());
     for (auto id = indices.rbegin(); id != indices.rend(); ++id) {
       if (side.read->coefficient_of(*id) != expected || expected <= 0) {
-        return refuse(fmt::format("the indices of {} do not step through both operands with one stride: pack an operand first", role));
+        return refuse(fmt::format(
+            "the indices of {} do not step through both operands with one stride: pack an operand first", role));
       }
       expected *= extent(*id);
     }
@@ -199,19 +217,22 @@ class Finder {
 
 bool is_same(const OperandAccess& x, const OperandAccess& y) {
   const auto source = [](const OperandAccess& operand) { return operand.made ? operand.made->source : operand.tensor; };
-  return source(x) >= 0 && source(x) == source(y) && x.tensor == y.tensor && x.offset == y.offset && x.batch == y.batch &&
-         x.line == y.line && x.k == y.k;
+  return source(x) >= 0 && source(x) == source(y) && x.tensor == y.tensor && x.offset == y.offset &&
+         x.batch == y.batch && x.line == y.line && x.k == y.k;
 }
 
-bool walk_alike(const ir::Equation& x, const std::vector<int>& of_x, const ir::Equation& y, const std::vector<int>& of_y) {
-  return std::equal(of_x.begin(), of_x.end(), of_y.begin(), of_y.end(),
-                    [&](int i, int j) { return x.indices[static_cast<size_t>(i)].extent == y.indices[static_cast<size_t>(j)].extent; });
+bool walk_alike(const ir::Equation& x, const std::vector<int>& of_x, const ir::Equation& y,
+                const std::vector<int>& of_y) {
+  return std::equal(of_x.begin(), of_x.end(), of_y.begin(), of_y.end(), [&](int i, int j) {
+    return x.indices[static_cast<size_t>(i)].extent == y.indices[static_cast<size_t>(j)].extent;
+  });
 }
 
 // Two sums over products as one, oriented so that both share A.
 Result<Contraction> paired(const ir::Program& program, Contraction x, Contraction y) {
   if (x.grouping.kind != Grouped::kNone || y.grouping.kind != Grouped::kNone)
-    return fail(Code::not_yet, "two sums of products, one of them grouped; pairs of grouped products are not built yet");
+    return fail(Code::not_yet,
+                "two sums of products, one of them grouped; pairs of grouped products are not built yet");
   const bool by_b = is_same(x.b, y.a) || is_same(x.b, y.b);
   if (!is_same(x.a, y.a) && !is_same(x.a, y.b)) {
     if (!by_b) return refuse("two sums of products that share no operand with its roles; one kernel runs one");
@@ -221,13 +242,16 @@ Result<Contraction> paired(const ir::Program& program, Contraction x, Contractio
   if (x.a.made || x.b.made || y.b.made)
     return fail(Code::not_yet, "two sums of products, of which an operand is computed in the same kernel");
   const ir::Equation &of_x = program.equation(x.equation), &of_y = program.equation(y.equation);
-  const bool alike = walk_alike(of_x, x.batch_indices, of_y, y.batch_indices) && walk_alike(of_x, x.m_indices, of_y, y.m_indices) &&
+  const bool alike = walk_alike(of_x, x.batch_indices, of_y, y.batch_indices) &&
+                     walk_alike(of_x, x.m_indices, of_y, y.m_indices) &&
                      walk_alike(of_x, x.n_indices, of_y, y.n_indices) && x.k == y.k;
   const auto& name = [&](const OperandAccess& operand) { return program.tensor(operand.tensor).name; };
-  if (!alike) return refuse(fmt::format("two sums of products over `{}` and `{}`, whose extents differ", name(x.b), name(y.b)));
+  if (!alike)
+    return refuse(fmt::format("two sums of products over `{}` and `{}`, whose extents differ", name(x.b), name(y.b)));
   if (x.b.dtype != y.b.dtype || (x.b.k == 1) != (y.b.k == 1) || (x.b.line == 1) != (y.b.line == 1))
-    return fail(Code::not_yet, fmt::format("two sums of products over `{}` and `{}`, which differ in format or in what is contiguous",
-                                           name(x.b), name(y.b)));
+    return fail(Code::not_yet,
+                fmt::format("two sums of products over `{}` and `{}`, which differ in format or in what is contiguous",
+                            name(x.b), name(y.b)));
   x.second = {y.equation, y.node, y.batch_indices, y.m_indices, y.n_indices, y.b};
   return x;
 }
@@ -257,7 +281,8 @@ Result<Contraction> find_contraction(const ir::Program& program, const ir::Kerne
     const int id = kernel.equations[i];
     for (const ir::Expr* node : candidates(program.equation(id), false)) {
       if (!found.empty())
-        return fail(Code::not_yet, "two sums over products of what their kernel computes: give the operand that they share a name");
+        return fail(Code::not_yet,
+                    "two sums over products of what their kernel computes: give the operand that they share a name");
       SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
       found.push_back(std::move(sum));
     }

@@ -1,6 +1,6 @@
 // Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or what elementwise
-// equations make of them), with a role for every index; or two such sums that share an operand and its roles (the products of a gated
-// activation).
+// equations make of them), with a role for every index; or two such sums that share an operand and its roles (the
+// products of a gated activation).
 //
 // batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
 // Several indices of one role are walked as one, so each operand must step through them with one stride (the

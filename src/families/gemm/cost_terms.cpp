@@ -22,8 +22,8 @@ Cost finished(const Problem& problem, const Settings& s, const CostTerms& terms,
               : s.math == Math::kSimt           ? "simt"
                                                 : "tensor";
   out.traffic = Bytes(traffic);
-  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) * static_cast<double>(c.batches) *
-                   numerics::info(s.math).products * (s.dual ? 2 : 1));
+  out.work = Flops(2.0 * static_cast<double>(c.m) * static_cast<double>(c.n) * static_cast<double>(c.k) *
+                   static_cast<double>(c.batches) * numerics::info(s.math).products * (s.dual ? 2 : 1));
   const bool simt = s.math == Math::kSimt;
   const char* const how = is_grouped(problem)              ? "grouped"
                           : s.stream != Streamed::kNone    ? "stream"
@@ -49,12 +49,15 @@ double elements_of(const OperandAccess& operand, int64_t lines, const Contractio
   return batches * static_cast<double>(lines) * static_cast<double>(c.k);
 }
 
-double bytes_of_element(const OperandAccess& operand) { return operand.made ? operand.made->bytes : size_of(operand.dtype); }
+double bytes_of_element(const OperandAccess& operand) {
+  return operand.made ? operand.made->bytes : size_of(operand.dtype);
+}
 
 double prologue_instructions(const OperandAccess& operand) { return operand.made ? operand.made->instructions : 0; }
 
 double prologue_time(const Context& context, const Contraction& c, int64_t tile) {
-  const double m = static_cast<double>(c.m), n = static_cast<double>(c.n), elements = static_cast<double>(c.k * c.batches);
+  const double m = static_cast<double>(c.m), n = static_cast<double>(c.n),
+               elements = static_cast<double>(c.k * c.batches);
   const double of_a = prologue_instructions(c.a) * m * static_cast<double>(ceil_div(c.n, tile));
   const double of_b = prologue_instructions(c.b) * n * static_cast<double>(ceil_div(c.m, tile));
   return (of_a + of_b) * elements / issue_rate(context.machine).value;

@@ -50,10 +50,13 @@ bool CutlassGemm::swaps_operands() const {
 int64_t CutlassGemm::epilogue_bytes() const {
   if (epilogue == CutlassEpilogue::kNoSmem) return 0;
   // Grouped kernels keep tensor maps and a pipe of 8 tiles there too; what they take is rounded up.
-  return stored_through_shared({result, align_result, residuals, fused}, tile_m, tile_n, is_cooperative()) + (grouped ? 1024 : 0);
+  return stored_through_shared({result, align_result, residuals, fused}, tile_m, tile_n, is_cooperative()) +
+         (grouped ? 1024 : 0);
 }
 
-int64_t CutlassGemm::stage_bytes() const { return round_up(tile_k * (tile_m * size_of(a) + tile_n * size_of(b)), 128) + 16; }
+int64_t CutlassGemm::stage_bytes() const {
+  return round_up(tile_k * (tile_m * size_of(a) + tile_n * size_of(b)), 128) + 16;
+}
 
 // A change of schedule or epilogue is a larger one than of a tile.
 std::vector<KnobAxis<CutlassGemm>> CutlassGemm::axes() {

@@ -1,7 +1,8 @@
-// CUTLASS 3.x kernels for sm_90a as a front end must know them: which configurations its collective builders accept, which
-// they compile and then run wrongly or not at all, and what a configuration occupies. The facts are those of CUTLASS 4.2's
-// builders (include/cutlass/gemm/collective/builders/sm90_*, epilogue/collective/builders/sm90_builder.inl) and of its own
-// list of valid kernels (python/cutlass_library/sm90_utils.py); docs/legality.md lists the rules.
+// CUTLASS 3.x kernels for sm_90a as a front end must know them: which configurations its collective builders accept,
+// which they compile and then run wrongly or not at all, and what a configuration occupies. The facts are those of
+// CUTLASS 4.2's builders (include/cutlass/gemm/collective/builders/sm90_*,
+// epilogue/collective/builders/sm90_builder.inl) and of its own list of valid kernels
+// (python/cutlass_library/sm90_utils.py); docs/legality.md lists the rules.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,15 @@
 namespace solstice::families::gemm {
 
 // Which kernel of CUTLASS: who loads, and how the consumer warpgroups share the work.
-enum class CutlassSchedule { kTma, kWarpSpecialized, kCooperative, kPingpong, kCpAsync, kCpAsyncCooperative, kCpAsyncPingpong };
+enum class CutlassSchedule {
+  kTma,
+  kWarpSpecialized,
+  kCooperative,
+  kPingpong,
+  kCpAsync,
+  kCpAsyncCooperative,
+  kCpAsyncPingpong
+};
 enum class CutlassEpilogue { kNoSmem, kTma, kTmaCooperative };
 enum class CutlassScheduler { kStreamK, kPersistent, kDynamic };
 
@@ -29,8 +38,8 @@ struct CutlassGemm {
   Major major_a = Major::kK, major_b = Major::kK;
   int64_t m = 0, n = 0, k = 0;                            // 0: not known
   int64_t align_a = 16, align_b = 16, align_result = 16;  // bytes that divide base, lines and batches
-  int residuals = 0;                                      // tensors of the result's shape that the epilogue reads (C and further ones)
-  bool fused = false;                                     // an epilogue beyond alpha and beta
+  int residuals = 0;   // tensors of the result's shape that the epilogue reads (C and further ones)
+  bool fused = false;  // an epilogue beyond alpha and beta
   bool grouped = false;
   // The knobs.
   int tile_m = 128, tile_n = 128, tile_k = 64;

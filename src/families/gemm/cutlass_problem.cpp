@@ -50,7 +50,8 @@ CutlassGemm cutlass_config(const ir::Program& program, const ir::Kernel& kernel,
   out.accumulator = is_integer(out.a) && is_integer(out.b) ? DType::kI32 : DType::kF32;
   out.major_a = major_of(product.a, product.m, product.k), out.major_b = major_of(product.b, product.n, product.k);
   out.m = product.m, out.n = product.n, out.k = product.k;
-  out.align_a = operand_alignment(product.a, product.m, product.k), out.align_b = operand_alignment(product.b, product.n, product.k);
+  out.align_a = operand_alignment(product.a, product.m, product.k),
+  out.align_b = operand_alignment(product.b, product.n, product.k);
   const auto epilogue = read_epilogue(program, kernel, product.equation, product.node).value_or(Epilogue{});
   out.result = epilogue.result, out.align_result = epilogue.align_result;
   out.residuals = epilogue.residuals, out.fused = epilogue.fused;

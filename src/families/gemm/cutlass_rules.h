@@ -21,9 +21,13 @@ inline constexpr std::array<std::pair<CutlassSchedule, std::string_view>, 7> kSc
      {CutlassSchedule::kCpAsyncCooperative, "cp_async_cooperative"},
      {CutlassSchedule::kCpAsyncPingpong, "cp_async_pingpong"}}};
 inline constexpr std::array<std::pair<CutlassEpilogue, std::string_view>, 3> kEpilogues = {
-    {{CutlassEpilogue::kTmaCooperative, "tma_cooperative"}, {CutlassEpilogue::kTma, "tma"}, {CutlassEpilogue::kNoSmem, "no_smem"}}};
+    {{CutlassEpilogue::kTmaCooperative, "tma_cooperative"},
+     {CutlassEpilogue::kTma, "tma"},
+     {CutlassEpilogue::kNoSmem, "no_smem"}}};
 inline constexpr std::array<std::pair<CutlassScheduler, std::string_view>, 3> kSchedulers = {
-    {{CutlassScheduler::kPersistent, "persistent"}, {CutlassScheduler::kStreamK, "stream_k"}, {CutlassScheduler::kDynamic, "dynamic"}}};
+    {{CutlassScheduler::kPersistent, "persistent"},
+     {CutlassScheduler::kStreamK, "stream_k"},
+     {CutlassScheduler::kDynamic, "dynamic"}}};
 
 template <class T, size_t kCount>
 constexpr std::string_view text_of(const std::array<std::pair<T, std::string_view>, kCount>& names, T value) {

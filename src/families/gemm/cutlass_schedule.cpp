@@ -6,19 +6,23 @@ namespace solstice::families::gemm {
 namespace {
 
 std::string schedule_text(const CutlassGemm& c) { return fmt::format("schedule={}", text_of(kSchedules, c.schedule)); }
-std::string pair_text(const CutlassGemm& c) { return fmt::format("{}, epilogue={}", schedule_text(c), text_of(kEpilogues, c.epilogue)); }
+std::string pair_text(const CutlassGemm& c) {
+  return fmt::format("{}, epilogue={}", schedule_text(c), text_of(kEpilogues, c.epilogue));
+}
 bool shares_k(const CutlassGemm& c) { return c.scheduler == CutlassScheduler::kStreamK || c.split > 1; }
 
 void add_epilogues(CutlassRules& rules) {
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.epilogue", "E116",
-      "a schedule has its own epilogue (cooperative: tma_cooperative; pingpong, warp_specialized: tma; tma, cp_async: none), or no_smem: "
+      "a schedule has its own epilogue (cooperative: tma_cooperative; pingpong, warp_specialized: tma; tma, cp_async: "
+      "none), or no_smem: "
       "another pair compiles and gives wrong results",
       [](const CutlassGemm& c) { return c.epilogue != CutlassEpilogue::kNoSmem && c.epilogue != epilogue_of(c); },
       [](const CutlassGemm& c) { return fmt::format("`{}` is no pair", pair_text(c)); }));
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.swapped", "E116",
-      "TF32 with A contiguous along k and B along its columns, and a narrow B beside a wide A, are computed transposed, which an epilogue "
+      "TF32 with A contiguous along k and B along its columns, and a narrow B beside a wide A, are computed "
+      "transposed, which an epilogue "
       "through shared memory does not undo: it compiles and is wrong",
       [](const CutlassGemm& c) { return c.swaps_operands() && c.epilogue != CutlassEpilogue::kNoSmem; },
       [](const CutlassGemm& c) {
@@ -26,9 +30,12 @@ void add_epilogues(CutlassRules& rules) {
       }));
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.fusion", "E116",
-      "no_smem stores alpha * product + beta * C and has no visitor tree: any other epilogue goes through shared memory",
+      "no_smem stores alpha * product + beta * C and has no visitor tree: any other epilogue goes through shared "
+      "memory",
       [](const CutlassGemm& c) { return c.fused && c.epilogue == CutlassEpilogue::kNoSmem; },
-      [](const CutlassGemm& c) { return fmt::format("`{}` and equations beyond alpha * product + beta * C", pair_text(c)); }));
+      [](const CutlassGemm& c) {
+        return fmt::format("`{}` and equations beyond alpha * product + beta * C", pair_text(c));
+      }));
 }
 
 }  // namespace
@@ -46,15 +53,19 @@ void add_schedule_rules(CutlassRules& rules) {
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.split", "E116", "splits of k are at least 1, and a mode of the stream-K scheduler",
       [](const CutlassGemm& c) { return c.split < 1 || (c.split > 1 && c.scheduler != CutlassScheduler::kStreamK); },
-      [](const CutlassGemm& c) { return fmt::format("`split={}, scheduler={}`", c.split, text_of(kSchedulers, c.scheduler)); }));
+      [](const CutlassGemm& c) {
+        return fmt::format("`split={}, scheduler={}`", c.split, text_of(kSchedulers, c.scheduler));
+      }));
   rules.push_back(error_rule<CutlassGemm>(
-      "schedule.grouped", "E116", "grouped products have cooperative or pingpong schedules: no cp_async, no unspecialised ones",
+      "schedule.grouped", "E116",
+      "grouped products have cooperative or pingpong schedules: no cp_async, no unspecialised ones",
       [](const CutlassGemm& c) {
         return c.grouped && c.schedule != CutlassSchedule::kCooperative && c.schedule != CutlassSchedule::kPingpong;
       },
       [](const CutlassGemm& c) { return fmt::format("`grouped=true, {}`", schedule_text(c)); }));
   rules.push_back(error_rule<CutlassGemm>(
-      "schedule.grouped_scheduler", "E116", "grouped products have a tile scheduler of their own: no stream-K, no splits",
+      "schedule.grouped_scheduler", "E116",
+      "grouped products have a tile scheduler of their own: no stream-K, no splits",
       [](const CutlassGemm& c) { return c.grouped && shares_k(c); },
       [](const CutlassGemm& c) {
         return fmt::format("`grouped=true, scheduler={}, split={}`", text_of(kSchedulers, c.scheduler), c.split);

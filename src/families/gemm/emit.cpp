@@ -43,8 +43,9 @@ std::string math_text(const Settings& s, const Contraction& c) {
 std::string guard_text(const std::vector<SplitPlan>& operands, const Settings& s) {
   const std::string second = operands.size() > 2 ? fmt::format(", guard_b1, {}", operands[2].blocks) : "";
   const bool of_a = has_guard(s, operands[0]), of_b = has_guard(s, operands[1]);
-  return fmt::format("const gemm::Guard guard{{{}, {}, {}, {}{}}};\n", of_a ? "guard_a" : "nullptr", of_b ? "guard_b" : "nullptr",
-                     of_a ? operands[0].blocks : 0, of_b ? operands[1].blocks : 0, second);
+  return fmt::format("const gemm::Guard guard{{{}, {}, {}, {}{}}};\n", of_a ? "guard_a" : "nullptr",
+                     of_b ? "guard_b" : "nullptr", of_a ? operands[0].blocks : 0, of_b ? operands[1].blocks : 0,
+                     second);
 }
 
 // Something of every operand: "a", "b" and "b1" in a pattern.
@@ -73,7 +74,9 @@ void keep_short_lines(SplitPlan& x) {
   x.pieces = static_cast<int>(ceil_div(x.plane_stride, int64_t{4} * x.lanes));
 }
 
-int split_vector(const SplitPlan& x) { return !x.operand.made && x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1; }
+int split_vector(const SplitPlan& x) {
+  return !x.operand.made && x.operand.dtype == DType::kF32 ? vector_of(x.operand, x.major, 4) : 1;
+}
 
 }  // namespace
 
@@ -82,11 +85,12 @@ bool has_guard(const Settings& s, const SplitPlan& x) {
 }
 
 // As the split pass reads it; `suffix`: of its workspace's parameters.
-std::string split_operand_text(const SplitPlan& x, const OperandText& text, std::string_view suffix, const Settings& s) {
+std::string split_operand_text(const SplitPlan& x, const OperandText& text, std::string_view suffix,
+                               const Settings& s) {
   const auto of = [&](const char* what) { return s.scaled ? fmt::format("{}{}", what, suffix) : "nullptr"; };
-  return fmt::format("const gemm::Operand<{}> x{{{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}{}}};\n", text.type, text.data,
-                     x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix, x.plane_stride, of("scales"), x.scale_stride,
-                     of("guard"), text.made);
+  return fmt::format("const gemm::Operand<{}> x{{{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}{}}};\n",
+                     text.type, text.data, x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix,
+                     x.plane_stride, of("scales"), x.scale_stride, of("guard"), text.made);
 }
 
 std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& s) {
@@ -133,7 +137,8 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
   return out;
 }
 
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s, int64_t signals) {
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s,
+                         int64_t signals) {
   std::string above, parameters, body;
   int64_t first = 0;
   int held = split_blocks(s, Major::kK);  // blocks that an SM is to hold at once
@@ -143,11 +148,13 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
     const OperandText text = operand_text(x.operand, fmt::format("x{}", i));
     above += text.above;
     parameters += fmt::format("{}, u8* SOLSTICE_RESTRICT planes{}", text.parameters, i);
-    if (s.scaled) parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
+    if (s.scaled)
+      parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
     const std::string short_lines = x.lanes > 0 ? fmt::format(", {}, {}", x.lanes, x.pieces) : "";
-    const std::string call = fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
-                                         split_operand_text(x, text, std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
-                                         major_text(x.major), split_vector(x), short_lines, first, x.blocks);
+    const std::string call =
+        fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
+                    split_operand_text(x, text, std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
+                    major_text(x.major), split_vector(x), short_lines, first, x.blocks);
     first += x.blocks;
     const bool last = i + 1 == splits.size();
     if (i == 0 && signals > 0) body += fmt::format("if (block == 0) gemm::clear_signals(signals, {});\n", signals);
@@ -158,12 +165,13 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
       "#include \"gemm/split.h\"\n#include \"math/storage.h\"\n{}{}\nusing namespace solstice;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSplitThreads, {}) {}({}) {{\n"
       "ptx::let_next_kernel_start();\nconst int block = static_cast<int>(blockIdx.x);\n{}}}\n",
-      above.empty() ? "" : "#include \"math/special.h\"\n#include \"math/vector.h\"\n", prologue_head(above), held, entry,
-      parameters.substr(2), body);
+      above.empty() ? "" : "#include \"math/special.h\"\n#include \"math/vector.h\"\n", prologue_head(above), held,
+      entry, parameters.substr(2), body);
 }
 
-std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
-                          const Layout& layout, const std::vector<SplitPlan>& operands, const SharedPlan& shared) {
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                          const Settings& s, const Layout& layout, const std::vector<SplitPlan>& operands,
+                          const SharedPlan& shared) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
   const bool tma = stores_by_copy_engine(program, problem);
@@ -174,46 +182,50 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
                             : has_half_plane(problem) ? ", true"
                                                       : "";
   const std::string config =
-      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major), major_text(b.major),
-                  layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b, s.cluster * s.cluster_n, s.cluster_n > 1, forms);
-  std::string parameters =
-      of_operands(operands, [](auto x) { return fmt::format(", const __grid_constant__ TensorMap map_{}", x); }).substr(2);
+      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major),
+                  major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
+                  s.cluster * s.cluster_n, s.cluster_n > 1, forms);
+  std::string parameters = of_operands(operands, [](auto x) {
+                             return fmt::format(", const __grid_constant__ TensorMap map_{}", x);
+                           }).substr(2);
   if (tma) parameters += ", const __grid_constant__ TensorMap map_out";
   if (s.scaled) parameters += of_operands(operands, [](auto x) { return fmt::format(", const u8* scales_{}", x); });
   if (shares) parameters += ", float* partials, int* signals";
-  const std::string tail = shares ? fmt::format(", {}, {{{}, {}, {}}}, {{partials, signals}}", s.dual && s.scaled ? "scales_b1" : "nullptr",
-                                                shared.whole(), shared.shared, shared.workers)
-                           : s.dual && s.scaled ? ", scales_b1"
-                                                : "";
+  const std::string tail =
+      shares ? fmt::format(", {}, {{{}, {}, {}}}, {{partials, signals}}", s.dual && s.scaled ? "scales_b1" : "nullptr",
+                           shared.whole(), shared.shared, shared.workers)
+      : s.dual && s.scaled ? ", scales_b1"
+                           : "";
   const std::string scales = s.scaled ? "scales_a, scales_b" : "nullptr, nullptr";
   return fmt::format(
       "{}using Config = {};\n\nSOLSTICE_KERNEL void "
       "SOLSTICE_BOUNDS(Config::kThreads, 1) {}({}{}) {{\n"
       "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}{}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}}{});\n}}\n",
-      head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches, s.group, scales,
-      a.scale_stride, b.scale_stride, half_plane_text(problem), tail, tma ? "map_out" : "map_a", functor.arguments,
-      s.dual ? ", &map_b1" : "");
+      head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches,
+      s.group, scales, a.scale_stride, b.scale_stride, half_plane_text(problem), tail, tma ? "map_out" : "map_a",
+      functor.arguments, s.dual ? ", &map_b1" : "");
 }
 
 int finish_ways(const Settings& s) { return s.split >= 16 ? 8 : s.split >= 6 ? 4 : 1; }
 int finish_vector(const Problem& problem) { return problem.product.n % 4 == 0 ? 4 : 1; }
 
-std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s, bool guarded,
-                        const std::vector<SplitPlan>& operands) {
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
+                        bool guarded, const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
   const Functor functor = functor_of(program, problem, false);
   const auto wide = [](const SplitPlan& x) {
-    return !x.operand.made && x.operand.dtype == DType::kF32 && x.major != Major::kNone && vector_of(x.operand, x.major, 4) == 4;
+    return !x.operand.made && x.operand.dtype == DType::kF32 && x.major != Major::kNone &&
+           vector_of(x.operand, x.major, 4) == 4;
   };
   std::string above, parameters, values;
   for (const SplitPlan& x : operands) {
     const OperandText text = operand_text(x.operand, fmt::format("operand_{}", x.letter()));
     above += text.above;
     parameters += text.parameters;
-    values += fmt::format("const gemm::StridedOperand<{}> {}{{{}, i64({}), i64({}), i64({}){}}};\n", text.type, x.letter(), text.data,
-                          x.operand.batch, x.operand.line, x.operand.k, text.made);
+    values += fmt::format("const gemm::StridedOperand<{}> {}{{{}, i64({}), i64({}), i64({}){}}};\n", text.type,
+                          x.letter(), text.data, x.operand.batch, x.operand.line, x.operand.k, text.made);
   }
   const bool finishes = guarded && s.stream != Streamed::kNone;
   std::string guard;
@@ -222,9 +234,10 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
   }
   if (finishes) guard += ", const float* SOLSTICE_RESTRICT partial";
   const bool whole = problem.whole.has_value();
-  const std::string finish = finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
-                                                    s.split, finish_ways(s), finish_vector(problem), functor.arguments)
-                                      : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
+  const std::string finish =
+      finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
+                             s.split, finish_ways(s), finish_vector(problem), functor.arguments)
+               : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
   // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
   const std::string wait = "ptx::wait_for_previous_kernel();\n";
   const std::string decide = !guarded ? ""
@@ -237,9 +250,9 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
       head_text(functor, {"gemm/decide.h", finishes ? "gemm/finish.h"
                                            : whole  ? "gemm/simt_rows.h"
                                                     : "gemm/simt.h"}),
-      prologue_head(above), entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""), c.m, c.n, c.k,
-      c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major), wide(a),
-      std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
+      prologue_head(above), entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""),
+      c.m, c.n, c.k, c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major),
+      wide(a), std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
       s.dual  ? ", b1"
       : whole ? ", sums"
               : "");

@@ -35,18 +35,20 @@ bool has_guard(const Settings& settings, const SplitPlan& operand);
 // A, B and, of two sums that share A, the other B.
 std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& settings);
 
-// `splits`: the operands that one launch takes. Parameters per operand: x (or what its prologue reads), planes, then scales and
-// guard if scaled; then, where there are any, the signals of the product behind, which it clears.
-std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings, int64_t signals = 0);
+// `splits`: the operands that one launch takes. Parameters per operand: x (or what its prologue reads), planes, then
+// scales and guard if scaled; then, where there are any, the signals of the product behind, which it clears.
+std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings,
+                         int64_t signals = 0);
 
-// Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled; where tiles are
-// shared, sums and signals; tensors the epilogue reads; tensors it writes.
-std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                          const Layout& layout, const std::vector<SplitPlan>& operands, const SharedPlan& shared);
+// Parameters: maps of the operands and (if stored by the copy engine) the output; scales of the operands if scaled;
+// where tiles are shared, sums and signals; tensors the epilogue reads; tensors it writes.
+std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                          const Settings& settings, const Layout& layout, const std::vector<SplitPlan>& operands,
+                          const SharedPlan& shared);
 
 // The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
-std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                         const SplitPlan& a, const SplitPlan& b);
+std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                         const Settings& settings, const SplitPlan& a, const SplitPlan& b);
 
 // Groups of threads that share the partial sums of an element, and elements of a row a thread takes (finish.h).
 int finish_ways(const Settings& settings);
@@ -54,7 +56,7 @@ int finish_vector(const Problem& problem);
 
 // Parameters: the operands, their guard words if `guarded`, partial sums if the product was streamed (they are added up
 // where the guard allows it), tensors the epilogue reads, tensors it writes.
-std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                        bool guarded, const std::vector<SplitPlan>& operands);
+std::string simt_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                        const Settings& settings, bool guarded, const std::vector<SplitPlan>& operands);
 
 }  // namespace solstice::families::gemm

@@ -42,8 +42,10 @@ class FoldWriter {
     kernel.sharers = sharers_;
     kernel.values = emitter_.take(0);
     out.blocks = kernel.blocks();
-    out.source = "#include \"epilogue/parts.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n" +
-                 kernel.text();
+    out.source =
+        "#include \"epilogue/parts.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
+        "\"ptx/sync.h\"\n\n" +
+        kernel.text();
     return out;
   }
 
@@ -56,7 +58,8 @@ class FoldWriter {
   }
 
   std::string at(size_t finding) const {
-    return fmt::format("parts[(i64({}) + k) * {} + row]", static_cast<int64_t>(finding) * rows_.parts, rows_.shape.row_count);
+    return fmt::format("parts[(i64({}) + k) * {} + row]", static_cast<int64_t>(finding) * rows_.parts,
+                       rows_.shape.row_count);
   }
 
   // Those findings that need no correction, or those that do, once the others are known.
@@ -73,13 +76,15 @@ class FoldWriter {
       }
       steps += fmt::format("{{\n{} = rows::{}::combine<{}>({}, {});\n}}\n", r.name, r.op, r.type, r.name, found);
       if (sharers_ == 1) continue;
-      published += fmt::format("__shared__ {0} of_{1}[{2}];\nof_{1}[threadIdx.x] = {1};\n", r.type, r.name, kFoldThreads);
-      collected +=
-          fmt::format("{0} = rows::collect_columns<rows::{1}, {2}, {3}>(of_{0});\n", r.name, r.op, kFoldThreads, kFoldThreads / sharers_);
+      published +=
+          fmt::format("__shared__ {0} of_{1}[{2}];\nof_{1}[threadIdx.x] = {1};\n", r.type, r.name, kFoldThreads);
+      collected += fmt::format("{0} = rows::collect_columns<rows::{1}, {2}, {3}>(of_{0});\n", r.name, r.op,
+                               kFoldThreads, kFoldThreads / sharers_);
     }
     if (starts.empty()) return std::string();
-    return fmt::format("{}{}#pragma unroll 8\nfor (int k = mine; k < {}; k += {}) {{\n{}}}\n{}{}{}", centers, starts, rows_.parts, sharers_,
-                       steps, published, published.empty() ? "" : "__syncthreads();\n", collected);
+    return fmt::format("{}{}#pragma unroll 8\nfor (int k = mine; k < {}; k += {}) {{\n{}}}\n{}{}{}", centers, starts,
+                       rows_.parts, sharers_, steps, published, published.empty() ? "" : "__syncthreads();\n",
+                       collected);
   }
 
   // Finding i of part k for the row's center. `centers`: what is known before the loop.
@@ -91,7 +96,8 @@ class FoldWriter {
     centers += fmt::format("float center{};\n{{\n{}center{} = {};\n}}\n", i, before, i, center);
     if (f.corrected->correction == rows::Correction::kSquares) {
       return fmt::format(
-          "rows::corrected_squares(static_cast<double>({}), {} * epilogue::share_of(epilogue::columns_of(k, {})), center{}, {}, "
+          "rows::corrected_squares(static_cast<double>({}), {} * epilogue::share_of(epilogue::columns_of(k, {})), "
+          "center{}, {}, "
           "epilogue::columns_of(k, {}))",
           at(i), at(f.sum), c_.n, i, at(f.sum), c_.n);
     }
@@ -101,7 +107,8 @@ class FoldWriter {
     };
     SOLSTICE_TRY(const std::string part, center_text(program_, rows_, f, own, before));
     // A statement cannot stand in an expression: the part's center is a function of k.
-    return fmt::format("static_cast<double>({}) * rows::factor_of([&] {{\n{}return {};\n}}(), center{})", at(i), before, part, i);
+    return fmt::format("static_cast<double>({}) * rows::factor_of([&] {{\n{}return {};\n}}(), center{})", at(i), before,
+                       part, i);
   }
 
   const ir::Program& program_;
@@ -114,7 +121,8 @@ class FoldWriter {
 
 }  // namespace
 
-Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c, const RowResults& rows) {
+Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c,
+                       const RowResults& rows) {
   return FoldWriter(program, c, rows).write(entry);
 }
 

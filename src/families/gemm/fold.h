@@ -1,5 +1,5 @@
-// The last launch of a product whose rows are reduced: folds each row's parts (row_results.h), evaluates the equations of
-// rows and stores what they define.
+// The last launch of a product whose rows are reduced: folds each row's parts (row_results.h), evaluates the equations
+// of rows and stores what they define.
 #pragma once
 
 #include <string>
@@ -15,6 +15,7 @@ struct Fold {
   int64_t blocks = 1;
 };
 
-Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c, const RowResults& rows);
+Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c,
+                       const RowResults& rows);
 
 }  // namespace solstice::families::gemm

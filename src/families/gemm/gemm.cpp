@@ -36,7 +36,8 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 
 std::vector<RuleText> rules() {
   std::vector<RuleText> out = texts_of(lean_rules());
-  for (const auto& others : {math_rules(), texts_of(cutlass_rules())}) out.insert(out.end(), others.begin(), others.end());
+  for (const auto& others : {math_rules(), texts_of(cutlass_rules())})
+    out.insert(out.end(), others.begin(), others.end());
   return out;
 }
 
@@ -58,9 +59,12 @@ ir::Knobs knobs_of(const Settings& s) {
   ir::Knobs out;
   out.set("math", ir::KnobValue::of_name(std::string(numerics::info(s.math).name)));
   if (s.math != Math::kSimt) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
-  if (s.math == Math::kSimt && s.stream == Streamed::kNone) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
-  if (s.math != Math::kSimt && s.stream == Streamed::kNone) out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
-  if (s.math == Math::kSimt || s.stream != Streamed::kNone) out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
+  if (s.math == Math::kSimt && s.stream == Streamed::kNone)
+    out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
+  if (s.math != Math::kSimt && s.stream == Streamed::kNone)
+    out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
+  if (s.math == Math::kSimt || s.stream != Streamed::kNone)
+    out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
   if (s.math != Math::kSimt || s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
   return out;
 }
@@ -83,7 +87,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   std::map<std::tuple<Math, Streamed, bool>, int> taken;
   std::vector<ir::Knobs> out;
   for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operand_dtype(problem)))) {
-    if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ < kMostOfOneForm) out.push_back(knobs_of(s));
+    if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ < kMostOfOneForm)
+      out.push_back(knobs_of(s));
   }
   return out;
 }

@@ -21,8 +21,8 @@ Status require_stored(const ir::Program& program, const ir::Kernel& kernel, cons
     if (e.op == ir::Op::kReduce || e.op == ir::Op::kRank) found = "a row's group is computed by a reduction";
     if (e.op != ir::Op::kRead) return;
     const ir::Tensor& tensor = program.tensor(e.id);
-    const bool own =
-        std::any_of(kernel.equations.begin(), kernel.equations.end(), [&](int id) { return program.equation(id).target == e.id; });
+    const bool own = std::any_of(kernel.equations.begin(), kernel.equations.end(),
+                                 [&](int id) { return program.equation(id).target == e.id; });
     if (!tensor.dtype || own) found = fmt::format("`{}` is computed in the same kernel", tensor.name);
   });
   return found.empty() ? success() : Status(not_yet(found));
@@ -32,7 +32,8 @@ Status require_stored(const ir::Program& program, const ir::Kernel& kernel, cons
 Status require_operand(const ir::Program& program, const OperandAccess& x, Major wanted, Major major) {
   const std::string& name = program.tensor(x.tensor).name;
   if (wanted != Major::kNone && major != wanted)
-    return not_yet(fmt::format("operand `{}` is not contiguous along its {}", name, wanted == Major::kK ? "`k`" : "columns"));
+    return not_yet(
+        fmt::format("operand `{}` is not contiguous along its {}", name, wanted == Major::kK ? "`k`" : "columns"));
   if (!copies_directly(x, major)) return not_yet(fmt::format("lines of operand `{}` are not 16-byte aligned", name));
   return success();
 }
@@ -44,14 +45,17 @@ Status require_grouping(const ir::Program& program, const ir::Kernel& kernel, co
   const Grouping& grouping = c.grouping;
   const bool grouped = grouping.kind != Grouped::kNone;
   if (written == "true" && !grouped)
-    return fail(Code::illegal_knobs,
-                "`grouped=true`, but no row chooses a matrix (`w[e[m], n, k]`) or a group of the sum (`where e[m] == g`)");
+    return fail(
+        Code::illegal_knobs,
+        "`grouped=true`, but no row chooses a matrix (`w[e[m], n, k]`) or a group of the sum (`where e[m] == g`)");
   if (written == "false" && grouped)
     return fail(Code::illegal_knobs, "`grouped=false`, but each row chooses its matrix: that is a grouped product");
   if (!grouped) return success();
   if (c.a.dtype != c.b.dtype || (c.a.dtype != DType::kF16 && c.a.dtype != DType::kBF16))
-    return not_yet(fmt::format("operands are {} and {}; both have to be f16 or both bf16", name_of(c.a.dtype), name_of(c.b.dtype)));
-  if (grouping.groups > kMostGroups) return not_yet(fmt::format("{} groups; {} are the most", grouping.groups, kMostGroups));
+    return not_yet(fmt::format("operands are {} and {}; both have to be f16 or both bf16", name_of(c.a.dtype),
+                               name_of(c.b.dtype)));
+  if (grouping.groups > kMostGroups)
+    return not_yet(fmt::format("{} groups; {} are the most", grouping.groups, kMostGroups));
   const bool rows = grouping.kind == Grouped::kRows;
   SOLSTICE_CHECK(require_operand(program, c.a, rows ? Major::kK : Major::kMN,
                                  rows            ? major_of(c.a, c.m, c.k)
@@ -61,7 +65,8 @@ Status require_grouping(const ir::Program& program, const ir::Kernel& kernel, co
                                  rows            ? major_of(c.b, c.n, c.k)
                                  : c.b.line == 1 ? Major::kMN
                                                  : Major::kNone));
-  for (const ir::ExprRef& at : {grouping.of, grouping.a.at, grouping.b.at}) SOLSTICE_CHECK(require_stored(program, kernel, at));
+  for (const ir::ExprRef& at : {grouping.of, grouping.a.at, grouping.b.at})
+    SOLSTICE_CHECK(require_stored(program, kernel, at));
   return success();
 }
 

@@ -24,7 +24,9 @@ struct GroupedLayout {
 GroupedLayout grouped_layout(const Settings& settings, int64_t groups, int64_t shared_limit);
 
 // Operands are multiplied as they are.
-inline Math grouped_math(const Problem& problem) { return problem.product.a.dtype == DType::kF16 ? Math::kFP16 : Math::kBF16; }
+inline Math grouped_math(const Problem& problem) {
+  return problem.product.a.dtype == DType::kF16 ? Math::kFP16 : Math::kBF16;
+}
 const std::vector<Tile>& grouped_tiles();
 std::vector<Settings> grouped_settings(Math math);
 
@@ -34,6 +36,7 @@ struct GroupedLists {
 };
 GroupedLists grouped_lists(const Grouping& grouping);
 
-Result<Emission> generate_grouped(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings);
+Result<Emission> generate_grouped(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                                  const Settings& settings);
 
 }  // namespace solstice::families::gemm

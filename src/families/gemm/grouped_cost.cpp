@@ -28,7 +28,8 @@ Cost estimate_grouped(const Context& context, const Problem& problem, const Sett
   const auto groups = static_cast<double>(grouping.groups);
   // A group's last tile has half of its rows on average.
   const double of_group = static_cast<double>(rows ? c.m : c.k) / groups;
-  const double row_tiles = rows ? of_group / s.tile_m + 0.5 : static_cast<double>(ceil_div(c.m, s.tile_m * s.cluster) * s.cluster);
+  const double row_tiles =
+      rows ? of_group / s.tile_m + 0.5 : static_cast<double>(ceil_div(c.m, s.tile_m * s.cluster) * s.cluster);
   const double tiles = groups * row_tiles * static_cast<double>(ceil_div(c.n, s.tile_n * s.cluster_n) * s.cluster_n);
   const double depth = rows ? static_cast<double>(c.k) : std::ceil((of_group + 32) / 64) * 64;
   const double tile = 2.0 * s.tile_m * s.tile_n * depth / rate + kTileOverhead;

@@ -25,7 +25,8 @@ class GroupedGenerator {
         s_(settings),
         c_(problem.product),
         lists_(grouped_lists(problem.product.grouping)),
-        layout_(grouped_layout(settings, c_.grouping.groups, static_cast<int64_t>(context.machine.shared_per_block.value))) {}
+        layout_(grouped_layout(settings, c_.grouping.groups,
+                               static_cast<int64_t>(context.machine.shared_per_block.value))) {}
 
   Result<Emission> run() {
     add_workspace(table(), DType::kI32, c_.grouping.groups + 4 + signals() + lists_.count * rows());
@@ -39,8 +40,11 @@ class GroupedGenerator {
   bool by_rows() const { return c_.grouping.kind == Grouped::kRows; }
   int64_t rows() const { return by_rows() ? c_.m : c_.k; }
   std::string table() const { return part_name(kernel_, "groups"); }
-  std::string table_text() const { return fmt::format("gemm::GroupTable{{table, {}, {}, {}}}", c_.grouping.groups, rows(), signals()); }
-  // Of a forward product's last tiles, blocks may share k: sums of a tile and a signal of each warpgroup for every block.
+  std::string table_text() const {
+    return fmt::format("gemm::GroupTable{{table, {}, {}, {}}}", c_.grouping.groups, rows(), signals());
+  }
+  // Of a forward product's last tiles, blocks may share k: sums of a tile and a signal of each warpgroup for every
+  // block.
   int64_t signals() const { return by_rows() ? 2 * context_.machine.sm_count : 0; }
   std::string partials() const { return part_name(kernel_, "partials"); }
 
@@ -57,7 +61,8 @@ class GroupedGenerator {
   // ---- the sort
   Result<codegen::IndexValue> value_of(const ir::ExprRef& at) {
     const codegen::EpilogueVariable row{"m", by_rows() ? c_.m_indices : c_.k_indices};
-    SOLSTICE_TRY(codegen::IndexValue value, codegen::emit_index_value(program_, program_.equation(c_.equation), row, at));
+    SOLSTICE_TRY(codegen::IndexValue value,
+                 codegen::emit_index_value(program_, program_.equation(c_.equation), row, at));
     for (size_t i = 0; i < value.reads.size(); ++i) {
       if (std::find(sort_reads_.begin(), sort_reads_.end(), value.reads[i]) != sort_reads_.end()) continue;
       sort_reads_.push_back(value.reads[i]);
@@ -69,8 +74,9 @@ class GroupedGenerator {
   // A row that the language forbids is row 0 here: nothing outside the operand is touched.
   Result<std::string> source_text(const RowSource& source, int which) {
     SOLSTICE_TRY(const codegen::IndexValue value, value_of(source.at));
-    return fmt::format("if (which == {}) {{\n{}const i64 row = {};\nreturn row >= 0 && row < {} ? static_cast<int>(row) : 0;\n}}\n", which,
-                       value.text, value.value, source.rows);
+    return fmt::format(
+        "if (which == {}) {{\n{}const i64 row = {};\nreturn row >= 0 && row < {} ? static_cast<int>(row) : 0;\n}}\n",
+        which, value.text, value.value, source.rows);
   }
 
   Status add_sort() {
@@ -86,23 +92,28 @@ class GroupedGenerator {
       const std::string pointer =
           fmt::format("const {}* SOLSTICE_RESTRICT ", codegen::storage_type(*program_.tensor(sort_reads_[i]).dtype));
       members += pointer + sort_names_[i] + ";\n";
-      rows_parameters_ += fmt::format("{}rows_{}, ", pointer, sort_names_[i]);  // an epilogue may read it by its own name
+      rows_parameters_ +=
+          fmt::format("{}rows_{}, ", pointer, sort_names_[i]);  // an epilogue may read it by its own name
       rows_arguments_ += fmt::format("{}rows_{}", i ? ", " : "", sort_names_[i]);
     }
     rows_text_ = fmt::format(
-        "namespace solstice {{\nusing namespace math;\n\nstruct Rows {{\nstatic constexpr int kSources = {};\n{}\nSOLSTICE_DEVICE i64 "
-        "group(int m) const {{\n{}return {};\n}}\nSOLSTICE_DEVICE int source(int which, int m) const {{\n{}return m;\n}}\n}};\n"
+        "namespace solstice {{\nusing namespace math;\n\nstruct Rows {{\nstatic constexpr int kSources = "
+        "{};\n{}\nSOLSTICE_DEVICE i64 "
+        "group(int m) const {{\n{}return {};\n}}\nSOLSTICE_DEVICE int source(int which, int m) const {{\n{}return "
+        "m;\n}}\n}};\n"
         "}}  // namespace solstice\n\n",
         which, members, group.text, group.value, sources);
     const std::string name = part_name(kernel_, "sort");
     out_.sources.push_back(
         {name,
-         fmt::format("#include \"gemm/group_rows.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"ptx/sync.h\"\n\n"
-                     "{}using namespace solstice;\n\n"
-                     "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGroupRowsThreads, 1) {}({}int* SOLSTICE_RESTRICT table) {{\n"
-                     "ptx::let_next_kernel_start();\n"
-                     "gemm::run_group_rows(Rows{{{}}}, {}, reinterpret_cast<int*>(ptx::dynamic_shared()));\n}}\n",
-                     rows_text_, codegen::entry_name(name), rows_parameters_, rows_arguments_, table_text()),
+         fmt::format(
+             "#include \"gemm/group_rows.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
+             "\"ptx/sync.h\"\n\n"
+             "{}using namespace solstice;\n\n"
+             "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kGroupRowsThreads, 1) {}({}int* SOLSTICE_RESTRICT table) {{\n"
+             "ptx::let_next_kernel_start();\n"
+             "gemm::run_group_rows(Rows{{{}}}, {}, reinterpret_cast<int*>(ptx::dynamic_shared()));\n}}\n",
+             rows_text_, codegen::entry_name(name), rows_parameters_, rows_arguments_, table_text()),
          {}});
     Step& step = launch(name, 1, kSortThreads, 4 * (c_.grouping.groups + 2) * kSortWarps);
     add_pointers(program_, sort_reads_, step);
@@ -112,9 +123,9 @@ class GroupedGenerator {
 
   // ---- the product
   std::string config_text(Major major_b) const {
-    return fmt::format("gemm::GroupedConfig<mma::{}, gemm::Ragged::{}, {}, {}, {}, {}, {}>", s_.math == Math::kFP16 ? "F16" : "BF16",
-                       by_rows() ? "kRows" : "kK", major_text(major_b), s_.tile_n, layout_.slots, s_.cluster * s_.cluster_n,
-                       s_.cluster_n > 1);
+    return fmt::format("gemm::GroupedConfig<mma::{}, gemm::Ragged::{}, {}, {}, {}, {}, {}>",
+                       s_.math == Math::kFP16 ? "F16" : "BF16", by_rows() ? "kRows" : "kK", major_text(major_b),
+                       s_.tile_n, layout_.slots, s_.cluster * s_.cluster_n, s_.cluster_n > 1);
   }
   Major major_b() const { return by_rows() ? major_of(c_.b, c_.n, c_.k) : Major::kMN; }
   // Bytes between the lines that may be gathered.
@@ -122,17 +133,21 @@ class GroupedGenerator {
 
   std::string product_source(bool tma) const {
     const Functor functor = functor_of(program_, problem_, tma);
-    const std::string b = by_rows() ? "gemm::GatheredOperand{nullptr, 0, 0}"
-                                    : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
+    const std::string b = by_rows()
+                              ? "gemm::GatheredOperand{nullptr, 0, 0}"
+                              : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(
-        "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const __grid_constant__ TensorMap map_a, "
-        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT table{}{}) {{\n"
+        "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const "
+        "__grid_constant__ TensorMap map_a, "
+        "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT "
+        "table{}{}) {{\n"
         "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}, {}}};\n"
         "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Rows{{{}}}, Epilogue{{{}}});\n}}\n",
         head_text(functor, {"gemm/grouped.h"}), rows_text_, config_text(major_b()), codegen::entry_name(kernel_.name),
-        tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b", rows_parameters_,
-        by_rows() ? ", float* partials" : "", functor.parameters, c_.m, c_.n, c_.k, s_.group, table_text(), step_of(c_.a, !by_rows()),
-        lists_.a, b, by_rows() ? "partials" : "nullptr", tma ? "map_out" : "map_a", rows_arguments_, functor.arguments);
+        tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b",
+        rows_parameters_, by_rows() ? ", float* partials" : "", functor.parameters, c_.m, c_.n, c_.k, s_.group,
+        table_text(), step_of(c_.a, !by_rows()), lists_.a, b, by_rows() ? "partials" : "nullptr",
+        tma ? "map_out" : "map_a", rows_arguments_, functor.arguments);
   }
 
   void add_product() {
@@ -142,12 +157,14 @@ class GroupedGenerator {
     Step& step = launch(kernel_.name, context_.machine.sm_count / cluster * cluster, 384, layout_.shared_bytes);
     step.cluster = {cluster, 1, 1};
     step.pdl = true;
-    step.arguments.push_back(map_argument(operand_map(c_.a, by_rows() ? Major::kK : Major::kMN, c_.m, c_.grouping.a, 1, s_.tile_m)));
+    step.arguments.push_back(
+        map_argument(operand_map(c_.a, by_rows() ? Major::kK : Major::kMN, c_.m, c_.grouping.a, 1, s_.tile_m)));
     step.arguments.push_back(
         map_argument(operand_map(c_.b, major_b(), c_.n, c_.grouping.b, by_rows() ? c_.grouping.groups : 1, s_.tile_n)));
     if (tma) step.arguments.push_back(map_argument(result_map()));
     step.arguments.push_back(pointer_to(program_.tensor(c_.a.tensor).name, c_.a.offset * size_of(c_.a.dtype)));
-    if (!by_rows()) step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
+    if (!by_rows())
+      step.arguments.push_back(pointer_to(program_.tensor(c_.b.tensor).name, c_.b.offset * size_of(c_.b.dtype)));
     add_pointers(program_, sort_reads_, step);
     step.arguments.push_back(pointer_to(table()));
     if (by_rows()) step.arguments.push_back(pointer_to(partials()));
@@ -164,7 +181,8 @@ class GroupedGenerator {
     return map;
   }
 
-  // Extents {contiguous, lines, matrices}. A block of a cluster loads its share for all, or the boxes of all for itself.
+  // Extents {contiguous, lines, matrices}. A block of a cluster loads its share for all, or the boxes of all for
+  // itself.
   TensorMap operand_map(const OperandAccess& x, Major major, int64_t extent, const RowSource& source, int64_t matrices,
                         int64_t tile) const {
     const bool by_k = major == Major::kK;
@@ -200,7 +218,8 @@ class GroupedGenerator {
 
 }  // namespace
 
-Result<Emission> generate_grouped(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+Result<Emission> generate_grouped(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                                  const Settings& settings) {
   return GroupedGenerator(context, kernel, problem, settings).run();
 }
 

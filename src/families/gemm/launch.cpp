@@ -30,7 +30,8 @@ TensorMap output_map(const ir::Program& program, const Problem& problem) {
 
 void add_epilogue_pointers(const ir::Program& program, const codegen::EpilogueCode& epilogue, Step& step) {
   add_pointers(program, epilogue.reads, step);
-  for (const codegen::EpilogueStore& store : epilogue.stores) step.arguments.push_back(pointer_to(program.tensor(store.tensor).name));
+  for (const codegen::EpilogueStore& store : epilogue.stores)
+    step.arguments.push_back(pointer_to(program.tensor(store.tensor).name));
 }
 
 }  // namespace solstice::families::gemm

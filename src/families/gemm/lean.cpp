@@ -55,8 +55,8 @@ constexpr std::pair<std::string LeanGemm::*, const char*> kForeignKnobs[] = {
     {&LeanGemm::schedule, "schedule"}, {&LeanGemm::epilogue, "epilogue"}, {&LeanGemm::scheduler, "scheduler"}};
 
 const std::pair<std::string LeanGemm::*, const char*>* foreign_knob(const LeanGemm& c) {
-  const auto found =
-      std::find_if(std::begin(kForeignKnobs), std::end(kForeignKnobs), [&](const auto& k) { return c.*k.first != usual_value(k.second); });
+  const auto found = std::find_if(std::begin(kForeignKnobs), std::end(kForeignKnobs),
+                                  [&](const auto& k) { return c.*k.first != usual_value(k.second); });
   return found == std::end(kForeignKnobs) ? nullptr : found;
 }
 
@@ -66,8 +66,8 @@ void add_schedule(LeanRules& rules) {
                    [](const LeanGemm& c) { return foreign_knob(c) != nullptr; },
                    [](const LeanGemm& c) {
                      const auto* const knob = foreign_knob(c);
-                     return fmt::format("`{}={}` is of `backend=cutlass`, which is not built yet; leave `{}` out", knob->second,
-                                        c.*knob->first, knob->second);
+                     return fmt::format("`{}={}` is of `backend=cutlass`, which is not built yet; leave `{}` out",
+                                        knob->second, c.*knob->first, knob->second);
                    },
                    [](LeanGemm& c) {
                      for (const auto& [member, name] : kForeignKnobs) c.*member = usual_value(name);
@@ -75,33 +75,38 @@ void add_schedule(LeanRules& rules) {
 }
 
 void add_math(LeanRules& rules) {
-  rules.push_back(
-      {"lean.math", "E110", Severity::kError, "`math` is at least as accurate as `numerics` asks for the operands' format",
-       [](const LeanGemm& c) {
-         const std::vector<Math> maths = allowed(c);
-         return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
-       },
-       [](const LeanGemm& c) { return less_accurate(c.settings.math, allowed(c), operand_dtype(*c.problem), c.context->numerics); },
-       [](LeanGemm& c) { set_math(c, best_settings(*c.context, *c.problem, allowed(c)).math); }});
+  rules.push_back({"lean.math", "E110", Severity::kError,
+                   "`math` is at least as accurate as `numerics` asks for the operands' format",
+                   [](const LeanGemm& c) {
+                     const std::vector<Math> maths = allowed(c);
+                     return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
+                   },
+                   [](const LeanGemm& c) {
+                     return less_accurate(c.settings.math, allowed(c), operand_dtype(*c.problem), c.context->numerics);
+                   },
+                   [](LeanGemm& c) { set_math(c, best_settings(*c.context, *c.problem, allowed(c)).math); }});
   rules.push_back({"lean.contiguous", "E114", Severity::kError,
-                   "tensor cores and streams take operands that are contiguous in their lines or in k; `math=simt` reads any strides",
+                   "tensor cores and streams take operands that are contiguous in their lines or in k; `math=simt` "
+                   "reads any strides",
                    [](const LeanGemm& c) { return (!is_simt(c) || is_streamed(c)) && !contiguous(c); },
                    [](const LeanGemm& c) {
-                     return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", math_name(c),
-                                        name_of_operand(c, major_a(c) == Major::kNone));
+                     return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`",
+                                        math_name(c), name_of_operand(c, major_a(c) == Major::kNone));
                    },
                    [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
-  rules.push_back({"lean.as_stored", "E114", Severity::kError,
-                   "`math=fp8` takes both operands as they lie: contiguous along k, base, lines and batches at multiples of 16 bytes",
-                   [](const LeanGemm& c) { return c.settings.math == Math::kFP8 && !(as_stored(c, true) && as_stored(c, false)); },
-                   [](const LeanGemm& c) {
-                     const bool first = !as_stored(c, true);
-                     const bool turned = (first ? major_a(c) : major_b(c)) != Major::kK;
-                     return fmt::format("`math=fp8` takes operands as they lie, and {} of `{}` {}",
-                                        turned ? "`k`" : "base, lines or batches", name_of_operand(c, first),
-                                        turned ? "is not contiguous" : "are not at multiples of 16 bytes");
-                   },
-                   [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
+  rules.push_back(
+      {"lean.as_stored", "E114", Severity::kError,
+       "`math=fp8` takes both operands as they lie: contiguous along k, base, lines and batches at multiples of 16 "
+       "bytes",
+       [](const LeanGemm& c) { return c.settings.math == Math::kFP8 && !(as_stored(c, true) && as_stored(c, false)); },
+       [](const LeanGemm& c) {
+         const bool first = !as_stored(c, true);
+         const bool turned = (first ? major_a(c) : major_b(c)) != Major::kK;
+         return fmt::format("`math=fp8` takes operands as they lie, and {} of `{}` {}",
+                            turned ? "`k`" : "base, lines or batches", name_of_operand(c, first),
+                            turned ? "is not contiguous" : "are not at multiples of 16 bytes");
+       },
+       [](LeanGemm& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
   rules.push_back({"lean.along_k", "E114", Severity::kError, "TF32 takes both operands contiguous along k",
                    [](const LeanGemm& c) { return !is_simt(c) && element_bytes(c.settings.math) == 4 && !along_k(c); },
                    [](const LeanGemm& c) {
@@ -110,14 +115,15 @@ void add_math(LeanRules& rules) {
                    },
                    [](LeanGemm& c) {
                      const std::vector<Math> maths = allowed(c);
-                     const auto other =
-                         std::find_if(maths.begin(), maths.end(), [](Math m) { return m != Math::kSimt && element_bytes(m) == 2; });
+                     const auto other = std::find_if(maths.begin(), maths.end(),
+                                                     [](Math m) { return m != Math::kSimt && element_bytes(m) == 2; });
                      set_math(c, other == maths.end() ? Math::kSimt : *other);
                    }});
 }
 
 std::string lean_cluster(const Settings& s) {
-  return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n) : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
+  return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n)
+                          : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
 }
 
 bool is_known_tile(const Settings& s) {
@@ -138,34 +144,40 @@ void add_tile(LeanRules& rules) {
   rules.push_back(
       {"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32, and a k of its own",
        [](const LeanGemm& c) { return is_simt(c) && !is_streamed(c) && !has_simt_tile(c.settings); },
-       [](const LeanGemm& c) { return fmt::format("no kernel for `math=simt, tile={}`; legal: 128x128, 32x32", tile_text(c.settings)); },
+       [](const LeanGemm& c) {
+         return fmt::format("no kernel for `math=simt, tile={}`; legal: 128x128, 32x32", tile_text(c.settings));
+       },
        [](LeanGemm& c) {
          Settings& s = c.settings;
          s.tile_k = stage_k(Math::kSimt);
          s.tile_m = s.tile_n = nearest_of(std::initializer_list<int>{128, kSmallTile}, std::min(s.tile_m, s.tile_n));
        }});
-  rules.push_back({"lean.tile", "E111", Severity::kError, "tiles are 128x256, 128x128, 128x64, 64x256, 64x128 and 64x64",
-                   [](const LeanGemm& c) { return is_tiled(c) && !is_known_tile(c.settings); },
-                   [](const LeanGemm& c) {
-                     return fmt::format("no kernel for `tile={}x{}`; legal: {}", c.settings.tile_m, c.settings.tile_n, tile_list());
-                   },
-                   [](LeanGemm& c) {
-                     Settings& s = c.settings;
-                     const auto apart = [&](Tile t) { return std::abs(t.m - s.tile_m) + std::abs(t.n - s.tile_n); };
-                     const Tile nearest =
-                         *std::min_element(tiles().begin(), tiles().end(), [&](Tile a, Tile b) { return apart(a) < apart(b); });
-                     s.tile_m = nearest.m, s.tile_n = nearest.n;
-                   }});
-  rules.push_back({"lean.tile_k", "E111", Severity::kError, "k of a tile is that of a stage: 128 bytes of an operand's plane",
+  rules.push_back(
+      {"lean.tile", "E111", Severity::kError, "tiles are 128x256, 128x128, 128x64, 64x256, 64x128 and 64x64",
+       [](const LeanGemm& c) { return is_tiled(c) && !is_known_tile(c.settings); },
+       [](const LeanGemm& c) {
+         return fmt::format("no kernel for `tile={}x{}`; legal: {}", c.settings.tile_m, c.settings.tile_n, tile_list());
+       },
+       [](LeanGemm& c) {
+         Settings& s = c.settings;
+         const auto apart = [&](Tile t) { return std::abs(t.m - s.tile_m) + std::abs(t.n - s.tile_n); };
+         const Tile nearest =
+             *std::min_element(tiles().begin(), tiles().end(), [&](Tile a, Tile b) { return apart(a) < apart(b); });
+         s.tile_m = nearest.m, s.tile_n = nearest.n;
+       }});
+  rules.push_back({"lean.tile_k", "E111", Severity::kError,
+                   "k of a tile is that of a stage: 128 bytes of an operand's plane",
                    [](const LeanGemm& c) { return is_tiled(c) && c.settings.tile_k != stage_k(c.settings.math); },
                    [](const LeanGemm& c) {
-                     return fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)", c.settings.tile_k, math_name(c),
-                                        stage_k(c.settings.math));
+                     return fmt::format("`tile` with k {}: a stage of `math={}` holds {} k (128 bytes)",
+                                        c.settings.tile_k, math_name(c), stage_k(c.settings.math));
                    },
                    [](LeanGemm& c) { c.settings.tile_k = stage_k(c.settings.math); }});
 }
 
-GroupedLayout grouped_layout_of(const LeanGemm& c) { return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c)); }
+GroupedLayout grouped_layout_of(const LeanGemm& c) {
+  return grouped_layout(c.settings, product_of(c).grouping.groups, shared_limit(c));
+}
 
 // Of two sums that share A, tiles of either have half of the columns.
 void add_dual(LeanRules& rules) {
@@ -176,38 +188,45 @@ void add_dual(LeanRules& rules) {
                      return is_dual(*c.problem) && (is_streamed(c) || (is_simt(c) && s.tile_m == kSmallTile));
                    },
                    [](const LeanGemm& c) {
-                     return is_streamed(c) ? fmt::format("`stream={}` of two sums that share an operand", name_of(c.settings.stream))
-                                           : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
-                                                         tile_text(c.settings));
+                     return is_streamed(c)
+                                ? fmt::format("`stream={}` of two sums that share an operand",
+                                              name_of(c.settings.stream))
+                                : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
+                                              tile_text(c.settings));
                    },
                    [](LeanGemm& c) {
                      stop_streaming(c);
                      if (is_simt(c)) c.settings.tile_m = c.settings.tile_n = 128;
                    }});
-  rules.push_back(
-      {"lean.dual_tile", "E111", Severity::kError,
-       "tiles of two sums that share an operand have 128 or 256 columns, half of them of either sum",
-       [](const LeanGemm& c) { return is_dual(*c.problem) && is_tiled(c) && is_known_tile(c.settings) && c.settings.tile_n < 128; },
-       [](const LeanGemm& c) {
-         return fmt::format("no kernel for `tile={}x{}` and two sums that share an operand", c.settings.tile_m, c.settings.tile_n);
-       },
-       [](LeanGemm& c) { c.settings.tile_n = 128; }});
+  rules.push_back({"lean.dual_tile", "E111", Severity::kError,
+                   "tiles of two sums that share an operand have 128 or 256 columns, half of them of either sum",
+                   [](const LeanGemm& c) {
+                     return is_dual(*c.problem) && is_tiled(c) && is_known_tile(c.settings) && c.settings.tile_n < 128;
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `tile={}x{}` and two sums that share an operand",
+                                        c.settings.tile_m, c.settings.tile_n);
+                   },
+                   [](LeanGemm& c) { c.settings.tile_n = 128; }});
 }
 
 void add_grouped(LeanRules& rules) {
   rules.push_back(
       {"lean.grouped_math", "E110", Severity::kError, "grouped products multiply operands of 16 bits as they are",
        [](const LeanGemm& c) { return is_grouped(*c.problem) && c.settings.math != grouped_math(*c.problem); },
-       [](const LeanGemm& c) { return fmt::format("`math={}`: grouped products multiply their operands as they are", math_name(c)); },
+       [](const LeanGemm& c) {
+         return fmt::format("`math={}`: grouped products multiply their operands as they are", math_name(c));
+       },
        [](LeanGemm& c) { set_math(c, grouped_math(*c.problem)), stop_streaming(c); }});
-  rules.push_back({"lean.grouped_stream", "E117", Severity::kError,
-                   "grouped products stream no operand, and split their last tiles by themselves",
-                   [](const LeanGemm& c) { return is_grouped(*c.problem) && (is_streamed(c) || c.settings.split != 1); },
-                   [](const LeanGemm& c) {
-                     return is_streamed(c) ? fmt::format("`stream={}` of a grouped product", name_of(c.settings.stream))
-                                           : fmt::format("`split={}` of a grouped product", c.settings.split);
-                   },
-                   stop_streaming});
+  rules.push_back(
+      {"lean.grouped_stream", "E117", Severity::kError,
+       "grouped products stream no operand, and split their last tiles by themselves",
+       [](const LeanGemm& c) { return is_grouped(*c.problem) && (is_streamed(c) || c.settings.split != 1); },
+       [](const LeanGemm& c) {
+         return is_streamed(c) ? fmt::format("`stream={}` of a grouped product", name_of(c.settings.stream))
+                               : fmt::format("`split={}` of a grouped product", c.settings.split);
+       },
+       stop_streaming});
   rules.push_back({"lean.grouped_tile", "E111", Severity::kError, "tiles of grouped products are 128x256 and 128x128",
                    [](const LeanGemm& c) {
                      const auto& known = grouped_tiles();
@@ -215,25 +234,27 @@ void add_grouped(LeanRules& rules) {
                      return is_grouped(*c.problem) && std::none_of(known.begin(), known.end(), same);
                    },
                    [](const LeanGemm& c) {
-                     return fmt::format("no grouped kernel for `tile={}x{}`; legal: 128x256, 128x128", c.settings.tile_m,
-                                        c.settings.tile_n);
+                     return fmt::format("no grouped kernel for `tile={}x{}`; legal: 128x256, 128x128",
+                                        c.settings.tile_m, c.settings.tile_n);
                    },
                    [](LeanGemm& c) {
                      c.settings.tile_m = 128;
                      c.settings.tile_n = c.settings.tile_n < 192 ? 128 : 256;
                    }});
-  rules.push_back({"lean.grouped_shared", "E113", Severity::kError,
-                   "the ring of a grouped product has 2 to 8 slots, which fit a block's shared memory beside staging and groups",
-                   [](const LeanGemm& c) {
-                     const GroupedLayout layout = grouped_layout_of(c);
-                     return is_grouped(*c.problem) && (layout.slots < 2 || layout.slots > 8 || layout.shared_bytes > shared_limit(c));
-                   },
-                   [](const LeanGemm& c) {
-                     const GroupedLayout layout = grouped_layout_of(c);
-                     return fmt::format("shared memory: {} slots take {} > {}", layout.slots, kib(layout.shared_bytes),
-                                        kib(shared_limit(c)));
-                   },
-                   [](LeanGemm& c) { c.settings.stages = 0; }});
+  rules.push_back(
+      {"lean.grouped_shared", "E113", Severity::kError,
+       "the ring of a grouped product has 2 to 8 slots, which fit a block's shared memory beside staging and groups",
+       [](const LeanGemm& c) {
+         const GroupedLayout layout = grouped_layout_of(c);
+         return is_grouped(*c.problem) &&
+                (layout.slots < 2 || layout.slots > 8 || layout.shared_bytes > shared_limit(c));
+       },
+       [](const LeanGemm& c) {
+         const GroupedLayout layout = grouped_layout_of(c);
+         return fmt::format("shared memory: {} slots take {} > {}", layout.slots, kib(layout.shared_bytes),
+                            kib(shared_limit(c)));
+       },
+       [](LeanGemm& c) { c.settings.stages = 0; }});
 }
 
 // The least power of two of blocks that has a row's columns; 0: no cluster has.
@@ -245,67 +266,85 @@ int row_blocks(const LeanGemm& c, int tile_n) {
 }
 
 void add_whole(LeanRules& rules) {
-  rules.push_back(
-      {"lean.whole_simt", "E111", Severity::kError, "elements that need their row's results: `math=simt` has the tile 128x128 for them",
-       [](const LeanGemm& c) { return c.problem->whole && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile; },
-       [](const LeanGemm& c) {
-         return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results", tile_text(c.settings));
-       },
-       [](LeanGemm& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
-  rules.push_back(
-      {"lean.whole_rows", "E112", Severity::kError,
-       "elements that need their row's results: a tile, or the least of 2, 4 and 8 blocks along N, holds whole rows, and what a sweep over "
-       "them finds times the blocks is at most 15",
-       [](const LeanGemm& c) {
-         const Settings& s = c.settings;
-         return c.problem->whole && is_tiled(c) && (s.cluster != 1 || s.cluster_k != 1 || s.cluster_n != row_blocks(c, s.tile_n));
-       },
-       [](const LeanGemm& c) {
-         return fmt::format("`tile={}x{}, cluster={}`: elements need their row's results, and rows have {} columns", c.settings.tile_m,
-                            c.settings.tile_n, lean_cluster(c.settings), product_of(c).n);
-       },
-       [](LeanGemm& c) {
-         Settings& s = c.settings;
-         s.cluster = s.cluster_k = 1;
-         while (s.tile_n < 256 && row_blocks(c, s.tile_n) == 0) s.tile_n *= 2;
-         s.cluster_n = row_blocks(c, s.tile_n);
-         if (s.cluster_n == 0) set_math(c, Math::kSimt);
-       }});
+  rules.push_back({"lean.whole_simt", "E111", Severity::kError,
+                   "elements that need their row's results: `math=simt` has the tile 128x128 for them",
+                   [](const LeanGemm& c) {
+                     return c.problem->whole && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile;
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results",
+                                        tile_text(c.settings));
+                   },
+                   [](LeanGemm& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
+  rules.push_back({"lean.whole_rows", "E112", Severity::kError,
+                   "elements that need their row's results: a tile, or the least of 2, 4 and 8 blocks along N, holds "
+                   "whole rows, and what a sweep over "
+                   "them finds times the blocks is at most 15",
+                   [](const LeanGemm& c) {
+                     const Settings& s = c.settings;
+                     return c.problem->whole && is_tiled(c) &&
+                            (s.cluster != 1 || s.cluster_k != 1 || s.cluster_n != row_blocks(c, s.tile_n));
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format(
+                         "`tile={}x{}, cluster={}`: elements need their row's results, and rows have {} columns",
+                         c.settings.tile_m, c.settings.tile_n, lean_cluster(c.settings), product_of(c).n);
+                   },
+                   [](LeanGemm& c) {
+                     Settings& s = c.settings;
+                     s.cluster = s.cluster_k = 1;
+                     while (s.tile_n < 256 && row_blocks(c, s.tile_n) == 0) s.tile_n *= 2;
+                     s.cluster_n = row_blocks(c, s.tile_n);
+                     if (s.cluster_n == 0) set_math(c, Math::kSimt);
+                   }});
 }
 
 void add_resources(LeanRules& rules) {
-  rules.push_back(
-      {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2, where no whole rows are needed",
-       [](const LeanGemm& c) {
-         const Settings& s = c.settings;
-         return is_tiled(c) && !c.problem->whole && (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
-       },
-       [](const LeanGemm& c) { return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", lean_cluster(c.settings)); },
-       [](LeanGemm& c) {
-         Settings& s = c.settings;
-         if (s.cluster * s.cluster_n != 2) s.cluster = 2, s.cluster_n = 1;
-         s.cluster_k = 1;
-       }});
-  rules.push_back(
-      {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
-       [](const LeanGemm& c) { return is_tiled(c) && c.settings.stages != 0 && (c.settings.stages < 2 || c.settings.stages > 8); },
-       [](const LeanGemm& c) { return fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", c.settings.stages); },
-       [](LeanGemm& c) { c.settings.stages = std::clamp(c.settings.stages, 2, 8); }});
+  rules.push_back({"lean.cluster", "E112", Severity::kError,
+                   "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2, where no whole rows are needed",
+                   [](const LeanGemm& c) {
+                     const Settings& s = c.settings;
+                     return is_tiled(c) && !c.problem->whole &&
+                            (s.cluster < 1 || s.cluster_n < 1 || s.cluster * s.cluster_n > 2 || s.cluster_k != 1);
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks",
+                                        lean_cluster(c.settings));
+                   },
+                   [](LeanGemm& c) {
+                     Settings& s = c.settings;
+                     if (s.cluster * s.cluster_n != 2) s.cluster = 2, s.cluster_n = 1;
+                     s.cluster_k = 1;
+                   }});
+  rules.push_back({"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
+                   [](const LeanGemm& c) {
+                     return is_tiled(c) && c.settings.stages != 0 && (c.settings.stages < 2 || c.settings.stages > 8);
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", c.settings.stages);
+                   },
+                   [](LeanGemm& c) { c.settings.stages = std::clamp(c.settings.stages, 2, 8); }});
   rules.push_back({"lean.shared", "E113", Severity::kError,
                    "the rings, the staging of results, scales and barriers fit the shared memory of a block",
-                   [](const LeanGemm& c) { return is_tiled(c) && layout_of(c.settings, shared_limit(c)).bytes() > shared_limit(c); },
                    [](const LeanGemm& c) {
-                     return fmt::format("shared memory: {} > {}", layout_of(c.settings, shared_limit(c)).text(), kib(shared_limit(c)));
+                     return is_tiled(c) && layout_of(c.settings, shared_limit(c)).bytes() > shared_limit(c);
+                   },
+                   [](const LeanGemm& c) {
+                     return fmt::format("shared memory: {} > {}", layout_of(c.settings, shared_limit(c)).text(),
+                                        kib(shared_limit(c)));
                    },
                    [](LeanGemm& c) {
                      Settings& s = c.settings;
                      while (s.stages > 2 && layout_of(s, shared_limit(c)).bytes() > shared_limit(c)) --s.stages;
-                     if (layout_of(s, shared_limit(c)).bytes() > shared_limit(c)) s.tile_m = 64, s.tile_n = std::min(s.tile_n / 2, 128);
+                     if (layout_of(s, shared_limit(c)).bytes() > shared_limit(c))
+                       s.tile_m = 64, s.tile_n = std::min(s.tile_n / 2, 128);
                    }});
   rules.push_back(
       {"lean.prepack", "E115", Severity::kError, "`prepack=true` needs frozen weights: it splits them once, at load",
        [](const LeanGemm& c) { return c.settings.prepack && !c.context->frozen; },
-       [](const LeanGemm&) { return std::string("`prepack=true` splits weights once, at load; weights are live (`--weights frozen`)"); },
+       [](const LeanGemm&) {
+         return std::string("`prepack=true` splits weights once, at load; weights are live (`--weights frozen`)");
+       },
        [](LeanGemm& c) { c.settings.prepack = false; }});
 }
 

@@ -23,7 +23,8 @@ void stop_streaming(LeanGemm& c);
 
 template <class Values>
 int nearest_of(const Values& values, int wanted) {
-  return *std::min_element(std::begin(values), std::end(values), [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
+  return *std::min_element(std::begin(values), std::end(values),
+                           [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
 }
 
 using LeanRules = std::vector<Rule<LeanGemm>>;

@@ -17,8 +17,11 @@ struct Problem {
   double epilogue_instructions = 0;  // of an element, estimated
 };
 
-// So many instructions of an element that a loop over them costs less than their text for every element: measured, docs/gemm.md.
-inline bool has_long_epilogue(const Problem& problem) { return problem.epilogue_instructions >= (problem.whole ? 32 : 16); }
+// So many instructions of an element that a loop over them costs less than their text for every element: measured,
+// docs/gemm.md.
+inline bool has_long_epilogue(const Problem& problem) {
+  return problem.epilogue_instructions >= (problem.whole ? 32 : 16);
+}
 
 inline bool is_dual(const Problem& problem) { return problem.product.second.has_value(); }
 
@@ -35,7 +38,8 @@ int vector_of(const OperandAccess& operand, Major major, int limit);
 
 bool is_fp8(DType dtype);  // e4m3 or e5m2
 
-// The tensor cores take the operand where it lies: 16-bit format, or fp8 contiguous along k; 16-byte aligned lines and batches.
+// The tensor cores take the operand where it lies: 16-bit format, or fp8 contiguous along k; 16-byte aligned lines and
+// batches.
 bool copies_directly(const OperandAccess& operand, Major major);
 
 // Products are needed in a half-plane of the result alone, the same in every batch: tiles outside it are only written.

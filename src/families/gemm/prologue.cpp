@@ -27,10 +27,12 @@ bool is_narrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF
 bool is_view(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal && tensor.kernel < 0; }
 
 bool is_computed(const ir::Program& program, const ir::Kernel& kernel, int tensor) {
-  return std::any_of(kernel.equations.begin(), kernel.equations.end(), [&](int id) { return program.equation(id).target == tensor; });
+  return std::any_of(kernel.equations.begin(), kernel.equations.end(),
+                     [&](int id) { return program.equation(id).target == tensor; });
 }
 
-// Storing is permission to round, a cast the order to: of an element that either rounds, the format is that; of others f32.
+// Storing is permission to round, a cast the order to: of an element that either rounds, the format is that; of others
+// f32.
 DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& value) {
   if (value->op == Op::kCast && is_narrow(value->dtype)) return value->dtype;
   const auto declared = node->op == Op::kRead ? program.tensor(node->id).dtype : std::nullopt;
@@ -60,11 +62,13 @@ std::set<int> long_indices(const codegen::Interner& indices, const ExprRef& e) {
 
 // Steps by one element along an index.
 bool has_unit(const Access& access) {
-  return std::any_of(access.offset->terms.begin(), access.offset->terms.end(), [](const auto& term) { return term.second == 1; });
+  return std::any_of(access.offset->terms.begin(), access.offset->terms.end(),
+                     [](const auto& term) { return term.second == 1; });
 }
 
 // The first read of memory with all indices of the element, one that is contiguous before others.
-const Access* main_read(const codegen::Interner& indices, const std::vector<Access>& accesses, const std::set<int>& needed) {
+const Access* main_read(const codegen::Interner& indices, const std::vector<Access>& accesses,
+                        const std::set<int>& needed) {
   const Access* found = nullptr;
   for (const Access& access : accesses) {
     if (!access.read || !access.offset || access.tested || long_indices(indices, access.read) != needed) continue;
@@ -75,7 +79,8 @@ const Access* main_read(const codegen::Interner& indices, const std::vector<Acce
 
 Result<FoundOperand> stored(const ir::Program& program, const ir::Expr& read) {
   const ir::Tensor& tensor = program.tensor(read.id);
-  if (!tensor.dtype || is_view(tensor)) return fail(Code::illegal_knobs, fmt::format("operand `{}` is a view or local", tensor.name));
+  if (!tensor.dtype || is_view(tensor))
+    return fail(Code::illegal_knobs, fmt::format("operand `{}` is a view or local", tensor.name));
   FoundOperand out;
   SOLSTICE_TRY(out.read, operand_read(program, read));
   out.access.tensor = read.id;
@@ -90,15 +95,19 @@ std::vector<Access> reads_of(const ir::Program& program, const codegen::FlatKern
   return out;
 }
 
-void count_reads(const ir::Program& program, const std::vector<Access>& reads, const std::set<int>& needed, Prologue& made) {
+void count_reads(const ir::Program& program, const std::vector<Access>& reads, const std::set<int>& needed,
+                 Prologue& made) {
   for (const Access& access : reads) {
-    if (std::find(made.reads.begin(), made.reads.end(), access.tensor) == made.reads.end()) made.reads.push_back(access.tensor);
-    if (long_indices(made.flat.indices, access.read) == needed) made.bytes += size_of(*program.tensor(access.tensor).dtype);
+    if (std::find(made.reads.begin(), made.reads.end(), access.tensor) == made.reads.end())
+      made.reads.push_back(access.tensor);
+    if (long_indices(made.flat.indices, access.read) == needed)
+      made.bytes += size_of(*program.tensor(access.tensor).dtype);
   }
 }
 
 // `node` as the product has it, `flat` as it is made.
-Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, const std::string& name, codegen::FlatNode flat) {
+Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, const std::string& name,
+                              codegen::FlatNode flat) {
   const std::set<int> needed = long_indices(flat.indices, flat.value);
   Prologue made;
   made.flat.indices = std::move(flat.indices);
@@ -106,9 +115,10 @@ Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, c
   const std::vector<Access> reads = reads_of(program, made.flat);
   const Access* const main = main_read(made.flat.indices, reads, needed);
   if (!main)
-    return fail(Code::not_yet, fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
-                                           "broadcasts alone are not built yet",
-                                           name));
+    return fail(Code::not_yet,
+                fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
+                            "broadcasts alone are not built yet",
+                            name));
   made.main = main->read;
   made.flat.equations.front().target = main->tensor;
   made.flat.equations.front().lhs = main->args;
@@ -155,7 +165,8 @@ class PrologueWriter {
     find_streams(fused);
     emitter_.set_hook([this](codegen::Emitter&, const ExprRef& node) -> Result<std::optional<codegen::Value>> {
       for (size_t i = 0; i < streams_.size(); ++i) {
-        if (streams_[i].read == node) return std::optional(emitter_.variable(codegen::CType::kF32, fmt::format("s{}", i), 0));
+        if (streams_[i].read == node)
+          return std::optional(emitter_.variable(codegen::CType::kF32, fmt::format("s{}", i), 0));
       }
       return std::optional<codegen::Value>();
     });
@@ -192,7 +203,8 @@ class PrologueWriter {
     out.reads = emitter_.tensors_read();
     std::string members, loads, parameters, arguments;
     for (const int tensor : emitter_.tensors_read()) {
-      const std::string type = fmt::format("const {}* SOLSTICE_RESTRICT", codegen::storage_type(*program_.tensor(tensor).dtype));
+      const std::string type =
+          fmt::format("const {}* SOLSTICE_RESTRICT", codegen::storage_type(*program_.tensor(tensor).dtype));
       const std::string name = fmt::format("{}_{}", letter, emitter_.pointer_name(tensor));
       members += fmt::format("{} {};\n", type, emitter_.pointer_name(tensor));
       out.parameters += fmt::format(", {} {}", type, name);
@@ -203,7 +215,8 @@ class PrologueWriter {
       parameters += fmt::format("float s{}, ", i);
       arguments += fmt::format("s{}[j], ", i);
       loads += fmt::format(
-          "float s{0}[kCount];\ngemm::load_neighbours<{1}>(s{0}, {2} + (i64({3}) + batch * i64({4}) + line * i64({5}) + k * i64({6})), valid);\n",
+          "float s{0}[kCount];\ngemm::load_neighbours<{1}>(s{0}, {2} + (i64({3}) + batch * i64({4}) + line * i64({5}) "
+          "+ k * i64({6})), valid);\n",
           i, s.vector, emitter_.pointer_name(s.tensor), s.base, s.batch, s.line, s.k);
     }
     out.name = is_a_ ? "PrologueA" : "PrologueB";
@@ -212,11 +225,13 @@ class PrologueWriter {
     out.text = fmt::format(
         "struct {0} {{\nstatic constexpr bool kStored = false, kByK = {1};\n{2}\n"
         "SOLSTICE_DEVICE float value({3}int batch, int line, int k) const {{\n{4}return {5};\n}}\n\n"
-        "template <int kCount>\nSOLSTICE_DEVICE void load(float (&v)[kCount], int batch, int line, int k, int valid) const {{\n{6}"
+        "template <int kCount>\nSOLSTICE_DEVICE void load(float (&v)[kCount], int batch, int line, int k, int valid) "
+        "const {{\n{6}"
         "#pragma unroll\nfor (int j = 0; j < kCount; ++j) {{\n"
-        "const float x = value({7}batch, smaller({8}, {9}), smaller({10}, {11}));\nv[j] = j < valid ? x : 0.f;\n}}\n}}\n}};\n\n",
-        out.name, by_k_, members, parameters, statements, result, loads, arguments, by_k_ ? "line" : "line + j", lines_ - 1,
-        by_k_ ? "k + j" : "k", c_.k - 1);
+        "const float x = value({7}batch, smaller({8}, {9}), smaller({10}, {11}));\nv[j] = j < valid ? x : "
+        "0.f;\n}}\n}}\n}};\n\n",
+        out.name, by_k_, members, parameters, statements, result, loads, arguments, by_k_ ? "line" : "line + j",
+        lines_ - 1, by_k_ ? "k + j" : "k", c_.k - 1);
     return out;
   }
 
@@ -233,12 +248,16 @@ class PrologueWriter {
 
 }  // namespace
 
-Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation, const ExprRef& node) {
-  if (node->op == Op::kRead && !is_computed(program, kernel, node->id) && !is_view(program.tensor(node->id))) return stored(program, *node);
+Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation,
+                                  const ExprRef& node) {
+  if (node->op == Op::kRead && !is_computed(program, kernel, node->id) && !is_view(program.tensor(node->id)))
+    return stored(program, *node);
   SOLSTICE_TRY(codegen::FlatNode flat, codegen::flatten_node(program, kernel, equation, node));
   if (flat.value->op == Op::kRead) return stored(program, *flat.value);
-  const std::string name = node->op == Op::kRead ? program.tensor(node->id).name : ir::to_text(program, program.equation(equation), node);
-  if (const auto reason = reason_against(program, flat.value)) return fail(Code::not_yet, fmt::format("operand `{}` {}", name, *reason));
+  const std::string name =
+      node->op == Op::kRead ? program.tensor(node->id).name : ir::to_text(program, program.equation(equation), node);
+  if (const auto reason = reason_against(program, flat.value))
+    return fail(Code::not_yet, fmt::format("operand `{}` {}", name, *reason));
   return computed(program, node, name, std::move(flat));
 }
 

@@ -1,5 +1,5 @@
-// Elementwise equations of an operand, computed as its elements are read (kernels/gemm/prologue.h): by the pass that makes
-// planes of it, and by the fp32 tiles.
+// Elementwise equations of an operand, computed as its elements are read (kernels/gemm/prologue.h): by the pass that
+// makes planes of it, and by the fp32 tiles.
 #pragma once
 
 #include <string>
@@ -11,16 +11,18 @@
 
 namespace solstice::families::gemm {
 
-// The functor of an operand with a prologue: `text` defines `name`; the entry's parameters (each with a comma before it), and
-// an object of it in the entry.
+// The functor of an operand with a prologue: `text` defines `name`; the entry's parameters (each with a comma before
+// it), and an object of it in the entry.
 struct PrologueText {
   std::string text, name, parameters, value;
   std::vector<int> reads;  // tensors, as the parameters are
 };
 
-// What an operand is made of. The read that has all indices of the element, its main one, decides how the operand is walked.
+// What an operand is made of. The read that has all indices of the element, its main one, decides how the operand is
+// walked.
 struct Prologue {
-  // One equation: the element, over the indices of the sum's equation by their ids; its left side repeats the main read.
+  // One equation: the element, over the indices of the sum's equation by their ids; its left side repeats the main
+  // read.
   codegen::FlatKernel flat;
   ir::ExprRef main;
   int source = -1;          // the tensor that the product reads, if it is one
@@ -37,11 +39,13 @@ struct FoundOperand {
   OperandAccess access;  // tensor, format and offset
 };
 
-// An operand of the product in this equation: a read of memory, or an element that the kernel computes. Errors: illegal_knobs
-// or not_yet, with the reason.
-Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation, const ir::ExprRef& node);
+// An operand of the product in this equation: a read of memory, or an element that the kernel computes. Errors:
+// illegal_knobs or not_yet, with the reason.
+Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation,
+                                  const ir::ExprRef& node);
 
-// Writes the functors of the operands that have prologues, as which of the two they are. Errors: what cannot be written.
+// Writes the functors of the operands that have prologues, as which of the two they are. Errors: what cannot be
+// written.
 Status write_prologues(const ir::Program& program, Contraction& product);
 
 // An operand in an entry: what stands above it, its parameters (each with a comma before it), the template arguments of

@@ -9,7 +9,8 @@ namespace solstice::families::gemm {
 int64_t OperandRead::coefficient_of(int index) const { return offset.coefficient(index); }
 
 bool OperandRead::gathers_by(int index) const {
-  return std::any_of(gathers.begin(), gathers.end(), [&](const Gather& g) { return indices_in(g.at).count(index) > 0; });
+  return std::any_of(gathers.begin(), gathers.end(),
+                     [&](const Gather& g) { return indices_in(g.at).count(index) > 0; });
 }
 
 std::set<int> indices_in(const ir::ExprRef& expression) {
@@ -33,8 +34,8 @@ Result<OperandRead> operand_read(const ir::Program& program, const ir::Expr& rea
     }
     out.offset.offset += at->offset * tensor.strides[d];
     for (const auto& [index, coefficient] : at->terms) {
-      const auto known =
-          std::find_if(out.offset.terms.begin(), out.offset.terms.end(), [id = index](const auto& t) { return t.first == id; });
+      const auto known = std::find_if(out.offset.terms.begin(), out.offset.terms.end(),
+                                      [id = index](const auto& t) { return t.first == id; });
       if (known != out.offset.terms.end())
         known->second += coefficient * tensor.strides[d];
       else

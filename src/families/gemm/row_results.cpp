@@ -23,17 +23,22 @@ bool reads_row(const ExprRef& e) {
   return e->op == Op::kRead || e->op == Op::kIndex || std::any_of(e->args.begin(), e->args.end(), reads_row);
 }
 
-bool uses_result(const ExprRef& e) { return e->op == Op::kReduce || std::any_of(e->args.begin(), e->args.end(), uses_result); }
+bool uses_result(const ExprRef& e) {
+  return e->op == Op::kReduce || std::any_of(e->args.begin(), e->args.end(), uses_result);
+}
 
 class Planner {
  public:
-  Planner(const ir::Program& program, const Contraction& c, const codegen::EpilogueRows& rows) : program_(program), c_(c), rows_(rows) {}
+  Planner(const ir::Program& program, const Contraction& c, const codegen::EpilogueRows& rows)
+      : program_(program), c_(c), rows_(rows) {}
 
   Result<RowResults> run() {
     set_shape();
     const auto found = rows::findings_of(out_.shape, rows::phases_of(out_.shape, false));
     if (!found.ok()) {
-      return refuse("a reduction that needs another one's result, which is no sum of exp(x - max) or (x - mean)^2, or an arg-reduction");
+      return refuse(
+          "a reduction that needs another one's result, which is no sum of exp(x - max) or (x - mean)^2, or an "
+          "arg-reduction");
     }
     for (const ExprRef& r : found->first) SOLSTICE_CHECK(add(r, std::nullopt));
     for (const rows::Corrected& c : found->second) SOLSTICE_CHECK(add(c.reduction, c));
@@ -59,7 +64,8 @@ class Planner {
     for (const int id : c_.m_indices) digits.push_back(canonical_of(id));
     shape.rows = codegen::fused_loops(program_, shape.flat, digits);
     shape.row_count = c_.batches * c_.m;
-    for (const int id : c_.n_indices) shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
+    for (const int id : c_.n_indices)
+      shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
     shape.column_count = c_.n;
     out_.parts = ceil_div(c_.n, kPartColumns);
   }
@@ -87,8 +93,8 @@ class Planner {
       found.value = value_of(without_casts(term));
     } else if (found.corrected->correction == rows::Correction::kSquares) {
       found.value = value_of(without_casts(term->args[0]->args[0]));
-      const auto first =
-          std::find_if(out_.findings.begin(), out_.findings.end(), [&](const RowFinding& f) { return f.node == found.corrected->sum; });
+      const auto first = std::find_if(out_.findings.begin(), out_.findings.end(),
+                                      [&](const RowFinding& f) { return f.node == found.corrected->sum; });
       found.sum = static_cast<size_t>(first - out_.findings.begin());
     } else {
       if (reads_row(found.corrected->center)) return refuse("exponentials around more than a maximum");
@@ -119,8 +125,8 @@ Result<RowResults> row_results(const ir::Program& program, const Contraction& c,
   return Planner(program, c, rows).run();
 }
 
-Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowFinding& finding, const ResultText& given,
-                                std::string& before) {
+Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowFinding& finding,
+                                const ResultText& given, std::string& before) {
   codegen::Interner indices = rows.shape.flat.indices;
   codegen::Emitter emitter(program, indices);
   emitter.set_hook([&](codegen::Emitter&, const ExprRef& node) -> Result<std::optional<codegen::Value>> {
@@ -141,16 +147,22 @@ namespace {
 Result<std::string> part_text(const ir::Program& program, const RowResults& rows, size_t i, size_t first_value) {
   const RowFinding& f = rows.findings[i];
   const size_t value = first_value + f.value;
-  if (!f.corrected) return fmt::format("found.f{} = epilogue::reduced<rows::{}, kLanes, {}>(values, inside);\n", i, f.row.op, value);
+  if (!f.corrected)
+    return fmt::format("found.f{} = epilogue::reduced<rows::{}, kLanes, {}>(values, inside);\n", i, f.row.op, value);
   if (f.corrected->correction == rows::Correction::kSquares)
-    return fmt::format("found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,
-                       value, f.sum);
+    return fmt::format(
+        "found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,
+        value, f.sum);
   std::string before, factors = "1.f";
-  const auto own = [&](const RowFinding& of) { return fmt::format("rows::center_of(found.f{})", &of - rows.findings.data()); };
+  const auto own = [&](const RowFinding& of) {
+    return fmt::format("rows::center_of(found.f{})", &of - rows.findings.data());
+  };
   SOLSTICE_TRY(const std::string center, center_text(program, rows, f, own, before));
   for (const size_t factor : f.factors) factors += fmt::format(" * values[i][{}]", first_value + factor);
-  return fmt::format("{{\n{}found.f{} = epilogue::exponentials_around<kLanes, {}>({}, values, inside, [&](int i) {{ return {}; }});\n}}\n",
-                     before, i, value, center, f.factors.empty() ? "1.f" : factors);
+  return fmt::format(
+      "{{\n{}found.f{} = epilogue::exponentials_around<kLanes, {}>({}, values, inside, [&](int i) {{ return {}; "
+      "}});\n}}\n",
+      before, i, value, center, f.factors.empty() ? "1.f" : factors);
 }
 
 }  // namespace
@@ -164,7 +176,8 @@ std::string finder_text(const ir::Program& program, const Contraction& c, const 
   }
   return fmt::format(
       "static constexpr bool kWholeParts = {};\nstruct Found {{\n{}}};\n\ntemplate <int kLanes, int kCount>\n"
-      "SOLSTICE_DEVICE Found find(const float (&values)[kCount][kValues], const bool (&inside)[kCount], int count) const {{\n"
+      "SOLSTICE_DEVICE Found find(const float (&values)[kCount][kValues], const bool (&inside)[kCount], int count) "
+      "const {{\n"
       "Found found;\n{}return found;\n}}\n\n"
       "SOLSTICE_DEVICE void keep(int part, int batch, int m, const Found& found) const {{\n"
       "float* const at = parts + (static_cast<i64>(part) * {} + (batch * {} + m));\n{}}}\n",

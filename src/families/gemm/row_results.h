@@ -1,8 +1,8 @@
 // Reductions over the rows of a product (a sum, a maximum, logsumexp, mean, variance along N), in the kernel that
 // multiplies. A part of a row is kPartColumns of its columns. Whoever has them in registers finds for the part what
-// rows/local.h describes, and leaves it in a workspace [finding][part][row]; a launch behind (fold.h) folds a row's parts in
-// the order of their numbers and evaluates the equations of rows. Findings of a part are in fp32, what they are folded in
-// is fp64.
+// rows/local.h describes, and leaves it in a workspace [finding][part][row]; a launch behind (fold.h) folds a row's
+// parts in the order of their numbers and evaluates the equations of rows. Findings of a part are in fp32, what they
+// are folded in is fp64.
 #pragma once
 
 #include <functional>
@@ -43,9 +43,10 @@ Result<RowResults> row_results(const ir::Program& program, const Contraction& c,
 // The members of the epilogue's functor that kernels/epilogue/parts.h asks for; `first_value`: of the terms.
 std::string finder_text(const ir::Program& program, const Contraction& c, const RowResults& rows, size_t first_value);
 
-// The center m of a corrected finding as text: `given` says what stands for each reduction's result. Statements go to `before`.
+// The center m of a corrected finding as text: `given` says what stands for each reduction's result. Statements go to
+// `before`.
 using ResultText = std::function<std::string(const RowFinding&)>;
-Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowFinding& finding, const ResultText& given,
-                                std::string& before);
+Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowFinding& finding,
+                                const ResultText& given, std::string& before);
 
 }  // namespace solstice::families::gemm

@@ -18,7 +18,8 @@ constexpr int64_t kStagingWarp = 4096;  // two buffers of 16 x 32 floats
 // Values of `backend=cutlass`, and it.
 void mark_later(std::vector<KnobSpec>& knobs) {
   for (KnobSpec& knob : knobs) {
-    if (knob.name == "schedule" || knob.name == "scheduler") knob.later.assign(knob.values.begin() + 1, knob.values.end());
+    if (knob.name == "schedule" || knob.name == "scheduler")
+      knob.later.assign(knob.values.begin() + 1, knob.values.end());
     if (knob.name == "epilogue") knob.later = knob.values;
     if (knob.name == "backend") knob.later = {"cutlass"};
   }
@@ -43,24 +44,32 @@ std::vector<KnobSpec> made_knobs() {
       {"cluster",
        "size",
        {},
-       "1x1, 2x1, 1x2; 1x4, 1x8 where elements need their row's results; backend=cutlass: powers of two, at most 8 blocks",
+       "1x1, 2x1, 1x2; 1x4, 1x8 where elements need their row's results; backend=cutlass: powers of two, at most 8 "
+       "blocks",
        "auto",
        "blocks that share loads; 2x1: two tiles along M share B, 1x2: two along N share A",
        2,
        3},
-      {"stages", "int", {}, "2..8; backend=cutlass: as many as fit", "auto", "slots of the shared-memory rings; auto: as many as fit"},
+      {"stages",
+       "int",
+       {},
+       "2..8; backend=cutlass: as many as fit",
+       "auto",
+       "slots of the shared-memory rings; auto: as many as fit"},
       {"stream",
        "name",
        {"none", "rows", "columns"},
        "",
        "auto",
-       "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the other"},
+       "operand (of the result's rows or columns) that is read once and split in registers, for few lines of the "
+       "other"},
       {"split",
        "int",
        {},
        "1..128",
        "auto",
-       "blocks that share the k of a tile; without `stream`: of the tiles behind the last whole round, on tensor cores"},
+       "blocks that share the k of a tile; without `stream`: of the tiles behind the last whole round, on tensor "
+       "cores"},
       {"schedule",
        "name",
        {"cooperative", "pingpong", "warp_specialized", "tma", "cp_async", "cp_async_cooperative", "cp_async_pingpong"},
@@ -73,10 +82,25 @@ std::vector<KnobSpec> made_knobs() {
        "",
        "auto",
        "backend=cutlass: how results leave; auto: what goes with `schedule`"},
-      {"scheduler", "name", {"persistent", "stream_k", "dynamic"}, "", "persistent", "backend=cutlass: how tiles reach blocks"},
-      {"grouped", "bool", {"true", "false"}, "", "auto", "each row chooses its matrix (experts); auto: as the equations say"},
+      {"scheduler",
+       "name",
+       {"persistent", "stream_k", "dynamic"},
+       "",
+       "persistent",
+       "backend=cutlass: how tiles reach blocks"},
+      {"grouped",
+       "bool",
+       {"true", "false"},
+       "",
+       "auto",
+       "each row chooses its matrix (experts); auto: as the equations say"},
       int_knob("group", 1, 64, "8", "row tiles walked before the next column of tiles (L2 reuse)"),
-      {"prepack", "bool", {"true", "false"}, "", "auto", "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
+      {"prepack",
+       "bool",
+       {"true", "false"},
+       "",
+       "auto",
+       "split parameters once, at load (needs frozen weights); auto: whenever allowed"},
       {"backend", "name", {"lean", "cutlass"}, "", "lean", "lean: own headers; cutlass: not built yet"},
   };
   mark_later(out);
@@ -101,7 +125,9 @@ std::vector<Math> allowed_maths(const Context& context, const Problem& problem) 
   return numerics::legal_maths(policy, operand_dtype(problem));
 }
 
-std::string kib(int64_t bytes) { return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024); }
+std::string kib(int64_t bytes) {
+  return bytes % 1024 ? fmt::format("{} B", bytes) : fmt::format("{} KiB", bytes / 1024);
+}
 
 const std::vector<Tile>& tiles() {
   static const std::vector<Tile> table = {{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}};
@@ -143,14 +169,16 @@ bool needs_planes(const Settings& s, const OperandAccess& operand, Major major) 
 
 bool is_packed(const ir::Program& program, const Settings& s, const OperandAccess& operand) {
   const auto is_weight = [&](int tensor) { return program.tensor(tensor).kind == ir::TensorKind::kParam; };
-  return s.prepack &&
-         (operand.made ? std::all_of(operand.made->reads.begin(), operand.made->reads.end(), is_weight) : is_weight(operand.tensor));
+  return s.prepack && (operand.made ? std::all_of(operand.made->reads.begin(), operand.made->reads.end(), is_weight)
+                                    : is_weight(operand.tensor));
 }
 
 namespace {
 
 // `cluster` is a knob of the form with planes alone.
-std::string stream_knob(const ir::Knobs& knobs) { return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto"); }
+std::string stream_knob(const ir::Knobs& knobs) {
+  return knobs.name_or("stream", knobs.find("cluster") ? "none" : "auto");
+}
 
 bool agrees(const Settings& s, const ir::Knobs& knobs, bool and_split) {
   const auto tile = knobs.size_or("tile", {}), cluster = knobs.size_or("cluster", {});
@@ -163,7 +191,9 @@ bool agrees(const Settings& s, const ir::Knobs& knobs, bool and_split) {
 
 }  // namespace
 
-std::string_view name_of(Streamed stream) { return stream == Streamed::kNone ? "none" : stream == Streamed::kRows ? "rows" : "columns"; }
+std::string_view name_of(Streamed stream) {
+  return stream == Streamed::kNone ? "none" : stream == Streamed::kRows ? "rows" : "columns";
+}
 
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   const ir::Knobs& knobs = kernel.knobs;
@@ -180,7 +210,9 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   Settings out = found != ranked.end() ? *found : best_settings(context, problem, maths);
   const std::string stream = stream_knob(knobs);
   if (stream != "auto") {
-    const Streamed wanted = stream == "rows" ? Streamed::kRows : stream == "columns" ? Streamed::kColumns : Streamed::kNone;
+    const Streamed wanted = stream == "rows"      ? Streamed::kRows
+                            : stream == "columns" ? Streamed::kColumns
+                                                  : Streamed::kNone;
     if ((wanted == Streamed::kNone) != (out.stream == Streamed::kNone)) out.split = 1;
     out.stream = wanted;
   }
@@ -201,7 +233,8 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
 }
 
 std::string Layout::text() const {
-  std::string out = fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));
+  std::string out =
+      fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));
   if (scales) out += fmt::format(" + scales {}", kib(scales));
   return out + fmt::format(" + barriers {} = {}", kib(barriers), kib(bytes()));
 }

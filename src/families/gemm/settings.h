@@ -32,11 +32,14 @@ struct Settings {
   bool scaled = false;   // fp16 planes of wider operands: scales, promotion, range guard and fallback
 };
 
-// Clusters that are resident at once, a block an SM. Larger ones than two must lie in one GPC, whose SMs they do not divide.
+// Clusters that are resident at once, a block an SM. Larger ones than two must lie in one GPC, whose SMs they do not
+// divide.
 int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks);
 
-inline bool is_tiled(const Settings& s) { return s.math != Math::kSimt && s.stream == Streamed::kNone; }  // on tensor cores
-inline int columns_of(const Settings& s) { return s.dual ? s.tile_n / 2 : s.tile_n; }                     // of the result, in a tile
+inline bool is_tiled(const Settings& s) {
+  return s.math != Math::kSimt && s.stream == Streamed::kNone;
+}  // on tensor cores
+inline int columns_of(const Settings& s) { return s.dual ? s.tile_n / 2 : s.tile_n; }  // of the result, in a tile
 
 // What a tensor-core configuration occupies.
 struct Layout {

@@ -35,7 +35,8 @@ std::vector<int> shared_splits(const Context& context, const Problem& problem, c
   const SharedPlan plan = shared_plan(context, problem, trial);
   if (plan.shared == 0) return {};
   if (plan.tiles > plan.clusters) {
-    // As many as it takes to give every cluster a share of the last round, where they are few; else the last two rounds.
+    // As many as it takes to give every cluster a share of the last round, where they are few; else the last two
+    // rounds.
     const int64_t rest = plan.tiles % plan.clusters, sharing = ceil_div(plan.clusters, rest);
     return sharing <= 8 && sharing > 2 ? std::vector<int>{static_cast<int>(sharing), 2} : std::vector<int>{2};
   }

@@ -1,5 +1,5 @@
-// `split` of a product in tiles on the tensor cores: where rounds of tiles do not come out even, blocks share the k of the
-// last ones (kernels/scheduler/shared.h).
+// `split` of a product in tiles on the tensor cores: where rounds of tiles do not come out even, blocks share the k of
+// the last ones (kernels/scheduler/shared.h).
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ struct SharedPlan {
   int64_t whole() const { return tiles - shared; }
 };
 
-// Up to `split` clusters share each of the tiles behind the last whole round. Where even so not all clusters have work, those
-// of the round before are shared as well, if there is one.
+// Up to `split` clusters share each of the tiles behind the last whole round. Where even so not all clusters have work,
+// those of the round before are shared as well, if there is one.
 SharedPlan shared_plan(const Context& context, const Problem& problem, const Settings& settings);
 
 // Values of `split` that are worth looking at beside 1.

@@ -75,7 +75,9 @@ class Generator {
   }
 
   bool is_streamed(const SplitPlan& x) const { return s_.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns); }
-  std::string workspace(const char* what, const SplitPlan& x) const { return part_name(kernel_, fmt::format("{}_{}", what, x.letter())); }
+  std::string workspace(const char* what, const SplitPlan& x) const {
+    return part_name(kernel_, fmt::format("{}_{}", what, x.letter()));
+  }
 
   Step& launch(const std::string& name, int64_t blocks, int64_t threads) {
     return out_.steps.emplace_back(launch_step(name, blocks, threads));
@@ -90,7 +92,8 @@ class Generator {
   void add_splits() {
     std::vector<SplitPlan> live;
     for (const SplitPlan& x : operands_) {
-      if (is_streamed(x) && has_guard(s_, x)) add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, false);
+      if (is_streamed(x) && has_guard(s_, x))
+        add_buffer(workspace("guard", x), kGuardBytes * x.blocks, DType::kI32, false);
       if (is_streamed(x) || !needs_planes(s_, x.operand, x.major)) continue;
       const bool packed = is_packed(program_, s_, x.operand);
       add_buffer(workspace("planes", x), x.plane_bytes(), DType::kU8, packed);
@@ -104,7 +107,8 @@ class Generator {
         live.push_back(x);
     }
     // The longest items first.
-    std::stable_sort(live.begin(), live.end(), [](const SplitPlan& x, const SplitPlan& y) { return x.major > y.major; });
+    std::stable_sort(live.begin(), live.end(),
+                     [](const SplitPlan& x, const SplitPlan& y) { return x.major > y.major; });
     if (!live.empty())
       add_split(part_name(kernel_, "split"), live, Phase::kLaunch);
     else if (shares())
@@ -123,7 +127,8 @@ class Generator {
   // A launch of every call clears the signals of the product behind it.
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
     const bool clears = shares() && phase == Phase::kLaunch;
-    out_.sources.push_back({name, split_source(codegen::entry_name(name), splits, s_, clears ? signal_count() : 0), {}});
+    out_.sources.push_back(
+        {name, split_source(codegen::entry_name(name), splits, s_, clears ? signal_count() : 0), {}});
     int64_t blocks = 0;
     for (const SplitPlan& x : splits) blocks += x.blocks;
     Step& step = launch(name, blocks, kSplitThreads);
@@ -141,7 +146,9 @@ class Generator {
   void add_product() {
     const Layout layout = layout_of(s_, static_cast<int64_t>(context_.machine.shared_per_block.value));
     out_.sources.push_back(
-        {kernel_.name, tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, operands_, shared_), {}});
+        {kernel_.name,
+         tensor_source(codegen::entry_name(kernel_.name), program_, problem_, s_, layout, operands_, shared_),
+         {}});
     const int64_t cluster = s_.cluster * s_.cluster_n;
     const bool after_split = follows_split();
     Step& step = launch(kernel_.name, blocks_of_product(), 128 * (layout.groups + 1));
@@ -151,7 +158,8 @@ class Generator {
     step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, s_.cluster_n)));
     for (size_t i = 1; i < operands_.size(); ++i)
       step.arguments.push_back(map_argument(operand_map(operands_[i], layout.n / layout.boxes, s_.cluster)));
-    if (stores_by_copy_engine(program_, problem_)) step.arguments.push_back(map_argument(output_map(program_, problem_)));
+    if (stores_by_copy_engine(program_, problem_))
+      step.arguments.push_back(map_argument(output_map(program_, problem_)));
     if (s_.scaled) {
       for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("scales", x)));
     }
@@ -163,14 +171,16 @@ class Generator {
   }
 
   bool follows_split() const {
-    return !out_.steps.empty() && out_.steps.back().kind == StepKind::kLaunch && out_.steps.back().phase == Phase::kLaunch;
+    return !out_.steps.empty() && out_.steps.back().kind == StepKind::kLaunch &&
+           out_.steps.back().phase == Phase::kLaunch;
   }
 
   void add_stream() {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
     const SplitPlan &streamed = plan.rows_are_m ? a_ : b_, &held = plan.rows_are_m ? b_ : a_;
     add_buffer(partial(), 4 * s_.split * c_.batches * c_.m * c_.n, DType::kF32, false);
-    out_.sources.push_back({kernel_.name, stream_source(codegen::entry_name(kernel_.name), problem_, s_, plan, held.scale_stride), {}});
+    out_.sources.push_back(
+        {kernel_.name, stream_source(codegen::entry_name(kernel_.name), problem_, s_, plan, held.scale_stride), {}});
     const bool after_split = follows_split();
     Step& step = launch(kernel_.name, plan.tiles * s_.split, 128 * plan.groups);
     step.cluster = {plan.cluster, 1, 1};
@@ -185,8 +195,10 @@ class Generator {
   std::string partial() const { return part_name(kernel_, "partial"); }
 
   void add_small() {
-    out_.sources.push_back({kernel_.name, small_source(codegen::entry_name(kernel_.name), program_, problem_, s_, a_, b_), {}});
-    Step& step = launch(kernel_.name, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
+    out_.sources.push_back(
+        {kernel_.name, small_source(codegen::entry_name(kernel_.name), program_, problem_, s_, a_, b_), {}});
+    Step& step =
+        launch(kernel_.name, ceil_div(c_.m, kSmallTile) * ceil_div(c_.n, kSmallTile) * c_.batches, kSimtThreads);
     add_operands(step);
     add_epilogue(step);
   }
@@ -198,12 +210,14 @@ class Generator {
     if (x.operand.made)
       add_pointers(program_, x.operand.made->text.reads, step);
     else
-      step.arguments.push_back(pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
+      step.arguments.push_back(
+          pointer_to(program_.tensor(x.operand.tensor).name, x.operand.offset * size_of(x.operand.dtype)));
   }
 
   void add_gemv() {
     const StreamPlan plan = stream_plan(context_, problem_, s_);
-    out_.sources.push_back({kernel_.name, gemv_source(codegen::entry_name(kernel_.name), program_, problem_, s_, plan), {}});
+    out_.sources.push_back(
+        {kernel_.name, gemv_source(codegen::entry_name(kernel_.name), program_, problem_, s_, plan), {}});
     Step& step = launch(kernel_.name, plan.tiles * s_.split, 32 * gemv_shape(plan, s_).warps);
     step.cluster = {s_.split, 1, 1};
     step.shared_bytes = gemv_shared(plan, s_);
@@ -213,7 +227,8 @@ class Generator {
   }
 
   void add_simt(const std::string& name, bool guarded) {
-    out_.sources.push_back({name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, operands_), {}});
+    out_.sources.push_back(
+        {name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, operands_), {}});
     int64_t blocks = ceil_div(c_.m, 128) * (problem_.whole ? 1 : ceil_div(c_.n, s_.dual ? 64 : 128)) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
     if (finishes) blocks = std::max(blocks, finish_blocks());
@@ -231,7 +246,9 @@ class Generator {
     }
   }
 
-  int64_t finish_blocks() const { return ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads); }
+  int64_t finish_blocks() const {
+    return ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads);
+  }
   // Of a math without a guard, and so without a fallback.
   void add_finish() {
     const std::string name = part_name(kernel_, "finish");
@@ -280,7 +297,8 @@ class Generator {
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     // Planes of TF32 have an order of their own in every eight k.
-    map.extents = {planes && x.bytes == 4 ? round_up(x.length, 8) : x.length, x.lines, planes ? x.batches * x.planes : x.batches};
+    map.extents = {planes && x.bytes == 4 ? round_up(x.length, 8) : x.length, x.lines,
+                   planes ? x.batches * x.planes : x.batches};
     map.strides = {line, batch};
     map.box = {128 / x.bytes, (x.major == Major::kMN ? 64 : lines_of_tile) / parts, 1};
     map.swizzle = 128;
@@ -308,7 +326,8 @@ class Generator {
 
 }  // namespace
 
-Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings) {
+Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                                const Settings& settings) {
   if (is_grouped(problem)) return generate_grouped(context, kernel, problem, settings);
   return Generator(context, kernel, problem, settings).run();
 }

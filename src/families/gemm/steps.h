@@ -5,6 +5,7 @@
 
 namespace solstice::families::gemm {
 
-Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem, const Settings& settings);
+Result<Emission> generate_steps(const Context& context, const ir::Kernel& kernel, const Problem& problem,
+                                const Settings& settings);
 
 }  // namespace solstice::families::gemm

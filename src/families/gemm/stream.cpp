@@ -7,19 +7,22 @@
 namespace solstice::families::gemm {
 namespace {
 
-constexpr int64_t kSharedHeld = 128;  // lines of planes that are worth a cluster: fewer are little beside what is streamed
-constexpr int64_t kMostHeld = 1024;   // beyond, an operand would be split again for each of many tiles
+constexpr int64_t kSharedHeld =
+    128;  // lines of planes that are worth a cluster: fewer are little beside what is streamed
+constexpr int64_t kMostHeld = 1024;  // beyond, an operand would be split again for each of many tiles
 
 // Blocks of 128 * groups threads that the registers of an SM hold. Each quarter of it holds one warp of four, of 128
-// registers a thread with up to 32 held lines, 168 with up to 64 (bf16x6: 80), 255 with more (as compiled), where TF32, which
-// adds to its sums in place, takes 168 too.
+// registers a thread with up to 32 held lines, 168 with up to 64 (bf16x6: 80), 255 with more (as compiled), where TF32,
+// which adds to its sums in place, takes 168 too.
 int blocks_by_registers(const machine::Machine& machine, Math math, int groups, int held_lines) {
   const int of_168 = math == Math::kTF32 ? 128 : math == Math::kBF16x6 ? 80 : 64;
   const int registers = held_lines <= 32 ? 128 : held_lines <= of_168 ? 168 : 255;
   return machine.registers_per_sm / 4 / (registers * 32) / groups;
 }
 
-int64_t plane_bytes(const StreamPlan& p) { return p.major_held == Major::kMN ? ceil_div(p.held_lines, 64) * 8192 : p.held_lines * 128; }
+int64_t plane_bytes(const StreamPlan& p) {
+  return p.major_held == Major::kMN ? ceil_div(p.held_lines, 64) * 8192 : p.held_lines * 128;
+}
 
 int64_t ring_bytes(const StreamPlan& p) {
   const int64_t slot = 4 * p.groups * (p.major == Major::kMN ? 64 * 20 * 4 : 16 * 72 * 4);
@@ -29,8 +32,8 @@ int64_t ring_bytes(const StreamPlan& p) {
 
 // As many chunks ahead as the shared memory of a block's share of an SM holds. False: not even two of each operand.
 bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
-  const int64_t share =
-      static_cast<int64_t>(machine.shared_per_sm.value) / p.blocks_per_sm - static_cast<int64_t>(machine.shared_reserved_per_block.value);
+  const int64_t share = static_cast<int64_t>(machine.shared_per_sm.value) / p.blocks_per_sm -
+                        static_cast<int64_t>(machine.shared_reserved_per_block.value);
   const int64_t limit = std::min(share, static_cast<int64_t>(machine.shared_per_block.value));
   for (const int held : {3, 2}) {
     for (const int slots : {6, 5, 4, 3, 2}) {
@@ -42,9 +45,12 @@ bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
   return false;
 }
 
-bool have_majors(const Contraction& c) { return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone; }
+bool have_majors(const Contraction& c) {
+  return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone;
+}
 
-// As few as hold all lines in one tile, two or three; of many lines in as few tiles as there can be and one or two more.
+// As few as hold all lines in one tile, two or three; of many lines in as few tiles as there can be and one or two
+// more.
 std::vector<int> held_lines_of(int64_t held) {
   std::vector<int> out;
   const int64_t fewest = ceil_div(held, kHeldLines.back());
@@ -59,7 +65,8 @@ std::vector<int> held_lines_of(int64_t held) {
 std::vector<int> splits_of(const Context& context, const StreamPlan& p, int64_t chunks) {
   std::vector<int> out = {1};
   for (int64_t rounds = 1; rounds <= 6; ++rounds) {
-    const int64_t split = std::min({rounds * context.machine.sm_count * p.blocks_per_sm / p.tiles, chunks, kMostSplits});
+    const int64_t split =
+        std::min({rounds * context.machine.sm_count * p.blocks_per_sm / p.tiles, chunks, kMostSplits});
     if (split > out.back()) out.push_back(static_cast<int>(split));
   }
   return out;
@@ -93,7 +100,9 @@ bool streams_vectors(const Problem& problem, Streamed stream) {
 
 bool guards_sums(const Settings& s) { return s.stream != Streamed::kNone && s.math == Math::kBF16x6; }
 
-bool is_f32(const Problem& problem) { return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32; }
+bool is_f32(const Problem& problem) {
+  return problem.product.a.dtype == DType::kF32 && problem.product.b.dtype == DType::kF32;
+}
 
 GemvShape gemv_shape(const StreamPlan& p, const Settings& s) {
   if (s.math == Math::kSimt) return {.lines = p.major == Major::kK ? 8 : 32 * (p.vector == 4 ? 4 : 1)};

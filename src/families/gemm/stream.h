@@ -29,16 +29,17 @@ struct StreamPlan {
 };
 StreamPlan stream_plan(const Context& context, const Problem& problem, const Settings& settings);
 
-// Forms of one launch, which hold few lines: fp32 (`math=simt`, gemv.h), and 16-bit operands as they lie (`math=bf16`, `fp16`,
-// gemv_mma.h).
+// Forms of one launch, which hold few lines: fp32 (`math=simt`, gemv.h), and 16-bit operands as they lie (`math=bf16`,
+// `fp16`, gemv_mma.h).
 inline constexpr int64_t kGemvHeld = 8, kGemvHeldHalves = 16;
 bool is_gemv(const Settings& settings);
 // Of 16-bit operands: lines held, in eights, and streamed by a block.
 void set_gemv_tile(const Context& context, const Problem& problem, Settings& settings);
 // A block of theirs; what follows `warps` is of 16-bit operands alone (measured, docs/gemm.md).
 struct GemvShape {
-  int64_t lines = 8, warps = 8;          // of the streamed operand
-  int tiles = 1, ahead = 1, blocks = 1;  // instructions' lines in sixteens, slabs on their way in a thread, blocks of an SM
+  int64_t lines = 8, warps = 8;  // of the streamed operand
+  int tiles = 1, ahead = 1,
+      blocks = 1;  // instructions' lines in sixteens, slabs on their way in a thread, blocks of an SM
   int vectors() const { return 4 * (lines == 64 ? 1 : tiles); }  // of a slab in a thread
 };
 GemvShape gemv_shape(const StreamPlan& plan, const Settings& settings);
@@ -66,16 +67,17 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
 
 // Parameters: map of the held planes, streamed operand, scales (if scaled), partial sums, guard words of the streamed
 // operand (if scaled or of guarded sums).
-std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings, const StreamPlan& plan,
-                          int64_t scale_stride);
+std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings,
+                          const StreamPlan& plan, int64_t scale_stride);
 
 // Adds up the partial sums of a math without a guard. Parameters: partial sums, tensors the epilogue reads, tensors it
 // writes.
-std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings);
+std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                          const Settings& settings);
 
 int64_t gemv_shared(const StreamPlan& plan, const Settings& settings);  // bytes
 // Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
-std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& settings,
-                        const StreamPlan& plan);
+std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem,
+                        const Settings& settings, const StreamPlan& plan);
 
 }  // namespace solstice::families::gemm

@@ -28,12 +28,14 @@ double tile_efficiency(const Settings& s) {
 }
 // Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
 constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1.1;
-// Of shared tiles: what a share costs beside its products, more where promoted sums fill the registers; bytes a second of sums
-// that a block writes or reads; and how much of the time that SMs had nothing to do stays, since less power was drawn in it: less of it
-// where promotion leaves the tensor cores idle.
-constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4, kPromotedClockShare = 0.15;
+// Of shared tiles: what a share costs beside its products, more where promoted sums fill the registers; bytes a second
+// of sums that a block writes or reads; and how much of the time that SMs had nothing to do stays, since less power was
+// drawn in it: less of it where promotion leaves the tensor cores idle.
+constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4,
+                 kPromotedClockShare = 0.15;
 constexpr double kAlone = 1.02;  // blocks walk several tiles and share no loads
-// Where such tiles are shared and promoted besides, blocks run apart with each tile they walk and meet less of each other's data in L2.
+// Where such tiles are shared and promoted besides, blocks run apart with each tile they walk and meet less of each
+// other's data in L2.
 constexpr double kApart = 0.03, kMostApart = 5;
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
@@ -44,7 +46,8 @@ struct Moved {
 };
 
 // What the split pass moves, and what the product reads of one operand.
-Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c, const Settings& s) {
+Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c,
+                 const Settings& s) {
   const double elements = elements_of(operand, lines, c), bytes = elements * bytes_of_element(operand);
   if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes, 0};
   const double planes = elements * numerics::info(s.math).planes * element_bytes(s.math);
@@ -63,16 +66,18 @@ int64_t tiles_with_products(const Problem& problem, int64_t rows, int64_t column
   int64_t out = 0;
   for (int64_t i = 0; i < m; ++i) {
     for (int64_t j = 0; j < n; ++j) {
-      const int64_t row = i * rows + (by_row > 0 ? rows - 1 : 0), column = j * columns + (by_column > 0 ? columns - 1 : 0);
+      const int64_t row = i * rows + (by_row > 0 ? rows - 1 : 0),
+                    column = j * columns + (by_column > 0 ? columns - 1 : 0);
       out += by_row * row + by_column * column + d.base >= 0;
     }
   }
   return out;
 }
 
-constexpr double kSweep = 0.3e-6;                         // of a tile of whole rows, exchanges between its cluster's blocks with it
-constexpr double kScaleLines = 2e-6;                      // and where its sums are scaled before
-constexpr double kWholeEpilogue = 0.6, kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
+constexpr double kSweep = 0.3e-6;     // of a tile of whole rows, exchanges between its cluster's blocks with it
+constexpr double kScaleLines = 2e-6;  // and where its sums are scaled before
+constexpr double kWholeEpilogue = 0.6,
+                 kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
 
 // Beside the one that writes.
 double sweeps_of(const Problem& problem) { return static_cast<double>(problem.whole->sweeps.size() - 1); }
@@ -98,14 +103,16 @@ double ending_time(const Context& context, const Problem& problem, const Setting
   const int columns = columns_of(s);
   const double usual = !s.scaled ? kEpilogueShare : is_crowded(s) ? kCrowdedEpilogue : kScaledEpilogue;
   const double share = !problem.whole ? usual : has_long_epilogue(problem) ? kLongWhole : kWholeEpilogue;
-  const double instructions =
-      problem.epilogue_instructions * share * s.tile_m * columns / (issue_rate(context.machine).value / context.machine.sm_count);
+  const double instructions = problem.epilogue_instructions * share * s.tile_m * columns /
+                              (issue_rate(context.machine).value / context.machine.sm_count);
   // An epilogue by the copy engine drains at about 6 bytes a clock and SM; line by line at a third of that.
-  const double drained = (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * s.tile_m * columns / (128.0 * 256.0);
+  const double drained =
+      (stores_by_copy_engine(context.program, problem) ? 2.5e-6 : 7.5e-6) * s.tile_m * columns / (128.0 * 256.0);
   const double epilogue = problem.epilogue.stores.empty() ? 0 : drained;
   // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
   const double others =
-      s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * s.tile_m * columns / (128.0 * 256.0) : 0;
+      s.dual ? 7.5e-6 * static_cast<double>(problem.epilogue.stores.size() - 1) * s.tile_m * columns / (128.0 * 256.0)
+             : 0;
   // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster.
   const double sweeps = problem.whole ? sweeps_of(problem) * kSweep + (is_line_scaled(s) ? kScaleLines : 0) : 0;
   return epilogue + others + instructions + sweeps;
@@ -119,7 +126,8 @@ double rounds_time(const Context& context, const Problem& problem, const Setting
   const bool simt = s.math == Math::kSimt;
   const int64_t blocks = blocks_of_cluster(s);
   const double sms = context.machine.sm_count;
-  const int64_t of_batch = tiles_with_products(problem, int64_t{s.tile_m} * s.cluster, int64_t{columns_of(s)} * s.cluster_n, simt);
+  const int64_t of_batch =
+      tiles_with_products(problem, int64_t{s.tile_m} * s.cluster, int64_t{columns_of(s)} * s.cluster_n, simt);
   const double tiles = static_cast<double>(of_batch * blocks * problem.product.batches);
   if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * simt_slowdown(tiles, sms) + tile.ending);
   const double rounds = std::ceil(tiles / static_cast<double>(clusters_at_once(context.machine, blocks) * blocks));
@@ -142,7 +150,8 @@ double shared_time(const SharedPlan& shared, const Settings& s, const TileTime& 
   const double alone = walked > 0 && blocks_of_cluster(s) == 1 ? kAlone + apart : 1;
   const double clock = s.scaled && !is_line_scaled(s) ? kPromotedClockShare : kClockShare;
   const double unused = whole > 0 ? std::ceil(of_tile) - of_tile : 0;  // of the last round, were tiles not shared
-  return (whole + of_tile + clock * unused) * alone * tile.product + (whole + std::ceil(of_tile)) * tile.ending + handed;
+  return (whole + of_tile + clock * unused) * alone * tile.product + (whole + std::ceil(of_tile)) * tile.ending +
+         handed;
 }
 
 // Whole rows in fp32: a block takes the tiles of 128 rows one after the other and goes over their sums in memory.
@@ -164,11 +173,12 @@ double compute_time(const Context& context, const Problem& problem, const Settin
   return shared.shared > 0 ? shared_time(shared, s, tile) : rounds_time(context, problem, s, tile);
 }
 
-// Rows of a box that do not exist are zeros, and take the copy engine as long as those that do: 16 x 8192 x 8192 bf16 with tiles of
-// 64x64, 128x64 and 64x128.
+// Rows of a box that do not exist are zeros, and take the copy engine as long as those that do: 16 x 8192 x 8192 bf16
+// with tiles of 64x64, 128x64 and 64x128.
 double existing_share(const Contraction& c, const Settings& s) {
   if (s.math == Math::kSimt) return 1;
-  return static_cast<double>(std::min<int64_t>(c.m, s.tile_m) + std::min<int64_t>(c.n, s.tile_n)) / (s.tile_m + s.tile_n);
+  return static_cast<double>(std::min<int64_t>(c.m, s.tile_m) + std::min<int64_t>(c.n, s.tile_n)) /
+         (s.tile_m + s.tile_n);
 }
 
 }  // namespace
@@ -184,7 +194,8 @@ Cost estimate_tiled(const Context& context, const Problem& problem, const Settin
   const double result = result_bytes(context, problem);
   const double copy = context.machine.copy_ceiling().per_second;
   CostTerms terms;
-  terms.split = std::max((a.split + b.split) / (copy * 0.80), (a.instructions + b.instructions) / issue_rate(context.machine).value);
+  terms.split = std::max((a.split + b.split) / (copy * 0.80),
+                         (a.instructions + b.instructions) / issue_rate(context.machine).value);
   const bool clears = s.math != Math::kSimt && shared_plan(context, problem, s).shared > 0;  // in a launch before
   terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0 || clears) + s.scaled) + kProductOverhead +
                  (blocks_of_cluster(s) > 1 ? kClusterOverhead : 0) + fold_time(context, problem);

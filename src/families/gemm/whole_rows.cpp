@@ -54,7 +54,8 @@ class WholeRowsPlanner {
 
   int canonical_of(int anchor_index) const {
     const auto& order = program_.equation(c_.equation).free;
-    return epilogue_.canonical[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
+    return epilogue_
+        .canonical[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
   }
 
   void set_shape() {
@@ -66,7 +67,8 @@ class WholeRowsPlanner {
     }
     shape.rows = codegen::fused_loops(program_, shape.flat, digits);
     shape.row_count = c_.batches * c_.m;
-    for (const int id : c_.n_indices) shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
+    for (const int id : c_.n_indices)
+      shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
     shape.column_count = c_.n;
   }
 
@@ -87,12 +89,14 @@ class WholeRowsPlanner {
   // Whether the accumulator is needed for `e` where `kept` is known.
   bool reaches(const ExprRef& e, const ir::Expr* kept) const {
     if (e.get() == kept || e->op == Op::kReduce) return false;
-    return is_accumulator(e) || std::any_of(e->args.begin(), e->args.end(), [&](const ExprRef& arg) { return reaches(arg, kept); });
+    return is_accumulator(e) ||
+           std::any_of(e->args.begin(), e->args.end(), [&](const ExprRef& arg) { return reaches(arg, kept); });
   }
 
   // Whether `e` needs results of sweeps before number s alone.
   bool is_known(const ExprRef& e, size_t s) const {
-    if (e->op == Op::kReduce) return std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.node == e && f.sweep < s; });
+    if (e->op == Op::kReduce)
+      return std::any_of(found_.begin(), found_.end(), [&](const Found& f) { return f.node == e && f.sweep < s; });
     return std::all_of(e->args.begin(), e->args.end(), [&](const ExprRef& arg) { return is_known(arg, s); });
   }
 
@@ -122,7 +126,8 @@ class WholeRowsPlanner {
     const auto search = [&](const auto& self, const ExprRef& e) -> ExprRef {
       if (e->op == Op::kReduce || is_accumulator(e) || !reaches(e, nullptr)) return nullptr;
       const auto suffices = [&](const ExprRef& root) { return !reaches(root, e.get()); };
-      if (e->kind == ir::ValueKind::kReal && is_known(e, s) && std::all_of(later.begin(), later.end(), suffices)) return e;
+      if (e->kind == ir::ValueKind::kReal && is_known(e, s) && std::all_of(later.begin(), later.end(), suffices))
+        return e;
       for (const ExprRef& arg : e->args) {
         if (ExprRef found = self(self, arg)) return found;
       }
@@ -152,7 +157,8 @@ class WholeRowsPlanner {
     std::string out;
     for (size_t i = 0; i < found_.size(); ++i) {
       if (found_[i].sweep < s)
-        out += fmt::format("const {0} r{1} = static_cast<{0}>(results[{1}]);\n", codegen::name_of(found_[i].row.value_type), i);
+        out += fmt::format("const {0} r{1} = static_cast<{0}>(results[{1}]);\n",
+                           codegen::name_of(found_[i].row.value_type), i);
     }
     return out;
   }
@@ -270,7 +276,8 @@ std::string whole_text(const Contraction& c, const WholeRows& rows) {
     }
     most = std::max(most, sweep.values.size());
     std::string values;
-    for (size_t v = 0; v < sweep.values.size(); ++v) values += fmt::format("out[{}] = static_cast<float>({});\n", v, sweep.values[v]);
+    for (size_t v = 0; v < sweep.values.size(); ++v)
+      values += fmt::format("out[{}] = static_cast<float>({});\n", v, sweep.values[v]);
     if (!sweep.kept.empty()) values += fmt::format("acc = {};\n", sweep.kept);
     std::string members, given, taken;
     for (const codegen::EpilogueField& field : sweep.fields()) {
@@ -289,11 +296,13 @@ std::string whole_text(const Contraction& c, const WholeRows& rows) {
       "static constexpr int kFirst[] = {{{}, {}}};\n{}\n"
       "template <class T>\nSOLSTICE_DEVICE static T start(int result) {{\n{}return T(0);\n}}\n"
       "template <class T>\nSOLSTICE_DEVICE static T combine(int result, T a, T b) {{\n{}return a;\n}}\n\n"
-      "template <int kSweep, class Visit>\nSOLSTICE_DEVICE void walk(int batch, int m, const double (&results)[kResults], Visit&& visit) "
+      "template <int kSweep, class Visit>\nSOLSTICE_DEVICE void walk(int batch, int m, const double "
+      "(&results)[kResults], Visit&& visit) "
       "const {{\n{}}}\n\n"
       "static constexpr bool kStoresRows = {};\n"
       "SOLSTICE_DEVICE void store_row(int batch, int m, const double (&results)[kResults]) const {{\n{}}}\n",
-      rows.sweeps.size() - 1, found, c.n, most, firsts, found, ins, starts, combines, sweeps, !rows.row_stores.empty(), rows.row_stores);
+      rows.sweeps.size() - 1, found, c.n, most, firsts, found, ins, starts, combines, sweeps, !rows.row_stores.empty(),
+      rows.row_stores);
 }
 
 }  // namespace solstice::families::gemm

@@ -1,8 +1,9 @@
-// Elements of a product that need their row's results (softmax, layer norm, RMS norm behind a product), in the kernel that
-// multiplies. A cluster of blocks along N, or one block, has whole rows in its accumulators and goes over them in sweeps, as
-// a kernel of family rows does: each sweep but the last finds reductions whose terms need results of sweeps before it alone
-// (kernels/epilogue/whole_rows.h: in the tile, then exchanged between the blocks), the last one gives what is stored. What
-// later sweeps need of an accumulator may be one value (x of a layer norm, exp(x - max) of a softmax): it takes its place.
+// Elements of a product that need their row's results (softmax, layer norm, RMS norm behind a product), in the kernel
+// that multiplies. A cluster of blocks along N, or one block, has whole rows in its accumulators and goes over them in
+// sweeps, as a kernel of family rows does: each sweep but the last finds reductions whose terms need results of sweeps
+// before it alone (kernels/epilogue/whole_rows.h: in the tile, then exchanged between the blocks), the last one gives
+// what is stored. What later sweeps need of an accumulator may be one value (x of a layer norm, exp(x - max) of a
+// softmax): it takes its place.
 #pragma once
 
 #include <optional>
@@ -20,8 +21,8 @@ inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
 // Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/whole_rows.h).
 inline constexpr int kMostExchanged = 15;
 
-// Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`, once an
-// element: what does not need the accumulator is loaded ahead.
+// Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`,
+// once an element: what does not need the accumulator is loaded ahead.
 struct WholeSweep {
   std::vector<rows::Reduction> findings;
   std::string row, load, element;

@@ -11,8 +11,8 @@ namespace solstice::families::map {
 namespace {
 
 // Fitted to `bench families` on an H200.
-constexpr Seconds kLatency{1.0e-6};                    // of loads while the memory is busy
-constexpr Seconds kStep{0.033e-6};                     // a step of a reduction inside a thread: a load from L1 and what needs it
+constexpr Seconds kLatency{1.0e-6};  // of loads while the memory is busy
+constexpr Seconds kStep{0.033e-6};   // a step of a reduction inside a thread: a load from L1 and what needs it
 constexpr double kTransposed = 0.25, kStrided = 0.85;  // of the rate: reads of a sector for each element; dense steps
 constexpr double kWindow = 0.7;                        // reads that step with the output inside a reduction
 constexpr double kStepsAhead = 8;                      // of a reduction whose loads the compiler issues together
@@ -27,7 +27,8 @@ bool is_loop(const Nest& nest, int index) {
 double density_of(const Nest& nest, const codegen::Access& access, int64_t step) {
   double read = 1;
   for (const auto& [id, coefficient] : access.offset->terms) {
-    if (std::abs(coefficient) < step && !is_loop(nest, id)) read *= static_cast<double>(nest.flat.indices.index(id).extent);
+    if (std::abs(coefficient) < step && !is_loop(nest, id))
+      read *= static_cast<double>(nest.flat.indices.index(id).extent);
   }
   return std::min(1.0, read / static_cast<double>(step));
 }
@@ -102,7 +103,10 @@ Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, con
   SOLSTICE_TRY(const Seconds dram, dram_time(context.machine, all));
   out.traffic = all.all();
   finish_cost(context.machine, std::max({dram + wasted, flow, chain}), issue, out);
-  out.form = nests.size() > 1 ? "pieces" : worst < 0.8 ? "scattered reads" : chain > dram ? "serial reductions" : "streams";
+  out.form = nests.size() > 1 ? "pieces"
+             : worst < 0.8    ? "scattered reads"
+             : chain > dram   ? "serial reductions"
+                              : "streams";
   return out;
 }
 

@@ -33,9 +33,11 @@ struct Draft {
   int64_t block_step() const { return int64_t{settings.threads} * unroll; }  // vectors that a block takes
   // The last vector of a flat nest may be short: elements in it, behind the whole ones.
   int64_t tail() const { return nest.points % nest.vector; }
-  // With shifted rows: whether the element `lane` of the vector that begins at `begin` of its row lies in the row. The text
-  // of a family that shifts rows declares `begin`, and `whole` where all of them do.
-  std::string inside_row() const { return fmt::format("static_cast<unsigned>(begin + lane) < {}u", nest.loops.back().extent); }
+  // With shifted rows: whether the element `lane` of the vector that begins at `begin` of its row lies in the row. The
+  // text of a family that shifts rows declares `begin`, and `whole` where all of them do.
+  std::string inside_row() const {
+    return fmt::format("static_cast<unsigned>(begin + lane) < {}u", nest.loops.back().extent);
+  }
   int64_t whole_vectors() const { return nest.points / nest.vector; }
   std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }
 };

@@ -18,7 +18,8 @@ void merge(std::vector<int>& all, const std::vector<int>& more) {
 
 }  // namespace
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests, const Settings& settings) {
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests,
+                         const Settings& settings) {
   Text out;
   out.entry = codegen::entry_name(kernel.name);
   std::string functions, body;
@@ -38,7 +39,8 @@ Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, s
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
   out.code = fmt::format(
       "#include \"math/special.h\"\n#include \"math/vector.h\"\n\nnamespace solstice {{\nusing namespace math;\n\n{}"
-      "}}  // namespace solstice\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\n{}}}\n",
+      "}}  // namespace solstice\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace "
+      "solstice;\n{}}}\n",
       functions, settings.threads, out.entry, fmt::join(parameters, ", "), body);
   return out;
 }

@@ -16,6 +16,7 @@ struct Text {
   int64_t blocks = 0;
 };
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests, const Settings& settings);
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests,
+                         const Settings& settings);
 
 }  // namespace solstice::families::map

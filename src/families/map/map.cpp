@@ -32,7 +32,8 @@ const std::vector<KnobSpec>& knobs() {
        {"1", "2", "3", "4", "5", "6", "8", "10"},
        "",
        "1",
-       "results along an outer index that a thread takes together, where the windows that they read overlap; divides its extent"},
+       "results along an outer index that a thread takes together, where the windows that they read overlap; divides "
+       "its extent"},
       streaming_knob("none"),
   };
   return specs;
@@ -66,15 +67,17 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   const auto unroll = [&](const Nest& nest) { return unroll_of(context.program, nest, settings); };
   const Nest& first = nests.front();
   const auto all = [&](const auto& alike) { return std::all_of(nests.begin(), nests.end(), alike); };
-  if (all([&](const Nest& nest) { return nest.vector == first.vector; })) out.set("vector", ir::KnobValue::of_int(first.vector));
-  if (all([&](const Nest& nest) { return unroll(nest) == unroll(first); })) out.set("unroll", ir::KnobValue::of_int(unroll(first)));
+  if (all([&](const Nest& nest) { return nest.vector == first.vector; }))
+    out.set("vector", ir::KnobValue::of_int(first.vector));
+  if (all([&](const Nest& nest) { return unroll(nest) == unroll(first); }))
+    out.set("unroll", ir::KnobValue::of_int(unroll(first)));
   out.set("rows", ir::KnobValue::of_int(settings.rows));
   return out;
 }
 
-// Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads further apart (max
-// pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a depthwise convolution by 3 x 3
-// with step 1: 0.85 ms by twos, 1.02 ms one by one).
+// Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads
+// further apart (max pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a
+// depthwise convolution by 3 x 3 with step 1: 0.85 ms by twos, 1.02 ms one by one).
 bool strides(const Context& context, const std::vector<Nest>& nests) {
   return std::any_of(nests.begin(), nests.end(), [&](const Nest& nest) {
     if (nest.vector == 1 || nest.loops.empty()) return false;
@@ -93,15 +96,17 @@ ir::Knobs setting(int threads, int vector, int unroll) {
   return out;
 }
 
-// Rows that windows which overlap along an outer index may be taken together: the three largest, since registers set the limit
-// (a depthwise convolution by 3 x 3 of 16 x 64 x 512^2 on an H200: 850 us by 1, 629 by 2, 609 by 3, 584 by 5, 564 by 10).
+// Rows that windows which overlap along an outer index may be taken together: the three largest, since registers set
+// the limit (a depthwise convolution by 3 x 3 of 16 x 64 x 512^2 on an H200: 850 us by 1, 629 by 2, 609 by 3, 584 by 5,
+// 564 by 10).
 Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel& kernel) {
   constexpr size_t kMost = 3;
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(context.program, kernel));
   const std::vector<int> along = overlapping(context.program, flat);
   std::vector<int> out;
   for (const int rows : {10, 8, 6, 5, 4, 3, 2}) {
-    const bool all = std::all_of(along.begin(), along.end(), [&](int id) { return id >= 0 && flat.indices.index(id).extent % rows == 0; });
+    const bool all = std::all_of(along.begin(), along.end(),
+                                 [&](int id) { return id >= 0 && flat.indices.index(id).extent % rows == 0; });
     if (all && out.size() < kMost) out.push_back(rows);
   }
   return out;
@@ -116,7 +121,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     settings.back().set("rows", ir::KnobValue::of_int(rows));
   }
   if (strides(context, usual)) {
-    for (const auto& [threads, unroll] : {std::pair{128, 2}, {256, 1}, {512, 1}}) settings.push_back(setting(threads, 1, unroll));
+    for (const auto& [threads, unroll] : {std::pair{128, 2}, {256, 1}, {512, 1}})
+      settings.push_back(setting(threads, 1, unroll));
   }
   for (const auto& [threads, unroll] : {std::pair{128, 2}, {256, 1}, {256, 2}, {512, 1}, {256, 4}}) {
     settings.push_back(setting(threads, 0, unroll));

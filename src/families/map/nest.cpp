@@ -44,8 +44,8 @@ void adopt(Nest& nest, const FlatEquation& equation, const std::vector<int>& ord
   nest.flat.equations.push_back(std::move(moved));
 }
 
-// 16 bytes of the smallest format, but no more than 16 of any that is stored: a warp's stores then follow each other in memory
-// (a cast of bf16 to f32 on an H200: 0.90 of the copy rate with 32 bytes a thread).
+// 16 bytes of the smallest format, but no more than 16 of any that is stored: a warp's stores then follow each other in
+// memory (a cast of bf16 to f32 on an H200: 0.90 of the copy rate with 32 bytes a thread).
 int widest_vector(const ir::Program& program, const Nest& nest) {
   int smallest = 8, stored = 1;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
@@ -87,7 +87,9 @@ bool is_stream(const Nest& nest, const Access& access) {
     });
   };
   const auto& terms = access.offset->terms;
-  const auto stray = [&](const auto& term) { return nest.flat.indices.index(term.first).extent != 1 && !of_nest(term); };
+  const auto stray = [&](const auto& term) {
+    return nest.flat.indices.index(term.first).extent != 1 && !of_nest(term);
+  };
   if (std::any_of(terms.begin(), terms.end(), stray)) return false;
   if (access.tested) {
     // A test that varies along the vector would have to be made for every element.

@@ -20,7 +20,7 @@ struct Nest {
   std::vector<int> order;            // the free indices, from the target's largest stride to its smallest
   std::vector<codegen::Loop> loops;  // outer to inner, fused; empty: one point
   bool flattened = false;            // the innermost extent does not divide by `vector`: points are counted through
-  bool shifted = false;              // it does not, and vectors are aligned in memory: a row's first and last are partial
+  bool shifted = false;  // it does not, and vectors are aligned in memory: a row's first and last are partial
   int64_t points = 1;
   int vector = 1;
   int64_t vectors() const { return (points + vector - 1) / vector; }
@@ -38,21 +38,24 @@ struct Settings {
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
 
 // Its steps, for families that walk a nest in an order of their own.
-// Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the message.
+// Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the
+// message.
 Status check_serial(const ir::Program& program, const codegen::FlatKernel& flat, std::string_view family);
 // Free indices from the target's largest stride to its smallest: writes are then contiguous across threads.
-std::vector<int> order_of(const ir::Program& program, const codegen::FlatKernel& flat, const codegen::FlatEquation& equation);
+std::vector<int> order_of(const ir::Program& program, const codegen::FlatKernel& flat,
+                          const codegen::FlatEquation& equation);
 // Equations over boxes of equal extents in one nest; its loops are not chosen yet.
 std::vector<Nest> group_equations(const ir::Program& program, const codegen::FlatKernel& flat);
-// The widest vector that the stores along the innermost loop allow (at most `wanted`, where that is not 0); reads that do not
-// follow are loaded one by one. The innermost extent divides by it, unless the nest is its only loop (`flattened`).
+// The widest vector that the stores along the innermost loop allow (at most `wanted`, where that is not 0); reads that
+// do not follow are loaded one by one. The innermost extent divides by it, unless the nest is its only loop
+// (`flattened`).
 void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 
 // Data that fewer loops than the nest's step through: other threads read it again, from cache.
 bool is_reused(const Nest& nest, const codegen::Access& access);
 
-// Whether an access is aligned to `vector` elements where the nest's points are, counted through: with shifted rows, vectors
-// then begin at the same places in all such tensors.
+// Whether an access is aligned to `vector` elements where the nest's points are, counted through: with shifted rows,
+// vectors then begin at the same places in all such tensors.
 bool is_congruent(const Nest& nest, const codegen::Access& access, int64_t vector);
 
 // Whether an access moves `vector` neighbouring elements at once in this nest.

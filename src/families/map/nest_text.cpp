@@ -32,8 +32,8 @@ class NestWriter {
     NestText out;
     out.reads = draft_.emitter.tensors_read();
     out.writes = tensors_written(draft_.nest.flat);
-    out.function = fmt::format("template <bool kFull>\nSOLSTICE_DEVICE void nest{}({}, {} first) {{\n{}{}{}{}}}\n", id_, parameters(out),
-                               draft_.index_type(), once, streams_.declarations(), loads, computes);
+    out.function = fmt::format("template <bool kFull>\nSOLSTICE_DEVICE void nest{}({}, {} first) {{\n{}{}{}{}}}\n", id_,
+                               parameters(out), draft_.index_type(), once, streams_.declarations(), loads, computes);
     out.call = call(out, first_block);
     out.blocks = ceil_div(draft_.nest.vectors(), draft_.block_step());
     return out;
@@ -51,7 +51,8 @@ class NestWriter {
   // Over the vectors number `q` of a thread.
   std::string loop_head() const {
     return fmt::format(
-        "#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\nconst {} q = first + u * {} + static_cast<int>(threadIdx.x);\n"
+        "#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\nconst {} q = first + u * {} + "
+        "static_cast<int>(threadIdx.x);\n"
         "if (!kFull && q >= {}) break;\n",
         draft_.unroll, draft_.index_type(), draft_.settings.threads, draft_.nest.vectors());
   }
@@ -59,7 +60,8 @@ class NestWriter {
   int open_loop() {
     const Nest& nest = draft_.nest;
     const int depth = draft_.emitter.push();
-    const Value q = draft_.emitter.variable(draft_.wide() ? CType::kI64 : CType::kI32, "q", depth, {0, nest.vectors() - 1});
+    const Value q =
+        draft_.emitter.variable(draft_.wide() ? CType::kI64 : CType::kI32, "q", depth, {0, nest.vectors() - 1});
     bind_loops(draft_.emitter, nest.loops, q, nest.vector, depth);
     return depth;
   }
@@ -101,7 +103,8 @@ class NestWriter {
   std::string lane_loop(const std::string& text) const {
     const Nest& nest = draft_.nest;
     if (nest.vector == 1) return streams_.empty() ? text : "constexpr int lane = 0;\n" + text;
-    const std::string stop = draft_.tail() == 0 ? "" : fmt::format("if (!kFull && q * {} + lane >= {}) break;\n", nest.vector, nest.points);
+    const std::string stop =
+        draft_.tail() == 0 ? "" : fmt::format("if (!kFull && q * {} + lane >= {}) break;\n", nest.vector, nest.points);
     return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}}}\n", nest.vector, stop, text);
   }
 
@@ -115,12 +118,12 @@ class NestWriter {
     for (const int tensor : text.reads) pointers += draft_.emitter.pointer_name(tensor) + ", ";
     for (const int tensor : text.writes) pointers += draft_.emitter.pointer_name(tensor) + ", ";
     const int64_t step = draft_.block_step();
-    const std::string first =
-        fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\n", draft_.index_type(), first_block, step);
+    const std::string first = fmt::format("const {0} first = static_cast<{0}>(blockIdx.x - {1}u) * {2};\n",
+                                          draft_.index_type(), first_block, step);
     const bool all_full = draft_.nest.points % (step * draft_.nest.vector) == 0;
     if (all_full) return fmt::format("{}nest{}<true>({}first);\n", first, id_, pointers);
-    return fmt::format("{0}if (first + {1} <= {2}) nest{3}<true>({4}first);\nelse nest{3}<false>({4}first);\n", first, step,
-                       draft_.whole_vectors(), id_, pointers);
+    return fmt::format("{0}if (first + {1} <= {2}) nest{3}<true>({4}first);\nelse nest{3}<false>({4}first);\n", first,
+                       step, draft_.whole_vectors(), id_, pointers);
   }
 
   Draft draft_;
@@ -131,7 +134,8 @@ class NestWriter {
 
 }  // namespace
 
-Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64_t first_block, const Settings& settings) {
+Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64_t first_block,
+                           const Settings& settings) {
   return NestWriter(program, nest, id, settings).write(first_block);
 }
 

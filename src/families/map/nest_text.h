@@ -15,6 +15,7 @@ struct NestText {
   std::vector<int> reads, writes;  // tensors
 };
 
-Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64_t first_block, const Settings& settings);
+Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64_t first_block,
+                           const Settings& settings);
 
 }  // namespace solstice::families::map

@@ -14,7 +14,8 @@ namespace {
 using codegen::FlatEquation;
 using codegen::FlatKernel;
 
-// Steps of an index that lie within the window which a reduction's own indices span: "2*p + r" with r < 5 reaches 2 steps further.
+// Steps of an index that lie within the window which a reduction's own indices span: "2*p + r" with r < 5 reaches 2
+// steps further.
 double overlap_of(const FlatKernel& flat, const FlatEquation& equation, const codegen::Access& access, int index) {
   const int64_t step = std::abs(access.offset->coefficient(index));
   if (step == 0) return 0;
@@ -83,13 +84,14 @@ Result<FlatKernel> stacked(const ir::Program& program, FlatKernel flat, int rows
   for (size_t i = 0; i < equations.size(); ++i) {
     const std::string& name = program.tensor(equations[i].target).name;
     if (along[i] < 0) {
-      return fail(Code::illegal_knobs,
-                  fmt::format("`rows={}`: what neighbouring results of `{}` read overlaps along no outer index", rows, name));
+      return fail(
+          Code::illegal_knobs,
+          fmt::format("`rows={}`: what neighbouring results of `{}` read overlaps along no outer index", rows, name));
     }
     const ir::Index& index = flat.indices.index(along[i]);
     if (index.extent % rows != 0) {
-      return fail(Code::illegal_knobs,
-                  fmt::format("`rows={}` does not divide the {} results of `{}` along `{}`", rows, index.extent, name, index.name));
+      return fail(Code::illegal_knobs, fmt::format("`rows={}` does not divide the {} results of `{}` along `{}`", rows,
+                                                   index.extent, name, index.name));
     }
     const int fewer = flat.indices.add_index(index.name, index.extent / rows);
     for (int row = 0; row < rows; ++row) {

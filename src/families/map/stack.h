@@ -1,5 +1,6 @@
-// Results along an outer index taken together by one thread, where their windows overlap: the kernel's equations, once for each of
-// `rows` neighbours, over an index of so many fewer steps. What neighbours read in common is then loaded once.
+// Results along an outer index taken together by one thread, where their windows overlap: the kernel's equations, once
+// for each of `rows` neighbours, over an index of so many fewer steps. What neighbours read in common is then loaded
+// once.
 #pragma once
 
 #include <vector>

@@ -16,7 +16,8 @@ Result<std::vector<NestStore>> nest_stores(Draft& draft) {
   std::vector<NestStore> out;
   for (const codegen::Access& access : codegen::accesses_of(draft.program, draft.nest.flat)) {
     if (access.read) continue;
-    NestStore store{draft.nest.flat.equations[static_cast<size_t>(access.equation)], fmt::format("y{}", out.size()), ""};
+    NestStore store{draft.nest.flat.equations[static_cast<size_t>(access.equation)], fmt::format("y{}", out.size()),
+                    ""};
     if (draft.nest.vector > 1 && is_stream(draft.nest, access)) {
       SOLSTICE_TRY(const Emitter::Place at, draft.emitter.place(draft.program.tensor(access.tensor), access.args));
       store.offset = at.offset.text;
@@ -34,18 +35,22 @@ std::string declaration(const Draft& draft, const NestStore& store) {
 Result<std::string> lane_text(Draft& draft, const NestStore& store) {
   const int target = store.equation.target;
   SOLSTICE_TRY(const Value value, draft.emitter.emit(store.equation.rhs));
-  if (!store.offset.empty()) return fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, draft.storage(target), value.text);
+  if (!store.offset.empty())
+    return fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, draft.storage(target), value.text);
   SOLSTICE_TRY(const Emitter::Place at, draft.emitter.place(draft.program.tensor(target), store.equation.lhs));
-  return fmt::format("store_one<{}>({} + {}, {});\n", hint(draft.settings), draft.emitter.pointer_name(target), at.offset.text, value.text);
+  return fmt::format("store_one<{}>({} + {}, {});\n", hint(draft.settings), draft.emitter.pointer_name(target),
+                     at.offset.text, value.text);
 }
 
 std::string vector_store(const Draft& draft, const NestStore& store) {
   if (store.offset.empty()) return "";
   const std::string pointer = draft.emitter.pointer_name(store.equation.target);
-  const std::string text = fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
+  const std::string text =
+      fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
   if (draft.nest.shifted) {
     return fmt::format(
-        "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[{4} + lane] = {5}.v[lane];\n}}\n",
+        "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[{4} + lane] "
+        "= {5}.v[lane];\n}}\n",
         text, draft.nest.vector, draft.inside_row(), pointer, store.offset, store.name);
   }
   if (draft.tail() == 0) return text;

@@ -53,14 +53,15 @@ Result<std::string> Streams::load(const Stream& s, std::string_view fetch) {
   SOLSTICE_TRY(const Emitter::Place at, emitter.place(tensor, s.access.args));
   const bool leaves_first = draft_.settings.streaming.loads && !is_reused(draft_.nest, s.access);
   const std::string from = fmt::format("{} + {}", emitter.pointer_name(s.access.tensor), at.offset.text);
-  const std::string whole =
-      fetch.empty() ? fmt::format("{}[u] = load<{}, {}>({});\n", s.name, draft_.nest.vector, leaves_first ? "kStream" : "kPlain", from)
-                    : fmt::format("{}({}[u], {});\n", fetch, s.name, from);
+  const std::string whole = fetch.empty() ? fmt::format("{}[u] = load<{}, {}>({});\n", s.name, draft_.nest.vector,
+                                                        leaves_first ? "kStream" : "kPlain", from)
+                                          : fmt::format("{}({}[u], {});\n", fetch, s.name, from);
   const std::string text = load_with_tail(s, whole, at.offset.text);
   if (!at.inside) return text;
   SOLSTICE_TRY(const std::string value, otherwise(s));
   return fmt::format(
-      "if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = narrow<{}>({});\n}}\n",
+      "if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = "
+      "narrow<{}>({});\n}}\n",
       at.inside->text, text, draft_.nest.vector, s.name, draft_.storage(s.access.tensor), value);
 }
 
@@ -73,12 +74,14 @@ std::string Streams::load_with_tail(const Stream& s, const std::string& load, co
     for (size_t d = 0; d < tensor.shape.size(); ++d) last += (tensor.shape[d] - 1) * tensor.strides[d];
     const std::string in_memory = fmt::format("{0} >= 0 && {0} <= {1}", offset, last + 1 - draft_.nest.vector);
     return fmt::format(
-        "if ({6}) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = {4}[{5} + lane];\n}}\n",
+        "if ({6}) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[u].v[lane] = "
+        "{4}[{5} + lane];\n}}\n",
         load, draft_.nest.vector, draft_.inside_row(), s.name, pointer, offset, in_memory);
   }
   if (draft_.tail() == 0) return load;
-  return fmt::format("if (kFull || q < {0}) {1}else for (int lane = 0; lane < {2}; ++lane) {3}[u].v[lane] = {4}[{5} + lane];\n",
-                     draft_.whole_vectors(), load, draft_.tail(), s.name, pointer, offset);
+  return fmt::format(
+      "if (kFull || q < {0}) {1}else for (int lane = 0; lane < {2}; ++lane) {3}[u].v[lane] = {4}[{5} + lane];\n",
+      draft_.whole_vectors(), load, draft_.tail(), s.name, pointer, offset);
 }
 
 // The value of all lanes where the read is out of range.
@@ -92,8 +95,8 @@ std::optional<Value> Streams::element(const ir::ExprRef& node, int lane_depth) {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const Stream& s) { return s.access.read == node; });
   if (found == all_.end()) return std::nullopt;
   const DType dtype = *draft_.program.tensor(node->id).dtype;
-  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[u].v[lane])", found->name), lane_depth,
-                               codegen::values_of(dtype));
+  return draft_.emitter.define(codegen::computing_type(dtype), fmt::format("widen({}[u].v[lane])", found->name),
+                               lane_depth, codegen::values_of(dtype));
 }
 
 }  // namespace solstice::families::map

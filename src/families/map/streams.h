@@ -23,8 +23,8 @@ class Streams {
     int64_t bytes;
   };
   std::vector<Vector> vectors() const;
-  // The loads of the vector number `u`; its loops are bound, its lanes are not. `fetch`: a function that copies a vector to its
-  // place, instead of `load`.
+  // The loads of the vector number `u`; its loops are bound, its lanes are not. `fetch`: a function that copies a
+  // vector to its place, instead of `load`.
   Result<std::string> loads(std::string_view fetch = "");
   // The value of a lane; nothing: the node is no read that was loaded.
   std::optional<codegen::Value> element(const ir::ExprRef& node, int lane_depth);

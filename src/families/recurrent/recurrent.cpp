@@ -8,7 +8,12 @@ namespace {
 
 const std::vector<KnobSpec>& recurrent_knobs() {
   static const std::vector<KnobSpec> specs = {
-      {"math", "name", {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"}, "", "auto", "how products are computed"},
+      {"math",
+       "name",
+       {"simt", "tf32", "tf32x3", "bf16", "bf16x3", "bf16x6", "fp16", "fp16x3"},
+       "",
+       "auto",
+       "how products are computed"},
       {"weights", "name", {"registers", "shared", "l2"}, "", "auto", "where the recurrent weights stay"},
       {"ctas", "int", {}, "1..the machine's SMs", "auto", "blocks that share a step"},
   };
@@ -23,7 +28,8 @@ struct Sharing {
 const std::vector<Rule<Sharing>>& sharing_rules() {
   static const std::vector<Rule<Sharing>> rules = {
       {"recurrent.blocks", "E120", Severity::kError,
-       "blocks that share a step wait for each other: they are at least 1, and no more than the machine has SMs, which run at once",
+       "blocks that share a step wait for each other: they are at least 1, and no more than the machine has SMs, which "
+       "run at once",
        [](const Sharing& s) { return s.blocks < 1 || s.blocks > s.most; },
        [](const Sharing& s) { return fmt::format("`ctas={}`: 1 to {} blocks run at once", s.blocks, s.most); },
        [](Sharing& s) { s.blocks = std::clamp<int64_t>(s.blocks, 1, s.most); }}};
@@ -39,7 +45,8 @@ std::vector<RuleText> recurrent_rules() { return texts_of(sharing_rules()); }
 }  // namespace
 
 extern const Family solstice_families_recurrent;
-const Family solstice_families_recurrent = declared_family(
-    "recurrent", "recurrences with a contraction in their step: weights stay on chip", recurrent_knobs, check_recurrent, recurrent_rules);
+const Family solstice_families_recurrent =
+    declared_family("recurrent", "recurrences with a contraction in their step: weights stay on chip", recurrent_knobs,
+                    check_recurrent, recurrent_rules);
 
 }  // namespace solstice::families

@@ -37,7 +37,8 @@ class Writer {
     const rows::Phases phases = rows::phases_of(shape_, true);
     if (phases.sweeps.size() != 1 || !phases.sweeps[0].stores.empty()) {
       return fail(Code::illegal_knobs,
-                  fmt::format("kernel `{}` wants more of its rows than one round of reductions: family `rows` takes it", kernel_.name));
+                  fmt::format("kernel `{}` wants more of its rows than one round of reductions: family `rows` takes it",
+                              kernel_.name));
     }
     emitter_.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     const std::vector<codegen::Loop> outer(shape_.rows.begin(), shape_.rows.end() - 1);
@@ -61,25 +62,30 @@ class Writer {
     if (node->op == Op::kReduce) {
       for (size_t i = 0; i < partials_.size(); ++i) {
         if (partials_[i].node == node)
-          return std::optional(
-              emitter_.variable(partials_[i].reduction.value_type, partials_[i].reduction.value_of(lane_of(i)), lane_depth_));
+          return std::optional(emitter_.variable(partials_[i].reduction.value_type,
+                                                 partials_[i].reduction.value_of(lane_of(i)), lane_depth_));
       }
       return fail(Code::internal, "a reduction is used before it is known");
     }
     const auto found = vectors_.find(node.get());
     if (found == vectors_.end()) return std::optional<Value>();
     const DType dtype = *program_.tensor(node->id).dtype;
-    return std::optional(
-        emitter_.define(codegen::computing_type(dtype), fmt::format("widen({})", found->second), lane_depth_, codegen::values_of(dtype)));
+    return std::optional(emitter_.define(codegen::computing_type(dtype), fmt::format("widen({})", found->second),
+                                         lane_depth_, codegen::values_of(dtype)));
   }
 
   static std::string lane_of(size_t i) { return fmt::format("a{}[lane]", i); }
-  std::string_view storage(const RunRead& s) const { return codegen::storage_type(*program_.tensor(s.access.tensor).dtype); }
+  std::string_view storage(const RunRead& s) const {
+    return codegen::storage_type(*program_.tensor(s.access.tensor).dtype);
+  }
 
   void bind_row(std::string_view name, int depth) {
-    bind_loops(emitter_, shape_.columns, emitter_.variable(CType::kI32, std::string(name), depth, {0, l_.reduced - 1}), 1, depth);
+    bind_loops(emitter_, shape_.columns, emitter_.variable(CType::kI32, std::string(name), depth, {0, l_.reduced - 1}),
+               1, depth);
   }
-  void bind_column(std::vector<std::pair<Value, int64_t>> terms) { emitter_.bind(inner_, Binding{0, std::move(terms)}); }
+  void bind_column(std::vector<std::pair<Value, int64_t>> terms) {
+    emitter_.bind(inner_, Binding{0, std::move(terms)});
+  }
 
   void bind_run() {
     if (l_.whole_rows()) return bind_column({});
@@ -100,8 +106,10 @@ class Writer {
     const std::string count = l_.whole_rows() ? fmt::format("smaller({}, last - k) * {}", l_.rows, l_.columns)
                                               : fmt::format("smaller({}, {} - first_column)", l_.tile(), l_.columns);
     return fmt::format(
-        "const int mine = static_cast<int>(threadIdx.x) % 32;\nfor (int k = first; k < last; k += {5}) {{\nring.wait_empty();\nu32 expected = 0;\n"
-        "const int row = k + mine;\nif (mine < {1} && row < last) {{\nconst int count = {2};\n{3}{4}}}\nring.expect(expected);\nring.advance();\n}}\n",
+        "const int mine = static_cast<int>(threadIdx.x) % 32;\nfor (int k = first; k < last; k += {5}) "
+        "{{\nring.wait_empty();\nu32 expected = 0;\n"
+        "const int row = k + mine;\nif (mine < {1} && row < last) {{\nconst int count = "
+        "{2};\n{3}{4}}}\nring.expect(expected);\nring.advance();\n}}\n",
         l_.rows, l_.whole_rows() ? 1 : l_.rows, count, once, copies, l_.rows * l_.split);
   }
 
@@ -116,8 +124,8 @@ class Writer {
         SOLSTICE_TRY(const std::string offset, run_begin(emitter_, s));
         skip = fmt::format(" + reduce::Run<{}>::before({})", storage(s), offset);
       }
-      out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}{3}){4};\n", storage(s), i, s.offset, run,
-                         skip);
+      out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}{3}){4};\n",
+                         storage(s), i, s.offset, run, skip);
     }
     const std::string once = emitter_.take(depth);
     return once + out;
@@ -132,9 +140,10 @@ class Writer {
     if (l_.vector == 1) return "";
     std::string out;
     for (size_t i = 0; i < l_.streams.size(); ++i) {
-      const std::string place = l_.whole_rows() ? fmt::format("i * {} + column0", l_.columns) : "column0 - first_column";
-      out += fmt::format("const Vec<{0}, {1}> u{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(s{2} + {3});\n", storage(l_.streams[i]),
-                         l_.vector, i, place);
+      const std::string place =
+          l_.whole_rows() ? fmt::format("i * {} + column0", l_.columns) : "column0 - first_column";
+      out += fmt::format("const Vec<{0}, {1}> u{2} = *reinterpret_cast<const Vec<{0}, {1}>*>(s{2} + {3});\n",
+                         storage(l_.streams[i]), l_.vector, i, place);
     }
     return out;
   }
@@ -172,10 +181,12 @@ class Writer {
     const std::string at_stage = emitter_.take(stage);
     emitter_.pop();
     return fmt::format(
-        "for (int k = first; k < last; k += {9}) {{\nring.wait_full();\nconst int rows = smaller({0}, last - k);\n{1}{2}#pragma unroll 4\n"
-        "for (int i = {3}; i < rows; i += {4}) {{\n[[maybe_unused]] const int row = k + i;\n{5}{6}{7}{8}}}\nring.release();\nring.advance();\n}}\n",
-        l_.rows, at_stage, pointers, l_.whole_rows() ? "group" : "0", l_.whole_rows() ? l_.groups : 1, once, row_pointers, vector_loads(),
-        lanes, l_.rows * l_.split);
+        "for (int k = first; k < last; k += {9}) {{\nring.wait_full();\nconst int rows = smaller({0}, last - "
+        "k);\n{1}{2}#pragma unroll 4\n"
+        "for (int i = {3}; i < rows; i += {4}) {{\n[[maybe_unused]] const int row = k + "
+        "i;\n{5}{6}{7}{8}}}\nring.release();\nring.advance();\n}}\n",
+        l_.rows, at_stage, pointers, l_.whole_rows() ? "group" : "0", l_.whole_rows() ? l_.groups : 1, once,
+        row_pointers, vector_loads(), lanes, l_.rows * l_.split);
   }
 
   // Without a ring: a warp's rows are `groups` apart, and `ahead` of them are loaded before they are reduced.
@@ -189,7 +200,8 @@ class Writer {
       emitter_.note_read(access.tensor);
       SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(access.tensor), access.args));
       vectors += fmt::format("Vec<{}, {}> w{}[{}];\n", storage(l_.streams[i]), l_.vector, i, l_.ahead);
-      loads += fmt::format("w{}[i] = load<{}>({} + {});\n", i, l_.vector, emitter_.pointer_name(access.tensor), at.offset.text);
+      loads += fmt::format("w{}[i] = load<{}>({} + {});\n", i, l_.vector, emitter_.pointer_name(access.tensor),
+                           at.offset.text);
       names += fmt::format("const auto& u{0} = w{0}[i];\n", i);
     }
     const std::string places = emitter_.take(load);
@@ -200,23 +212,25 @@ class Writer {
     SOLSTICE_TRY(const std::string lanes, lanes_text(nodes));
     const std::string once = emitter_.take(row);
     emitter_.pop();
-    const std::string head =
-        fmt::format("#pragma unroll\nfor (int i = 0; i < {}; ++i) {{\n[[maybe_unused]] const int row = k + i * {} + group;\n{}", l_.ahead,
-                    l_.groups, l_.reduced % l_.rows == 0 ? "" : "if (row >= last) break;\n");
-    return fmt::format("#pragma unroll 1\nfor (int k = first; k < last; k += {}) {{\n{}{}{}{}}}\n{}{}{}{}}}\n}}\n", l_.rows * l_.split,
-                       vectors, head, places, loads, head, once, names, lanes);
+    const std::string head = fmt::format(
+        "#pragma unroll\nfor (int i = 0; i < {}; ++i) {{\n[[maybe_unused]] const int row = k + i * {} + group;\n{}",
+        l_.ahead, l_.groups, l_.reduced % l_.rows == 0 ? "" : "if (row >= last) break;\n");
+    return fmt::format("#pragma unroll 1\nfor (int k = first; k < last; k += {}) {{\n{}{}{}{}}}\n{}{}{}{}}}\n}}\n",
+                       l_.rows * l_.split, vectors, head, places, loads, head, once, names, lanes);
   }
 
   Result<std::string> lanes_text(const std::vector<ExprRef>& nodes) {
     const std::string column = bind_lane();
     for (size_t i = 0; i < l_.streams.size(); ++i)
       vectors_[l_.streams[i].access.read.get()] = l_.vector > 1 ? fmt::format("u{}.v[lane]", i) : element_of(i);
-    const bool wide = std::all_of(l_.streams.begin(), l_.streams.end(), [](const RunRead& s) { return s.element >= 4; });
+    const bool wide =
+        std::all_of(l_.streams.begin(), l_.streams.end(), [](const RunRead& s) { return s.element >= 4; });
     std::string takes;
     std::vector<rows::Partial> found;
     for (const ExprRef& node : nodes) {
       SOLSTICE_TRY(Reduction reduction, rows::begin_reduction(emitter_, *node, wide));
-      takes += reduction.wide ? fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test, found.size(), reduction.term)
+      takes += reduction.wide ? fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test, found.size(),
+                                            reduction.term)
                               : rows::accumulate(reduction, found.size(), false);
       found.push_back({node, std::move(reduction)});
     }
@@ -224,7 +238,8 @@ class Writer {
     const std::string inner = emitter_.take(lane_depth_);
     emitter_.pop();
     vectors_.clear();
-    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}{}}}\n", l_.lanes, column, inner, takes);
+    return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}{}}}\n", l_.lanes, column, inner,
+                       takes);
   }
 
   // Groups that share columns leave their sums in shared memory; the first one folds them.
@@ -238,16 +253,19 @@ class Writer {
       offset += rows::kLargestAccumulator * l_.groups * l_.tile();
       publish += fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
       collect += fmt::format(
-          "for (int other = 1; other < {0}; ++other) a{1}[lane] = rows::{2}::combine<{3}>(a{1}[lane], {4}[other * {5} + at + lane]);\n",
+          "for (int other = 1; other < {0}; ++other) a{1}[lane] = rows::{2}::combine<{3}>(a{1}[lane], {4}[other * {5} "
+          "+ at + lane]);\n",
           l_.groups, i, r.op, r.type, slots, l_.tile());
     }
     const std::string lanes = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n", l_.lanes);
     return fmt::format(
-        "rows::sync_block();\nif (!copies && group < {0}) {{\n{1}{2}}}\n}}\nrows::sync_block();\nif (!copies && group == 0) {{\n{1}{3}}}\n}}\n",
+        "rows::sync_block();\nif (!copies && group < {0}) {{\n{1}{2}}}\n}}\nrows::sync_block();\nif (!copies && group "
+        "== 0) {{\n{1}{3}}}\n}}\n",
         l_.groups, lanes, publish, collect);
   }
   int64_t exchange_bytes() const {
-    return l_.groups <= 1 ? 0 : rows::kLargestAccumulator * l_.groups * l_.tile() * static_cast<int64_t>(partials_.size());
+    return l_.groups <= 1 ? 0
+                          : rows::kLargestAccumulator * l_.groups * l_.tile() * static_cast<int64_t>(partials_.size());
   }
 
   Result<std::string> results_text() {
@@ -255,9 +273,10 @@ class Writer {
     const std::string column = bind_lane();
     std::string stores;
     if (l_.split > 1) {
-      const std::string at = fmt::format("static_cast<long long>(part) * {} + static_cast<long long>(outer) * {} + {}", l_.outputs(),
-                                         l_.columns, column.empty() ? "column0 + lane" : "column");
-      for (size_t i = 0; i < partials_.size(); ++i) stores += fmt::format("{}[{}] = a{}[lane];\n", rows::partial_name(i), at, i);
+      const std::string at = fmt::format("static_cast<long long>(part) * {} + static_cast<long long>(outer) * {} + {}",
+                                         l_.outputs(), l_.columns, column.empty() ? "column0 + lane" : "column");
+      for (size_t i = 0; i < partials_.size(); ++i)
+        stores += fmt::format("{}[{}] = a{}[lane];\n", rows::partial_name(i), at, i);
     } else {
       for (const FlatEquation& e : shape_.flat.equations) {
         SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
@@ -272,27 +291,33 @@ class Writer {
                                : l_.vector > 1   ? "mine_exist"
                                                  : fmt::format("column0 + lane * {} < {}", l_.threads, l_.columns);
     return exchange_text() +
-           fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\nif (copies || !({})) break;\n{}{}{}}}\n", l_.lanes,
-                       exists, column, inner, stores);
+           fmt::format(
+               "#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\nif (copies || !({})) break;\n{}{}{}}}\n",
+               l_.lanes, exists, column, inner, stores);
   }
 
   // Names that all parts use: the block's tile and rows, the thread's columns.
   std::string names_text() const {
     std::string out = fmt::format(
-        "const unsigned block = blockIdx.x / {0}u;\nconst int part = static_cast<int>(block % {1}u);\n[[maybe_unused]] const int outer = static_cast<int>(block / {1}u);\n"
-        "const int first = part * {2}, last = {3};\n[[maybe_unused]] const int first_column = static_cast<int>(blockIdx.x % {0}u) * {4};\n"
+        "const unsigned block = blockIdx.x / {0}u;\nconst int part = static_cast<int>(block % {1}u);\n[[maybe_unused]] "
+        "const int outer = static_cast<int>(block / {1}u);\n"
+        "const int first = part * {2}, last = {3};\n[[maybe_unused]] const int first_column = "
+        "static_cast<int>(blockIdx.x % {0}u) * {4};\n"
         "const bool copies = {5};\n",
         l_.tiles(), l_.split, l_.rows, l_.reduced, l_.whole_rows() ? 0 : l_.tile(),
         l_.direct() ? "false" : fmt::format("threadIdx.x >= {}", l_.threads));
     if (l_.direct()) {
       out += fmt::format(
-          "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0}, group = static_cast<int>(threadIdx.x) / 32;\n"
-          "const int mine = first_column + static_cast<int>(threadIdx.x) % 32 * {0};\nconst bool mine_exist = mine < {1};\n"
+          "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0}, group = static_cast<int>(threadIdx.x) "
+          "/ 32;\n"
+          "const int mine = first_column + static_cast<int>(threadIdx.x) % 32 * {0};\nconst bool mine_exist = mine < "
+          "{1};\n"
           "const int column0 = mine_exist ? mine : {1} - {0};\n",
           l_.vector, l_.columns);
     } else if (l_.whole_rows()) {
       out += fmt::format(
-          "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0};\nconst int group = at / {1} < {2} && !copies ? at / {1} : {3};\nconst int column0 = at % {1};\n",
+          "[[maybe_unused]] const int at = static_cast<int>(threadIdx.x) * {0};\nconst int group = at / {1} < {2} && "
+          "!copies ? at / {1} : {3};\nconst int column0 = at % {1};\n",
           l_.vector, l_.columns, l_.groups, l_.rows);
     } else if (l_.vector > 1) {
       out += fmt::format(
@@ -309,8 +334,10 @@ class Writer {
     std::string out;
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
-      out += fmt::format("{0} a{1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) a{1}[lane] = rows::{3}::start<{0}>();\n",
-                         r.type, i, l_.lanes, r.op);
+      out += fmt::format(
+          "{0} a{1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) a{1}[lane] = "
+          "rows::{3}::start<{0}>();\n",
+          r.type, i, l_.lanes, r.op);
     }
     return out;
   }
@@ -325,14 +352,16 @@ class Writer {
     out.entry = codegen::entry_name(kernel_.name);
     out.parameters = reads;
     out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
-    const std::string ring =
-        fmt::format("reduce::Ring<{}, {}, {}> ring(shared);\nrows::sync_block();\n", l_.slots, l_.slot_bytes, l_.threads / 32);
+    const std::string ring = fmt::format("reduce::Ring<{}, {}, {}> ring(shared);\nrows::sync_block();\n", l_.slots,
+                                         l_.slot_bytes, l_.threads / 32);
     out.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include \"rows/reduce.h\"\n\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
+        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include "
+        "\"rows/reduce.h\"\n\n"
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
+        "solstice::math;\n"
         "[[maybe_unused]] unsigned char* const shared = shared_bytes();\n{}{}{}{}{}{}}}\n",
-        l_.block_threads(), l_.direct() && partials_.size() <= 2 ? l_.resident_blocks(0) : 1, out.entry, fmt::join(parameters, ", "),
-        names_text(), l_.direct() ? "" : ring, accumulators_text(), emitter_.take(0),
+        l_.block_threads(), l_.direct() && partials_.size() <= 2 ? l_.resident_blocks(0) : 1, out.entry,
+        fmt::join(parameters, ", "), names_text(), l_.direct() ? "" : ring, accumulators_text(), emitter_.take(0),
         l_.direct() ? reading : fmt::format("if (copies) {{\n{}}} else {{\n{}}}\n", copying, reading), results);
   }
 
@@ -349,7 +378,8 @@ class Writer {
 
 }  // namespace
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout) {
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+                         const Layout& layout) {
   return Writer(program, kernel, shape, layout).write();
 }
 

@@ -20,7 +20,8 @@ struct Text {
 };
 
 // Error: illegal_knobs where the kernel wants more than one round of reductions.
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout);
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+                         const Layout& layout);
 
 Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
                              const std::vector<rows::Partial>& partials, const Layout& layout);

@@ -18,8 +18,8 @@ constexpr int64_t kManyOutputs = 32 * 1024;
 
 class FoldWriter {
  public:
-  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const std::vector<rows::Partial>& partials,
-             const Layout& layout)
+  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+             const std::vector<rows::Partial>& partials, const Layout& layout)
       : program_(program),
         kernel_(kernel),
         shape_(shape),
@@ -43,7 +43,8 @@ class FoldWriter {
     kernel.rows = l_.outputs();
     kernel.sharers = sharers_;
     kernel.values = emitter_.take(0);
-    for (const rows::Partial& partial : partials_) out_.parts.push_back(l_.outputs() * l_.split * partial.reduction.bytes());
+    for (const rows::Partial& partial : partials_)
+      out_.parts.push_back(l_.outputs() * l_.split * partial.reduction.bytes());
     out_.blocks = kernel.blocks();
     out_.code = kernel.text();
     return std::move(out_);
@@ -52,7 +53,8 @@ class FoldWriter {
  private:
   Result<std::optional<Value>> given(const ir::ExprRef& node) {
     for (const rows::Partial& partial : partials_) {
-      if (partial.node == node) return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
+      if (partial.node == node)
+        return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
     }
     return std::optional<Value>();
   }
@@ -62,14 +64,15 @@ class FoldWriter {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const rows::Reduction& r = partials_[i].reduction;
       before += fmt::format(
-          "{0} {1} = rows::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
+          "{0} {1} = rows::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = "
+          "rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
           r.type, r.name, r.op, l_.split, sharers_, rows::partial_name(i), l_.outputs());
       if (sharers_ == 1) continue;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
       out_.shared_bytes += rows::kLargestAccumulator * kFoldThreads;
       before += fmt::format("{}[threadIdx.x] = {};\n", slots, r.name);
-      after +=
-          fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads, kFoldThreads / sharers_, slots);
+      after += fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads,
+                           kFoldThreads / sharers_, slots);
     }
     return before + (sharers_ > 1 ? "rows::sync_block();\n" : "") + after;
   }

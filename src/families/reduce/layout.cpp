@@ -26,7 +26,8 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kMostSplit = 4096;
 constexpr int64_t kResultShare = 128;  // rows of a part at least: its results are written and read again
 
-// Without a ring (docs/families.md): bytes that a thread has on their way, threads of a block, and of an SM at 64 registers each.
+// Without a ring (docs/families.md): bytes that a thread has on their way, threads of a block, and of an SM at 64
+// registers each.
 constexpr int64_t kAhead = 128;
 constexpr int kDirectThreads = 256;
 constexpr int64_t kDirectResident = 1024;
@@ -39,7 +40,8 @@ std::vector<RunRead> streams_of(const ir::Program& program, const rows::Shape& s
   const int inner = shape.rows.back().stepping();
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !access.offset || access.tested || access.offset->coefficient(inner) != 1) continue;
-    const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
+    const bool known =
+        std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
     if (!rows::depends_on_any(access, shape.columns) || known) continue;
     RunRead stream;
     stream.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
@@ -68,8 +70,9 @@ int vector_of(const Layout& layout, const Loop& inner) {
 // Whether runs of whole rows are contiguous in every stream.
 bool follow_each_other(const rows::Shape& shape, const Layout& layout) {
   if (shape.columns.size() != 1) return false;
-  return std::all_of(layout.streams.begin(), layout.streams.end(),
-                     [&](const RunRead& s) { return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns; });
+  return std::all_of(layout.streams.begin(), layout.streams.end(), [&](const RunRead& s) {
+    return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns;
+  });
 }
 
 int64_t element_bytes(const Layout& layout) {
@@ -104,7 +107,8 @@ bool wants_direct(const ir::Knobs& knobs, const Layout& l, int widest) {
 void lay_out_direct(const ir::Knobs& knobs, Layout& l) {
   l.lanes = l.vector;
   l.ahead = static_cast<int>(std::clamp<int64_t>(kAhead / (l.vector * element_bytes(l)), 1, 8));
-  l.groups = static_cast<int>(std::min<int64_t>(knobs.int_or("threads", kDirectThreads) / kWarp, ceil_div(l.reduced, l.ahead)));
+  l.groups = static_cast<int>(
+      std::min<int64_t>(knobs.int_or("threads", kDirectThreads) / kWarp, ceil_div(l.reduced, l.ahead)));
   l.threads = static_cast<int>(l.groups * kWarp);
   l.rows = l.groups * l.ahead;
   l.slots = 0;
@@ -124,7 +128,8 @@ void place_streams(Layout& l) {
 // no more parts than fill it, or enough for four rounds; and the parts' results stay little beside the data.
 int64_t split_for(const Layout& l, const machine::Machine* machine) {
   const int64_t sms = sms_of(machine);
-  const int64_t places = sms * (l.direct() ? l.resident_blocks(kUsualShared) : std::min(2, l.resident_blocks(kUsualShared)));
+  const int64_t places =
+      sms * (l.direct() ? l.resident_blocks(kUsualShared) : std::min(2, l.resident_blocks(kUsualShared)));
   const int64_t items = l.tiles() * l.outer;
   if (items >= 4 * places) return 1;
   const int64_t wanted = items <= places ? places / items : ceil_div(4 * places, items);
@@ -137,14 +142,18 @@ int64_t split_for(const Layout& l, const machine::Machine* machine) {
 
 int64_t Layout::tiles() const { return ceil_div(columns, tile()); }
 
-int64_t Layout::bytes_ahead() const { return direct() ? int64_t{threads} * ahead * vector * element_bytes(*this) : ring_bytes(); }
+int64_t Layout::bytes_ahead() const {
+  return direct() ? int64_t{threads} * ahead * vector * element_bytes(*this) : ring_bytes();
+}
 
 int Layout::resident_blocks(int64_t shared_per_sm) const {
   if (direct()) return static_cast<int>(std::max<int64_t>(1, kDirectResident / threads));
-  return static_cast<int>(std::max<int64_t>(1, std::min(shared_per_sm / (ring_bytes() + 1024), int64_t{2048} / (threads + kWarp))));
+  return static_cast<int>(
+      std::max<int64_t>(1, std::min(shared_per_sm / (ring_bytes() + 1024), int64_t{2048} / (threads + kWarp))));
 }
 
-Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
+Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs,
+                         const machine::Machine* machine) {
   if (!shape.strided || shape.rows.empty() || shape.columns.empty()) {
     return refuse("what is reduced is contiguous in memory: family `rows` takes it");
   }
@@ -159,31 +168,37 @@ Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, c
   const int widest = vector_of(l, inner);
   l.vector = static_cast<int>(knobs.int_or("vector", widest));
   if (l.vector > widest || widest % l.vector != 0) {
-    return refuse(fmt::format("`vector={}`: columns are aligned to {} elements; legal: divisors of {}", l.vector, widest, widest));
+    return refuse(fmt::format("`vector={}`: columns are aligned to {} elements; legal: divisors of {}", l.vector,
+                              widest, widest));
   }
-  const bool whole = l.columns * element_bytes(l) < kShortRow && follow_each_other(shape, l) && l.columns / l.vector <= 512;
+  const bool whole =
+      l.columns * element_bytes(l) < kShortRow && follow_each_other(shape, l) && l.columns / l.vector <= 512;
   if (!whole && l.columns * element_bytes(l) < kLeastRun) {
-    return refuse(fmt::format("rows of {} columns that do not follow each other are too short to copy one by one: family `rows` takes them",
-                              l.columns));
+    return refuse(fmt::format(
+        "rows of {} columns that do not follow each other are too short to copy one by one: family `rows` takes them",
+        l.columns));
   }
   if (!whole && wants_direct(knobs, l, widest)) {
     lay_out_direct(knobs, l);
-    l.split = static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
+    l.split =
+        static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
     return l;
   }
   whole ? lay_out_whole_rows(knobs, l) : lay_out_tiles(knobs, l);
   const int64_t row = l.tile() * element_bytes(l);
   const int64_t least = whole ? l.groups : 1;
   const int64_t most = whole ? std::max<int64_t>(least, 4096) : kWarp;
-  l.rows = static_cast<int>(std::clamp(knobs.int_or("rows", (whole ? kWholeBytes : kSlotBytes) / row / least * least), least, most));
+  l.rows = static_cast<int>(
+      std::clamp(knobs.int_or("rows", (whole ? kWholeBytes : kSlotBytes) / row / least * least), least, most));
   l.slots = static_cast<int>(knobs.int_or("stages", kSlots));
   place_streams(l);
   const int64_t limit = shared_of(machine);
   if (l.ring_bytes() > limit) {
-    return refuse(fmt::format("{} stages of {} B = {} KiB > {} KiB of shared memory; fewer `stages` or `rows`", l.slots, l.slot_bytes,
-                              l.ring_bytes() / 1024, limit / 1024));
+    return refuse(fmt::format("{} stages of {} B = {} KiB > {} KiB of shared memory; fewer `stages` or `rows`", l.slots,
+                              l.slot_bytes, l.ring_bytes() / 1024, limit / 1024));
   }
-  l.split = static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
+  l.split =
+      static_cast<int>(std::min(knobs.int_or("split", split_for(l, machine)), ceil_div(l.reduced, int64_t{l.rows})));
   return l;
 }
 

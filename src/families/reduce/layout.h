@@ -1,10 +1,10 @@
 // How a reduce kernel is laid out: the axis that stays has neighbours in memory, and what is reduced lies across it.
 //
-// A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk into
-// a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns. Where
-// rows are short and follow each other without a gap, a run is several whole rows and groups of threads share them out.
-// Where columns are aligned there is no ring: each warp of a block loads 16-byte columns of its rows, several rows ahead, and
-// the warps' results are folded in shared memory.
+// A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk
+// into a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns.
+// Where rows are short and follow each other without a gap, a run is several whole rows and groups of threads share
+// them out. Where columns are aligned there is no ring: each warp of a block loads 16-byte columns of its rows, several
+// rows ahead, and the warps' results are folded in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -46,6 +46,7 @@ struct Layout {
 };
 
 // Errors: illegal_knobs, with the reason why the family does not fit or which sum exceeds what limit.
-Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine);
+Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs,
+                         const machine::Machine* machine);
 
 }  // namespace solstice::families::reduce

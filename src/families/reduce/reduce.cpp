@@ -1,10 +1,10 @@
-// Family `reduce`: reductions over any axes, several in one pass, maps before and behind them. Where the axis that stays
-// is contiguous, runs of rows pass through shared memory whatever their alignment (layout.h). Where what is reduced is
-// contiguous, the kernel is one of family `rows`, of which `reduce` is then another name. Sums of f32 are taken in
-// doubles: one rounding.
+// Family `reduce`: reductions over any axes, several in one pass, maps before and behind them. Where the axis that
+// stays is contiguous, runs of rows pass through shared memory whatever their alignment (layout.h). Where what is
+// reduced is contiguous, the kernel is one of family `rows`, of which `reduce` is then another name. Sums of f32 are
+// taken in doubles: one rounding.
 //
-// Cost model: launch + start + max(fill of the ring + data at the rate of DRAM or of the copies in flight, instructions / issue
-// rate), and a second kernel where the reduced rows are split.
+// Cost model: launch + start + max(fill of the ring + data at the rate of DRAM or of the copies in flight, instructions
+// / issue rate), and a second kernel where the reduced rows are split.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,8 +46,10 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::
   const rows::Phases phases = rows::phases_of(shape, true);
   for (const rows::Sweep& sweep : phases.sweeps) {
     if (&sweep != &phases.sweeps.front() && !sweep.stores.empty()) {
-      return fail(Code::illegal_knobs,
-                  fmt::format("kernel `{}` stores along the rows what depends on their reductions: family `rows` takes it", kernel.name));
+      return fail(
+          Code::illegal_knobs,
+          fmt::format("kernel `{}` stores along the rows what depends on their reductions: family `rows` takes it",
+                      kernel.name));
     }
   }
   ir::Kernel out = kernel;
@@ -55,8 +57,10 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::
   out.knobs = {};
   for (const auto& [name, value] : kernel.knobs.items) {
     if (name != "threads" && name != "vector" && name != "split") {
-      return fail(Code::illegal_knobs,
-                  fmt::format("`{}` is for reductions across the contiguous axis; legal here: `threads`, `vector`, `split`", name));
+      return fail(
+          Code::illegal_knobs,
+          fmt::format("`{}` is for reductions across the contiguous axis; legal here: `threads`, `vector`, `split`",
+                      name));
     }
     out.knobs.set(name == "split" ? "parts" : name, value);
   }
@@ -102,7 +106,8 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 // Fitted to `bench families` on an H200: from the first copy to the first sums, and from the last copy to the results.
 constexpr Seconds kRing{3.5e-6}, kLatency{1.0e-6};
 constexpr double kEfficiency = 0.98;
-// Without a ring: the first loads, and the fold of a block's warps; it reads faster than the machine files' ceiling, a sum.
+// Without a ring: the first loads, and the fold of a block's warps; it reads faster than the machine files' ceiling, a
+// sum.
 constexpr Seconds kDirect{1.5e-6};
 constexpr double kDirectEfficiency = 1.03;
 
@@ -122,13 +127,19 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   const Bytes in_flight(static_cast<double>(l.bytes_ahead()) * resident);
   const Seconds flow = flow_time(context.machine, moved.read, sms, in_flight, kLatency);
   const double idle = std::max(1.0, context.machine.sm_count / sms);
-  finish_cost(context.machine, l.direct() ? kDirect + std::max(dram / kDirectEfficiency, flow) : kRing + std::max(dram / kEfficiency, flow),
-              out.work / issue_rate(context.machine) * idle, out);
+  finish_cost(
+      context.machine,
+      l.direct() ? kDirect + std::max(dram / kDirectEfficiency, flow) : kRing + std::max(dram / kEfficiency, flow),
+      out.work / issue_rate(context.machine) * idle, out);
   if (l.split > 1) {
     out.time += kFold;
     out.terms.emplace_back("fold", kFold);
   }
-  out.form = fmt::format("{}{}", l.direct() ? "registers" : l.whole_rows() ? "whole rows" : "tiles", l.split > 1 ? ", split" : "");
+  out.form = fmt::format("{}{}",
+                         l.direct()       ? "registers"
+                         : l.whole_rows() ? "whole rows"
+                                          : "tiles",
+                         l.split > 1 ? ", split" : "");
   return out;
 }
 
@@ -178,7 +189,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   for (const int threads : {128, 256, 512}) {
     for (const int stages : {3, 4, 6}) consider({{"threads", threads}, {"stages", stages}});
   }
-  if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
+  if (found.empty())
+    return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<ir::Knobs> out;
   for (auto& [time, knobs_set] : found) {

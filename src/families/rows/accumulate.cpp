@@ -5,12 +5,14 @@
 namespace solstice::families::rows {
 namespace {
 
-// Accumulators of a thread: one a lane, but one alone for sums in doubles, to which a vector's lanes are added together.
+// Accumulators of a thread: one a lane, but one alone for sums in doubles, to which a vector's lanes are added
+// together.
 int count_of(const Reduction& r, int vector) { return r.wide ? 1 : vector; }
 
 std::string start_text(const Reduction& r, const std::string& name, int vector) {
-  return fmt::format("{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n", r.type,
-                     name, vector, r.op);
+  return fmt::format(
+      "{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n",
+      r.type, name, vector, r.op);
 }
 
 std::string accumulator(size_t number) { return fmt::format("a{}", number); }
@@ -54,8 +56,9 @@ std::string close_vector(const std::vector<Reduction>& reductions) {
 
 std::string fold_lanes(const Reduction& r, size_t number, int vector) {
   return fmt::format(
-      "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, {1}[lane]);\n", r.name,
-      accumulator(number), count_of(r, vector), r.op, r.type);
+      "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, "
+      "{1}[lane]);\n",
+      r.name, accumulator(number), count_of(r, vector), r.op, r.type);
 }
 
 std::string start_run(const std::vector<Reduction>& reductions, int vector) {
@@ -70,7 +73,8 @@ std::string end_run(const std::vector<Reduction>& reductions, int vector) {
   std::string out;
   for (size_t i = 0; i < reductions.size(); ++i) {
     if (!reductions[i].rounds()) continue;
-    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector, accumulator(i), of_run(i));
+    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector,
+                       accumulator(i), of_run(i));
   }
   return out;
 }

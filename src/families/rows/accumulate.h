@@ -1,5 +1,5 @@
-// The reductions of a sweep inside one thread. Accumulators are arrays over the vector's lanes: independent chains, and a
-// shorter sum each.
+// The reductions of a sweep inside one thread. Accumulators are arrays over the vector's lanes: independent chains, and
+// a shorter sum each.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ namespace solstice::families::rows {
 std::string open_accumulators(const std::vector<Reduction>& reductions, int vector);
 // Takes one lane's term in; `in_runs`: of the run that is being taken (loop.h).
 std::string accumulate(const Reduction& reduction, size_t number, bool in_runs);
-// Ahead of the lanes of a vector, and behind them: sums in doubles take a vector's lanes together, so that they cost one
-// conversion a vector.
+// Ahead of the lanes of a vector, and behind them: sums in doubles take a vector's lanes together, so that they cost
+// one conversion a vector.
 std::string open_vector(const std::vector<Reduction>& reductions);
 std::string close_vector(const std::vector<Reduction>& reductions);
 // A thread's lanes to its one result.

@@ -20,7 +20,8 @@ std::string Combiner::join(const std::vector<Joined>& all) {
   for (const Joined& one : all) {
     out += one.before;
     if (shuffles) {
-      collected += fmt::format("{} = rows::reduce_lanes<rows::{}, {}>({});\n", one.to, one.reduction.op, s_.group, one.from);
+      collected +=
+          fmt::format("{} = rows::reduce_lanes<rows::{}, {}>({});\n", one.to, one.reduction.op, s_.group, one.from);
     } else if (exchange_bytes(s_) > 0) {
       const Exchange text = exchange(one);
       out += text.publish;
@@ -37,7 +38,8 @@ Combiner::Exchange Combiner::exchange(const Joined& one) {
   shared_ += exchange_bytes(s_);
   if (s_.strided) {
     return {fmt::format("{}[threadIdx.x] = {};\n", slots, one.from),
-            fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", one.to, r.op, s_.threads, s_.rows_per_block(), slots)};
+            fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", one.to, r.op, s_.threads,
+                        s_.rows_per_block(), slots)};
   }
   // A block's shared memory may be written by others only once it runs.
   const std::string wait = s_.cluster > 1 && !waited_ ? "rows::wait_for_start();\n" : "";

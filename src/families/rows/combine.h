@@ -1,5 +1,5 @@
-// Reductions over the threads that share a row: inside a warp by shuffles, else through slots of shared memory, of the block or of
-// the cluster's blocks.
+// Reductions over the threads that share a row: inside a warp by shuffles, else through slots of shared memory, of the
+// block or of the cluster's blocks.
 #pragma once
 
 #include <string>

@@ -14,14 +14,15 @@ namespace solstice::families::rows {
 namespace {
 
 // Fitted to `bench families` on an H200.
-constexpr Seconds kLoadPhase{0.9e-6};                        // of a block that holds its row: it loads, then reduces, then stores
-constexpr Seconds kExchange{0.1e-6};                         // a result of its threads,
+constexpr Seconds kLoadPhase{0.9e-6};  // of a block that holds its row: it loads, then reduces, then stores
+constexpr Seconds kExchange{0.1e-6};   // a result of its threads,
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
 // Of loads in a loop that goes on while they come, beside its instructions: where few SMs draw, and where all do.
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
-constexpr Seconds kTeamStart{4e-6};   // a team's memory is cleared, and its ring filled
-constexpr double kSharedReads = 0.5;  // of what rows share (weights): the part of their reads from L2 that nothing hides
-constexpr double kStays = 0.25;       // of L2
+constexpr Seconds kTeamStart{4e-6};  // a team's memory is cleared, and its ring filled
+constexpr double kSharedReads =
+    0.5;                         // of what rows share (weights): the part of their reads from L2 that nothing hides
+constexpr double kStays = 0.25;  // of L2
 constexpr double kOtherRegisters = 28, kRegisterFile = 256 * 1024, kSpilled = 0.65;  // of a thread; bytes of an SM
 constexpr double kLoopSteps = 4;                                                     // steps of such a loop in flight
 constexpr double kDependent = 3e-9;       // seconds an instruction of them, where few warps hide each other
@@ -34,7 +35,8 @@ Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s
   const Phases phases = phases_of(shape, false);
   for (size_t k = 1; k < phases.sweeps.size(); ++k) {
     for (const ir::ExprRef& read : phases.sweeps[k].reads) {
-      out.read += Bytes(static_cast<double>(shape.row_count * shape.column_count) * size_of(*program.tensor(read->id).dtype));
+      out.read +=
+          Bytes(static_cast<double>(shape.row_count * shape.column_count) * size_of(*program.tensor(read->id).dtype));
     }
   }
   return out;
@@ -48,7 +50,8 @@ double rate_with_weights(const Settings& s, double weights) {
 
 // Rows of clusters, by their blocks.
 double efficiency_of_cluster(const Settings& s, double weights) {
-  constexpr double kByVector[] = {0.865, 0.845, 0.77}, kByElement[] = {0.74, 0.83, 0.8};  // clusters of 2, of 4, larger ones
+  constexpr double kByVector[] = {0.865, 0.845, 0.77},
+                   kByElement[] = {0.74, 0.83, 0.8};  // clusters of 2, of 4, larger ones
   const int size = s.cluster <= 2 ? 0 : s.cluster <= 4 ? 1 : 2;
   const double crowded = s.threads > 512 ? 0.97 : s.threads > 256 && s.cluster > 2 ? 0.96 : 1;
   return (s.vector == 1 ? kByElement : kByVector)[size] * crowded * rate_with_weights(s, weights);
@@ -57,8 +60,13 @@ double efficiency_of_cluster(const Settings& s, double weights) {
 // The share of the memory's rate that this layout reaches where all SMs are busy.
 double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
   if (s.residency == Residency::kOnce) return s.vector == 1 ? 0.9 : 0.95;
-  const double weights = shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
-  double out = s.cluster > 1 ? efficiency_of_cluster(s, weights) : s.strided ? 0.965 : s.vector >= 4 ? 0.97 : s.vector == 2 ? 0.93 : 0.9;
+  const double weights =
+      shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
+  double out = s.cluster > 1   ? efficiency_of_cluster(s, weights)
+               : s.strided     ? 0.965
+               : s.vector >= 4 ? 0.97
+               : s.vector == 2 ? 0.93
+                               : 0.9;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
   const double held = static_cast<double>(kept_bytes(program, shape, s)) * s.threads;
   const bool alone = s.cluster == 1 && s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
@@ -79,8 +87,8 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
 }
 
 // What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
-Seconds flow_of(const ir::Program& program, const Shape& shape, const Settings& s, const machine::Machine& machine, Bytes read,
-                double instructions, double element) {
+Seconds flow_of(const ir::Program& program, const Shape& shape, const Settings& s, const machine::Machine& machine,
+                Bytes read, double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);
   const bool held = s.residency == Residency::kRegisters;
   const auto steps = static_cast<double>(s.steps(shape));
@@ -109,7 +117,12 @@ std::string form_of(const Settings& s) {
   const std::string place = s.residency == Residency::kRegisters ? "registers"
                             : s.residency == Residency::kShared  ? "shared"
                                                                  : "read again";
-  return fmt::format("{}, {}", s.strided ? "columns" : s.cluster > 1 ? "cluster" : s.group <= kWarp ? "warp" : "block", place);
+  return fmt::format("{}, {}",
+                     s.strided          ? "columns"
+                     : s.cluster > 1    ? "cluster"
+                     : s.group <= kWarp ? "warp"
+                                        : "block",
+                     place);
 }
 
 }  // namespace
@@ -118,7 +131,8 @@ Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
   Bytes out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !depends_on_any(access, shape.columns) || depends_on_any(access, shape.rows)) continue;
-    out += Bytes(static_cast<double>(shape.column_count) * size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
+    out += Bytes(static_cast<double>(shape.column_count) *
+                 size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
   }
   return out;
 }

@@ -10,7 +10,8 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
     : program(from),
       shape(its_shape),
       settings(its_settings),
-      phases(phases_of(its_shape, its_settings.residency != Residency::kReload && its_settings.residency != Residency::kOnce)),
+      phases(phases_of(its_shape,
+                       its_settings.residency != Residency::kReload && its_settings.residency != Residency::kOnce)),
       steps(its_settings.steps(its_shape)),
       emitter(from, its_shape.flat.indices) {
   emitter.set_short_values(codegen::short_values_of(from, its_shape.flat));
@@ -34,6 +35,8 @@ bool Draft::streams(const ir::ExprRef& read) const {
   return found != reads.end() && !settings.shifted && is_stream(shape, found->second, settings.vector);
 }
 
-std::string Draft::vector_type(std::string_view element) const { return fmt::format("Vec<{}, {}>", element, settings.vector); }
+std::string Draft::vector_type(std::string_view element) const {
+  return fmt::format("Vec<{}, {}>", element, settings.vector);
+}
 
 }  // namespace solstice::families::rows

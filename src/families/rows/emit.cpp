@@ -25,16 +25,21 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-// f32 sums of more elements are taken in doubles: where elements cancel, PyTorch's order may come nearer to the true sum
-// than any one order of ours. Conversions share a pipe with exponentials, so beside these only where a conversion serves
-// a whole vector.
+// f32 sums of more elements are taken in doubles: where elements cancel, PyTorch's order may come nearer to the true
+// sum than any one order of ours. Conversions share a pipe with exponentials, so beside these only where a conversion
+// serves a whole vector.
 constexpr int64_t kLongSum = 512;
 
 // A kernel is its sweeps one after the other, then the row's outputs.
 class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
-      : kernel_(kernel), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_), step_(draft_), combiner_(settings) {}
+      : kernel_(kernel),
+        draft_(program, shape, settings),
+        kept_(draft_),
+        staging_(draft_, kept_),
+        step_(draft_),
+        combiner_(settings) {}
 
   Result<Text> write() {
     bind_rows(draft_.emitter, draft_.shape);
@@ -68,14 +73,16 @@ class Writer {
     SOLSTICE_TRY(const std::string loads, staging_.load_ahead(sweep));
     SOLSTICE_CHECK(draft_.read_now(std::exchange(gathers_, {})));
     std::vector<Reduction> reductions;
-    SOLSTICE_TRY(const std::string step,
-                 step_.text(sweep, [&](const std::vector<RowStore>& stores) { return vector_text(sweep, stores, reductions); }));
+    SOLSTICE_TRY(const std::string step, step_.text(sweep, [&](const std::vector<RowStore>& stores) {
+      return vector_text(sweep, stores, reductions);
+    }));
     const Shape& shape = draft_.shape;
     const Settings& s = draft_.settings;
     const LoopText loop = in_runs(shape, s, reductions) ? loop_in_runs(shape, s, reductions) : plain_loop(shape, s);
     const std::string once = draft_.emitter.take(0);
     note_results(sweep, reductions);
-    return loads + once + open_accumulators(reductions, s.vector) + loop.head + step + loop.tail + combiner_.write(reductions);
+    return loads + once + open_accumulators(reductions, s.vector) + loop.head + step + loop.tail +
+           combiner_.write(reductions);
   }
 
   void note_results(const Sweep& sweep, const std::vector<Reduction>& reductions) {
@@ -86,7 +93,8 @@ class Writer {
     }
   }
 
-  Result<VectorText> vector_text(const Sweep& sweep, const std::vector<RowStore>& stores, std::vector<Reduction>& reductions) {
+  Result<VectorText> vector_text(const Sweep& sweep, const std::vector<RowStore>& stores,
+                                 std::vector<Reduction>& reductions) {
     VectorText out;
     const bool wide = draft_.shape.column_count > kLongSum;
     for (const ExprRef& r : sweep.reductions) {
@@ -104,7 +112,8 @@ class Writer {
   }
 
   Result<std::string> outputs_text() {
-    if (draft_.settings.parts > 1 && !draft_.phases.row_outputs.empty()) return partials_text(draft_.settings, partials_);
+    if (draft_.settings.parts > 1 && !draft_.phases.row_outputs.empty())
+      return partials_text(draft_.settings, partials_);
     return row_output_text(draft_);
   }
 

@@ -19,7 +19,9 @@ Status FindingText::find() {
   return success();
 }
 
-std::string FindingText::start(size_t number) const { return fmt::format("rows::{}::start<{}>()", total(number).op, total(number).type); }
+std::string FindingText::start(size_t number) const {
+  return fmt::format("rows::{}::start<{}>()", total(number).op, total(number).type);
+}
 
 std::string FindingText::center_name(const Corrected& c) const { return fmt::format("center{}", number_of(c)); }
 
@@ -49,9 +51,10 @@ Result<std::string> FindingText::centers_text(const std::string& is_first) {
     SOLSTICE_TRY(const Center center, center_of(c, thread_));
     types_[c.reduction.get()] = center.type;
     const std::string take = fmt::format("{} = {};\n", center_name(c), center.text);
-    out += c.correction == Correction::kSquares ? fmt::format("if ({}) {{\n{}{}}}\n", is_first, center.statements, take)
-                                                : fmt::format("{{\n{}if ({} != {}) {{\n{}{}}}\n}}\n", center.statements, center_name(c),
-                                                              center.text, correction_text(c, center.text), take);
+    out += c.correction == Correction::kSquares
+               ? fmt::format("if ({}) {{\n{}{}}}\n", is_first, center.statements, take)
+               : fmt::format("{{\n{}if ({} != {}) {{\n{}{}}}\n}}\n", center.statements, center_name(c), center.text,
+                             correction_text(c, center.text), take);
   }
   return out;
 }
@@ -77,14 +80,15 @@ Result<std::string> FindingText::finding_text(const std::vector<ExprRef>& nodes)
   Sweep sweep;
   sweep.reductions = nodes;
   std::vector<Reduction> reductions;
-  SOLSTICE_TRY(const std::string step, step_.text(sweep, [&](const std::vector<RowStore>&) { return vector_text(sweep, reductions); }));
+  SOLSTICE_TRY(const std::string step,
+               step_.text(sweep, [&](const std::vector<RowStore>&) { return vector_text(sweep, reductions); }));
   std::string ends;
   for (size_t i = 0; i < reductions.size(); ++i) {
     Reduction total = reductions[i];
     if (total.rounds()) total.type = "double", total.wide = true;
     ends += fold_lanes(reductions[i], i, draft_.settings.vector);
-    ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(count()), total.op, total.type,
-                        reductions[i].name);
+    ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(count()), total.op,
+                        total.type, reductions[i].name);
     order_.push_back({nodes[i], std::move(total)});
   }
   return open_accumulators(reductions, draft_.settings.vector) + vectors_(step) + ends + "}\n";
@@ -125,16 +129,19 @@ std::string FindingText::correction_text(const Corrected& c, const std::string& 
   return corrected_text(c, thread_, center_name(c), center);
 }
 
-std::string FindingText::corrected_text(const Corrected& c, const Holder& holder, const std::string& own, const std::string& center) const {
+std::string FindingText::corrected_text(const Corrected& c, const Holder& holder, const std::string& own,
+                                        const std::string& center) const {
   const std::string value = holder.of(number_of(c));
-  if (c.correction == Correction::kExponential) return fmt::format("{} *= rows::factor_of({}, {});\n", value, own, center);
+  if (c.correction == Correction::kExponential)
+    return fmt::format("{} *= rows::factor_of({}, {});\n", value, own, center);
   const auto sum = std::find(findings_.first.begin(), findings_.first.end(), c.sum) - findings_.first.begin();
-  return fmt::format("{0} = rows::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own, center, holder.of(static_cast<size_t>(sum)),
-                     holder.elements);
+  return fmt::format("{0} = rows::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own, center,
+                     holder.of(static_cast<size_t>(sum)), holder.elements);
 }
 
 void FindingText::see(const Holder& holder, size_t count, int depth) {
-  for (size_t i = 0; i < count; ++i) seen_[order_[i].node.get()] = draft_.emitter.variable(total(i).value_type, value_of(i, holder), depth);
+  for (size_t i = 0; i < count; ++i)
+    seen_[order_[i].node.get()] = draft_.emitter.variable(total(i).value_type, value_of(i, holder), depth);
 }
 
 std::string FindingText::value_of(size_t number, const Holder& holder) const {
@@ -142,7 +149,8 @@ std::string FindingText::value_of(size_t number, const Holder& holder) const {
   const std::string found = holder.of(number);
   if (!holder.whole_row && r.op == "Max") return fmt::format("rows::center_of({})", found);
   if (holder.whole_row || r.op != "Sum") return r.value_of(found);
-  return r.value_of(fmt::format("rows::as_of_row({}, rows::share_of({}) * {}.0)", found, holder.elements, draft_.shape.column_count));
+  return r.value_of(
+      fmt::format("rows::as_of_row({}, rows::share_of({}) * {}.0)", found, holder.elements, draft_.shape.column_count));
 }
 
 Result<std::optional<Value>> FindingText::seen(const ExprRef& node) const {

@@ -1,6 +1,6 @@
-// What parts of a row find (local.h) as text: what a thread adds up of a piece at a time (a chunk, where rows are looked at once),
-// its centers, and how what was found around one center becomes what is found around another. Sums that round are added up in doubles
-// from piece to piece.
+// What parts of a row find (local.h) as text: what a thread adds up of a piece at a time (a chunk, where rows are
+// looked at once), its centers, and how what was found around one center becomes what is found around another. Sums
+// that round are added up in doubles from piece to piece.
 #pragma once
 
 #include <map>
@@ -28,11 +28,13 @@ struct Holder {
 class FindingText {
  public:
   // `vectors`: the loop around what is done with each vector of a piece.
-  FindingText(Draft& draft, SweepStep& step, LoopAround vectors) : draft_(draft), step_(step), vectors_(std::move(vectors)) {}
+  FindingText(Draft& draft, SweepStep& step, LoopAround vectors)
+      : draft_(draft), step_(step), vectors_(std::move(vectors)) {}
   // Before all others. Error: findings_of.
   Status find();
 
-  // Findings by number: those of the row's data alone, then those around a center. They are known once their text was written.
+  // Findings by number: those of the row's data alone, then those around a center. They are known once their text was
+  // written.
   size_t count() const { return order_.size(); }
   size_t firsts() const { return findings_.first.size(); }
   const Reduction& total(size_t number) const { return order_[number].total; }
@@ -46,9 +48,9 @@ class FindingText {
   const Holder& thread() const { return thread_; }
   std::string state_text() const;
   std::string restart_text() const;
-  // What it does with a piece, in this order: findings of the row's data alone, its centers, findings around these. A mean that is
-  // a center is that of the row's first piece (`is_first`), which is near enough to the row's; a maximum is the largest so far,
-  // and what was found around a smaller one is corrected.
+  // What it does with a piece, in this order: findings of the row's data alone, its centers, findings around these. A
+  // mean that is a center is that of the row's first piece (`is_first`), which is near enough to the row's; a maximum
+  // is the largest so far, and what was found around a smaller one is corrected.
   Result<std::string> first_text() { return finding_text(findings_.first); }
   Result<std::string> centers_text(const std::string& is_first);
   Result<std::string> second_text();
@@ -58,8 +60,8 @@ class FindingText {
   // What a thread found around its center, for another.
   std::string correction_text(const Corrected& c, const std::string& center) const;
 
-  // From here on the equations see the holder's first `count` findings, in the scope `depth`: parts' as those of a row that is
-  // everywhere like them, which is near enough for a center.
+  // From here on the equations see the holder's first `count` findings, in the scope `depth`: parts' as those of a row
+  // that is everywhere like them, which is near enough for a center.
   void see(const Holder& holder, size_t count, int depth);
   // Results and centers as the equations see them at this place of the text; nothing: the node is neither.
   Result<std::optional<codegen::Value>> seen(const ir::ExprRef& node) const;
@@ -80,7 +82,8 @@ class FindingText {
   Result<VectorText> vector_text(const Sweep& sweep, std::vector<Reduction>& reductions);
   Result<Center> center_of(const Corrected& c, const Holder& holder);
   std::string center_name(const Corrected& c) const;  // of a thread's
-  std::string corrected_text(const Corrected& c, const Holder& holder, const std::string& own, const std::string& center) const;
+  std::string corrected_text(const Corrected& c, const Holder& holder, const std::string& own,
+                             const std::string& center) const;
   std::string value_of(size_t number, const Holder& holder) const;
 
   const Holder thread_{"thread", "elements"};

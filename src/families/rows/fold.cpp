@@ -16,8 +16,14 @@ constexpr int kRowFoldThreads = 128;  // of a block, which folds one row
 
 class FoldWriter {
  public:
-  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials, int parts)
-      : program_(program), kernel_(kernel), shape_(shape), partials_(partials), parts_(parts), emitter_(program, shape.flat.indices) {}
+  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
+             int parts)
+      : program_(program),
+        kernel_(kernel),
+        shape_(shape),
+        partials_(partials),
+        parts_(parts),
+        emitter_(program, shape.flat.indices) {}
 
   Result<FoldLaunch> write() {
     bind_rows(emitter_, shape_);
@@ -31,8 +37,10 @@ class FoldWriter {
     out_.blocks = shape_.row_count;
     out_.threads = kRowFoldThreads;
     out_.code = fmt::format(
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n"
-        "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if (threadIdx.x == 0) {{\n{}}}\n}}\n",
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, 1) {}({}) {{\nusing namespace solstice;\nusing namespace "
+        "solstice::math;\n"
+        "unsigned char* const shared = shared_bytes();\nconst int row = static_cast<int>(blockIdx.x);\n{}{}if "
+        "(threadIdx.x == 0) {{\n{}}}\n}}\n",
         kRowFoldThreads, out_.entry, parameters(), folded, emitter_.take(0), stores);
     return std::move(out_);
   }
@@ -40,7 +48,8 @@ class FoldWriter {
  private:
   Result<std::optional<Value>> given(const ir::ExprRef& node) {
     for (const Partial& partial : partials_) {
-      if (partial.node == node) return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
+      if (partial.node == node)
+        return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
     }
     return std::optional<Value>();
   }
@@ -53,7 +62,8 @@ class FoldWriter {
       const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kRowFoldThreads, kRowFoldThreads);
       out_.shared_bytes += kLargestAccumulator * kRowFoldThreads / 32;
       before += fmt::format(
-          "{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
+          "{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = "
+          "rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
           r.type, r.name, r.op, parts_, kRowFoldThreads, partial_name(i));
       before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
       after += fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, with, r.type, slots);
@@ -79,8 +89,8 @@ class FoldWriter {
 
 }  // namespace
 
-Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
-                             int parts) {
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape,
+                             const std::vector<Partial>& partials, int parts) {
   return FoldWriter(program, kernel, shape, partials, parts).write();
 }
 

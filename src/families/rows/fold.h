@@ -1,5 +1,5 @@
-// The second kernel of a reduction whose rows are taken in parts: one block a row folds what the parts' blocks found and
-// evaluates the row's outputs.
+// The second kernel of a reduction whose rows are taken in parts: one block a row folds what the parts' blocks found
+// and evaluates the row's outputs.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@
 
 namespace solstice::families::rows {
 
-Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const std::vector<Partial>& partials,
-                             int parts);
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape,
+                             const std::vector<Partial>& partials, int parts);
 
 }  // namespace solstice::families::rows

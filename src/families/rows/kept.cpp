@@ -27,7 +27,9 @@ size_t last_use(const Phases& phases, const ir::ExprRef& value) {
   return out;
 }
 
-int storage_bytes(const ir::Program& program, int tensor) { return size_of(program.tensor(tensor).dtype.value_or(DType::kF32)); }
+int storage_bytes(const ir::Program& program, int tensor) {
+  return size_of(program.tensor(tensor).dtype.value_or(DType::kF32));
+}
 
 // Whether a value that is computed in f64 may lie below.
 bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
@@ -40,7 +42,9 @@ bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
 }
 
 // Of a value that is certainly computed as a float; of others computed_bytes is a bound.
-bool is_float(const ir::Program& program, const ir::ExprRef& e) { return e->kind == ir::ValueKind::kReal && !holds_doubles(program, e); }
+bool is_float(const ir::Program& program, const ir::ExprRef& e) {
+  return e->kind == ir::ValueKind::kReal && !holds_doubles(program, e);
+}
 
 int computed_bytes(const ir::Program& program, const ir::ExprRef& e) {
   return e->kind == ir::ValueKind::kInt || holds_doubles(program, e) ? 8 : 4;
@@ -65,8 +69,9 @@ KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Pha
       const bool loaded = is_loaded(e);  // ahead of the sweep: into a place of its own
       const int64_t bytes = element_bytes(program, e, loaded);
       const bool known = loaded || is_float(program, e);
-      auto place = std::find_if(places.begin(), places.end(),
-                                [&](const Place& p) { return !loaded && known && p.known && p.last <= sweep && p.bytes == bytes; });
+      auto place = std::find_if(places.begin(), places.end(), [&](const Place& p) {
+        return !loaded && known && p.known && p.last <= sweep && p.bytes == bytes;
+      });
       if (place == places.end()) {
         place = places.insert(place, {out.bytes, bytes, known, 0});
         out.bytes += bytes;
@@ -115,7 +120,8 @@ Status KeptValues::write(Draft& draft, const ir::ExprRef& e, VectorText& text) {
 
 std::string KeptValues::declare(int64_t& shared) {
   const KeptPlaces places = kept_places(draft_.program, draft_.shape, draft_.phases, draft_.settings.vector);
-  const int64_t begin = round_up(shared, kAlignment), elements = draft_.steps * draft_.settings.threads * draft_.settings.vector;
+  const int64_t begin = round_up(shared, kAlignment),
+                elements = draft_.steps * draft_.settings.threads * draft_.settings.vector;
   std::string out;
   for (size_t i = 0; i < all_.size(); ++i) {
     const Kept& kept = all_[i];

@@ -11,18 +11,19 @@ namespace solstice::families::rows {
 // One vector a step.
 struct Kept {
   ir::ExprRef value;
-  std::string name;                            // "k0"
-  bool loaded = false;                         // the row's data, filled by a vector load ahead of the sweep; else computed in it
+  std::string name;     // "k0"
+  bool loaded = false;  // the row's data, filled by a vector load ahead of the sweep; else computed in it
   codegen::CType type = codegen::CType::kF32;  // of a computed one, once it was
-  std::string element;                         // of the vector: the storage type of loaded data, else the computing type
+  std::string element;  // of the vector: the storage type of loaded data, else the computing type
 };
 
 // Of a value that is kept: of loaded data as it is stored, of what is computed at most.
 int element_bytes(const ir::Program& program, const ir::ExprRef& value, bool loaded);
 
-// Where kept values lie in shared memory, for one element of the row: offsets by position (all sweeps' `keeps`, in order) and
-// the bytes of all. A value takes over the place of one that is last used in the sweep that computes it: a thread reads its
-// old element before it writes the new one. Only where both have the same stride, or threads would write each other's elements.
+// Where kept values lie in shared memory, for one element of the row: offsets by position (all sweeps' `keeps`, in
+// order) and the bytes of all. A value takes over the place of one that is last used in the sweep that computes it: a
+// thread reads its old element before it writes the new one. Only where both have the same stride, or threads would
+// write each other's elements.
 struct KeptPlaces {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;

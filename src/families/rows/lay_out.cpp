@@ -10,18 +10,19 @@
 namespace solstice::families::rows {
 namespace {
 
-// Shares of a row that were fastest on an H200 (bench/rows_map, bench/speed/rows.py): small blocks, so that reads and writes of many
-// rows alternate finely and one block's loads cover what another waits for.
+// Shares of a row that were fastest on an H200 (bench/rows_map, bench/speed/rows.py): small blocks, so that reads and
+// writes of many rows alternate finely and one block's loads cover what another waits for.
 constexpr int64_t kElements = 8;        // elements a thread where rows are too few to fill the machine
 constexpr int64_t kUsualElements = 32;  // where they are not: up to kUsualRow elements,
 constexpr int64_t kMostElements = 64;   // and of longer rows
 constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
-constexpr int kSmallBlock = 128;         // threads of a block that holds several short rows
-constexpr int64_t kFullSM = 1024;        // threads that keep an SM busy
-constexpr int64_t kOnceRow = 16 * 1024;  // elements: from here rows of which only results are wanted are looked at once,
-constexpr int kOnceThreads = 256;        // by blocks of so many threads,
+constexpr int kSmallBlock = 128;   // threads of a block that holds several short rows
+constexpr int64_t kFullSM = 1024;  // threads that keep an SM busy
+constexpr int64_t kOnceRow =
+    16 * 1024;                     // elements: from here rows of which only results are wanted are looked at once,
+constexpr int kOnceThreads = 256;  // by blocks of so many threads,
 constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least,
 // as few as give an SM so many threads, since large clusters start late: of whole vectors, of narrower ones.
 constexpr int64_t kOnceSM = 960, kOnceNarrowSM = 1900;
@@ -30,7 +31,9 @@ constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a pa
 constexpr int64_t kPart = 16384;         // elements of a part of a row, at least
 constexpr int64_t kMostParts = 1024;
 
-int power_at_least(int64_t v) { return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1)))); }
+int power_at_least(int64_t v) {
+  return static_cast<int>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(v, 1))));
+}
 
 // Threads that hold `columns` elements of a row; `blocks` of them run on a machine of `sms`.
 // `least`: of a row that passes a warp's.
@@ -47,13 +50,16 @@ int group_for(const Shape& shape, int vector, int64_t columns, int threads, int 
   return std::min(threads, group);
 }
 
-// A row that one block cannot keep in registers is shared: by two blocks up to 64 Ki elements (four that take it element by element),
-// beyond that by eight.
-int cluster_for(int64_t columns, int vector) { return columns <= kBlockRow ? 1 : columns > 2 * kBlockRow ? 8 : vector == 1 ? 4 : 2; }
+// A row that one block cannot keep in registers is shared: by two blocks up to 64 Ki elements (four that take it
+// element by element), beyond that by eight.
+int cluster_for(int64_t columns, int vector) {
+  return columns <= kBlockRow ? 1 : columns > 2 * kBlockRow ? 8 : vector == 1 ? 4 : 2;
+}
 
 bool stores_along(const Shape& shape) {
   const Phases phases = phases_of(shape, false);
-  return std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& sweep) { return !sweep.stores.empty(); });
+  return std::any_of(phases.sweeps.begin(), phases.sweeps.end(),
+                     [](const Sweep& sweep) { return !sweep.stores.empty(); });
 }
 
 // Few long rows leave most SMs idle: parts of at least kPart elements, as many as give every SM a few blocks.
@@ -74,7 +80,8 @@ OnceShare once_share(const Shape& shape, const ir::Knobs& knobs, int vector, int
   OnceShare out{static_cast<int>(knobs.int_or("threads", usual)), static_cast<int>(knobs.int_or("cluster", 1))};
   if (knobs.find("cluster")) return out;
   const auto fits = [&](int cluster) { return shape.column_count >= kOncePart * cluster; };
-  while (out.cluster < 8 && shape.row_count * out.cluster * out.threads < wanted && fits(2 * out.cluster)) out.cluster *= 2;
+  while (out.cluster < 8 && shape.row_count * out.cluster * out.threads < wanted && fits(2 * out.cluster))
+    out.cluster *= 2;
   return out;
 }
 
@@ -88,7 +95,9 @@ bool divisible(const Shape& shape) {
 bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
   const std::string asked = knobs.name_or("residency", "auto");
   if (asked != "auto") return asked == "once";
-  if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow || !can_be_looked_at_once(shape)) return false;
+  if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow ||
+      !can_be_looked_at_once(shape))
+    return false;
   return shape.row_count * once_share(shape, knobs, vector, sms).cluster >= sms;  // fewer leave SMs idle
 }
 
@@ -102,7 +111,8 @@ void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Setti
 
 void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& s) {
   const auto asked = static_cast<int>(knobs.int_or("threads", 0));
-  s.parts = static_cast<int>(knobs.int_or("parts", knobs.find("cluster") || knobs.find("rows_per_block") ? 1 : parts_for(shape, machine)));
+  s.parts = static_cast<int>(
+      knobs.int_or("parts", knobs.find("cluster") || knobs.find("rows_per_block") ? 1 : parts_for(shape, machine)));
   if (s.parts > 1) {
     s.threads = s.group = asked > 0 ? asked : 256;
     s.blocks = static_cast<int>(knobs.int_or("blocks", 1));
@@ -137,7 +147,9 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
 
 void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
   if (s.strided || s.parts > 1 || s.group <= kWarp || knobs.find("threads") || knobs.find("rows_per_block")) return;
-  const auto fits = [&] { return std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) <= kRegisterBytes; };
+  const auto fits = [&] {
+    return std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) <= kRegisterBytes;
+  };
   while (s.group < 1024 && !fits()) {
     s.group *= 2;
     s.threads = std::max(s.threads, s.group);

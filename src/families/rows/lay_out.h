@@ -1,5 +1,5 @@
-// How many threads and blocks take a row, where the knobs leave it to the family. What was fastest on an H200, by the row's length,
-// how many there are, and what is wanted of them.
+// How many threads and blocks take a row, where the knobs leave it to the family. What was fastest on an H200, by the
+// row's length, how many there are, and what is wanted of them.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,18 @@ inline constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers,
 // Whether a row's results can be found in parts: nothing but reductions of its data is wanted.
 bool divisible(const Shape& shape);
 
-// Whether a row is looked at once (once.h): asked for, or the family's choice. `vector`: elements a thread takes at once.
+// Whether a row is looked at once (once.h): asked for, or the family's choice. `vector`: elements a thread takes at
+// once.
 bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms);
 void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
 
 // Threads, blocks and rows of a block of any other layout; `settings.vector` is known.
 void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& settings);
-// More threads to a row, where they are the family's choice and registers would not hold what each keeps; more blocks, where rows
-// are so few that these are idle.
+// More threads to a row, where they are the family's choice and registers would not hold what each keeps; more blocks,
+// where rows are so few that these are idle.
 void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
-// Blocks of an SM that registers leave room for, where a thread keeps `kept` bytes: two where they hold them, so that one loads while
-// another reduces.
+// Blocks of an SM that registers leave room for, where a thread keeps `kept` bytes: two where they hold them, so that
+// one loads while another reduces.
 int resident_blocks(int64_t kept, const Settings& settings);
 
 }  // namespace solstice::families::rows

@@ -38,7 +38,8 @@ CType column_type(const Shape& shape, int vector) {
 
 void bind_columns(Emitter& emitter, const Shape& shape, int vector, int depth) {
   const int64_t vectors = ceil_div(shape.column_count, vector);
-  bind_loops(emitter, shape.columns, emitter.variable(column_type(shape, vector), "c", depth, {0, vectors - 1}), vector, depth);
+  bind_loops(emitter, shape.columns, emitter.variable(column_type(shape, vector), "c", depth, {0, vectors - 1}), vector,
+             depth);
 }
 
 }  // namespace solstice::families::rows

@@ -35,8 +35,8 @@ const ExprRef& without_casts(const ExprRef& e) { return e->op == Op::kCast ? wit
 const ExprRef& without_widening(const ExprRef& e) {
   if (e->op != Op::kCast) return e;
   const ExprRef& of = e->args[0];
-  const bool widens =
-      (of->kind == ir::ValueKind::kReal && e->dtype == DType::kF64) || (of->kind == ir::ValueKind::kInt && e->dtype == DType::kI64);
+  const bool widens = (of->kind == ir::ValueKind::kReal && e->dtype == DType::kF64) ||
+                      (of->kind == ir::ValueKind::kInt && e->dtype == DType::kI64);
   return widens ? without_widening(of) : e;
 }
 
@@ -49,8 +49,8 @@ const ExprRef& guarded(const ExprRef& e) {
   return guard ? e->args[1] : e;
 }
 
-// The maximum of all x of the row: no exponent x - m is above 0, of the row or of a part of it around the part's own. Around
-// anything else a part's exponentials may pass all numbers where the row's do not.
+// The maximum of all x of the row: no exponent x - m is above 0, of the row or of a part of it around the part's own.
+// Around anything else a part's exponentials may pass all numbers where the row's do not.
 bool bounds(const ExprRef& center, const ExprRef& x) {
   const ExprRef& m = guarded(center);
   return m->op == Op::kReduce && m->reducer == Reducer::kMax && m->args.size() == 1 && same_values(m->args[0], x);
@@ -58,7 +58,8 @@ bool bounds(const ExprRef& center, const ExprRef& x) {
 
 // e = x - m, with m a row's value that uses results and x one that uses none.
 bool is_distance(const Shape& shape, const ExprRef& e) {
-  return e->op == Op::kSub && results_in(e->args[0]).empty() && !results_in(e->args[1]).empty() && !shape.along_row(e->args[1]);
+  return e->op == Op::kSub && results_in(e->args[0]).empty() && !results_in(e->args[1]).empty() &&
+         !shape.along_row(e->args[1]);
 }
 
 // The one factor exp(x - m) of a product, where m is the maximum of x.
@@ -80,7 +81,8 @@ std::optional<ExprRef> squares_center(const Shape& shape, const ExprRef& term) {
   const ExprRef& mean = without_casts(center);
   if (mean->op != Op::kDiv || mean->args[0]->op != Op::kReduce || !mean->args[1]->args.empty()) return std::nullopt;
   const ExprRef& sum = mean->args[0];
-  const bool of_same = sum->reducer == Reducer::kSum && sum->args.size() == 1 && same_values(sum->args[0], term->args[0]->args[0]);
+  const bool of_same =
+      sum->reducer == Reducer::kSum && sum->args.size() == 1 && same_values(sum->args[0], term->args[0]->args[0]);
   return of_same ? std::optional(center) : std::nullopt;
 }
 
@@ -91,11 +93,9 @@ Result<Corrected> corrected(const Shape& shape, const ExprRef& reduction) {
     if (const auto center = squares_center(shape, reduction->args[0]))
       return Corrected{reduction, Correction::kSquares, *center, without_casts(*center)->args[0]};
   }
-  return fail(
-      Code::illegal_knobs,
-      fmt::format(
-          "a {} that needs another reduction's result is no sum of exp(x - max of x) or (x - mean of x)^2: it takes one more exchange",
-          ir::name_of(reduction->reducer)));
+  return fail(Code::illegal_knobs, fmt::format("a {} that needs another reduction's result is no sum of exp(x - max of "
+                                               "x) or (x - mean of x)^2: it takes one more exchange",
+                                               ir::name_of(reduction->reducer)));
 }
 
 }  // namespace
@@ -104,7 +104,8 @@ Result<Findings> findings_of(const Shape& shape, const Phases& phases) {
   Findings out;
   for (size_t k = 0; k < phases.sweeps.size(); ++k) {
     for (const ExprRef& r : phases.sweeps[k].reductions) {
-      if (is_ranked(r->reducer)) return fail(Code::illegal_knobs, "one exchange holds no value with its place (argmax, argmin)");
+      if (is_ranked(r->reducer))
+        return fail(Code::illegal_knobs, "one exchange holds no value with its place (argmax, argmin)");
       if (k == 0) {
         out.first.push_back(r);
         continue;

@@ -29,7 +29,8 @@ std::string step_text(const Shape& shape, const Settings& s, bool stops) {
 LoopText plain_loop(const Shape& shape, const Settings& s) {
   const int64_t steps = s.steps(shape);
   const int64_t unrolled = s.residency == Residency::kRegisters ? steps : std::min<int64_t>(steps, kUnrolled);
-  return {fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\n{}", unrolled, steps, step_text(shape, s, s.ragged(shape))),
+  return {fmt::format("#pragma unroll {}\nfor (int k = 0; k < {}; ++k) {{\n{}", unrolled, steps,
+                      step_text(shape, s, s.ragged(shape))),
           "}\n"};
 }
 
@@ -42,11 +43,10 @@ LoopText loop_in_runs(const Shape& shape, const Settings& s, const std::vector<R
   const int64_t steps = s.steps(shape);
   const auto run = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::sqrt(static_cast<double>(steps)))));
   const std::string step = step_text(shape, s, s.ragged(shape) || steps % run != 0);
-  return {
-      fmt::format(
-          "#pragma unroll 1\nfor (int first = 0; first < {}; first += {}) {{\n{}#pragma unroll {}\nfor (int k = first; k < first + {}; ++k) {{\n{}",
-          steps, run, start_run(reductions, s.vector), kUnrolled, run, step),
-      "}\n" + end_run(reductions, s.vector) + "}\n"};
+  return {fmt::format("#pragma unroll 1\nfor (int first = 0; first < {}; first += {}) {{\n{}#pragma unroll {}\nfor "
+                      "(int k = first; k < first + {}; ++k) {{\n{}",
+                      steps, run, start_run(reductions, s.vector), kUnrolled, run, step),
+          "}\n" + end_run(reductions, s.vector) + "}\n"};
 }
 
 }  // namespace solstice::families::rows

@@ -27,7 +27,11 @@ using ir::ExprRef;
 class OnceWriter {
  public:
   OnceWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
-      : kernel_(kernel), settings_(settings), draft_(program, shape, settings), kept_(draft_), staging_(draft_, kept_) {}
+      : kernel_(kernel),
+        settings_(settings),
+        draft_(program, shape, settings),
+        kept_(draft_),
+        staging_(draft_, kept_) {}
 
   Result<Text> write() {
     SOLSTICE_CHECK(found_.find());
@@ -59,12 +63,13 @@ class OnceWriter {
   Result<std::string> loop_text() {
     SOLSTICE_TRY(const std::string loads, loads_text());
     SOLSTICE_TRY(const std::string first, found_.first_text());
-    const std::string counted = found_.counts() ? each_vector(fmt::format("{} += {};\n", found_.thread().elements, settings_.vector)) : "";
+    const std::string counted =
+        found_.counts() ? each_vector(fmt::format("{} += {};\n", found_.thread().elements, settings_.vector)) : "";
     SOLSTICE_TRY(const std::string centers, found_.centers_text("first == 0"));
     SOLSTICE_TRY(const std::string second, found_.second_text());
     const std::string once = draft_.emitter.take(0);
-    return once + fmt::format("#pragma unroll 1\nfor (int first = 0; first < {}; first += {}) {{\n{}{}{}{}{}}}\n", draft_.steps, at_once(),
-                              loads, first, counted, centers, second);
+    return once + fmt::format("#pragma unroll 1\nfor (int first = 0; first < {}; first += {}) {{\n{}{}{}{}{}}}\n",
+                              draft_.steps, at_once(), loads, first, counted, centers, second);
   }
 
   int at_once() const { return vectors_at_once(draft_.program, draft_.shape, settings_); }
@@ -75,9 +80,13 @@ class OnceWriter {
     const int64_t threads = int64_t{settings_.group} * settings_.sharers();
     const bool whole = draft_.steps % at_once() == 0 && !settings_.ragged(draft_.shape);
     return fmt::format(
-               "#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\n[[maybe_unused]] const {1} c = static_cast<{1}>(first + k) * {2} + position;\n",
+               "#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\n[[maybe_unused]] const {1} c = "
+               "static_cast<{1}>(first + k) * {2} + position;\n",
                at_once(), wide ? "long long" : "int", threads) +
-           (whole ? text : fmt::format("if (c < {}) {{\n{}}}\n", ceil_div(draft_.shape.column_count, settings_.vector), text)) + "}\n";
+           (whole
+                ? text
+                : fmt::format("if (c < {}) {{\n{}}}\n", ceil_div(draft_.shape.column_count, settings_.vector), text)) +
+           "}\n";
   }
 
   // What lies along the row is loaded for the whole chunk before the first of it is used.
@@ -93,8 +102,9 @@ class OnceWriter {
       if (at.inside) continue;
       const std::string name = fmt::format("x{}", emitter.fresh());
       arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(access.tensor)), name, at_once());
-      loads += fmt::format("{}[k] = load<{}, {}>({} + {});\n", name, settings_.vector, settings_.streaming.loads ? "kStream" : "kPlain",
-                           emitter.pointer_name(access.tensor), at.offset.text);
+      loads += fmt::format("{}[k] = load<{}, {}>({} + {});\n", name, settings_.vector,
+                           settings_.streaming.loads ? "kStream" : "kPlain", emitter.pointer_name(access.tensor),
+                           at.offset.text);
       loaded_[access.read.get()] = name;
     }
     const std::string inner = emitter.take(depth);
@@ -102,7 +112,8 @@ class OnceWriter {
     return arrays + each_vector(inner + loads);
   }
 
-  // From the threads' findings to the row's: those of its data alone, with them the centers, and then what was found around others.
+  // From the threads' findings to the row's: those of its data alone, with them the centers, and then what was found
+  // around others.
   Result<std::string> joined_text() {
     std::string out = joined_text(0, found_.firsts());
     found_.see(row_, found_.firsts(), 0);
@@ -120,7 +131,8 @@ class OnceWriter {
   std::string joined_text(size_t from, size_t to) {
     std::vector<Joined> all;
     for (size_t i = from; i < to; ++i)
-      all.push_back({found_.total(i), found_.thread().of(i), fmt::format("const {} {}", found_.total(i).type, row_.of(i))});
+      all.push_back(
+          {found_.total(i), found_.thread().of(i), fmt::format("const {} {}", found_.total(i).type, row_.of(i))});
     return combiner_.join(all);
   }
 
@@ -140,12 +152,16 @@ class OnceWriter {
 }  // namespace
 
 Status check_looked_at_once(const Shape& shape) {
-  const auto refuse = [](const std::string& why) { return fail(Code::illegal_knobs, "`residency=once`: " + why + "; drop it"); };
+  const auto refuse = [](const std::string& why) {
+    return fail(Code::illegal_knobs, "`residency=once`: " + why + "; drop it");
+  };
   if (shape.strided || shape.columns.empty()) return refuse("a row that is not contiguous in memory");
   const Phases phases = phases_of(shape, false);
-  const bool stores = std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
+  const bool stores =
+      std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
   if (stores) return refuse("something is stored along the row, which is looked at again for that");
-  if (phases.sweeps.size() == 1) return refuse("nothing of the row needs another result: it is looked at once as it is");
+  if (phases.sweeps.size() == 1)
+    return refuse("nothing of the row needs another result: it is looked at once as it is");
   const Result<Findings> findings = findings_of(shape, phases);
   return findings.ok() ? success() : Status(refuse(findings.error().message));
 }

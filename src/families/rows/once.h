@@ -1,6 +1,6 @@
-// Rows that are looked at once: of which only results are wanted, one of them of another (logsumexp, mean and variance). What
-// needs a result a thread finds around a center of its own and corrects when the row's is known (local.h), so nothing of the row
-// stays, and threads load on while they compute.
+// Rows that are looked at once: of which only results are wanted, one of them of another (logsumexp, mean and
+// variance). What needs a result a thread finds around a center of its own and corrects when the row's is known
+// (local.h), so nothing of the row stays, and threads load on while they compute.
 #pragma once
 
 #include "families/rows/entry.h"
@@ -9,8 +9,8 @@
 
 namespace solstice::families::rows {
 
-// A row can be looked at once where nothing is stored along it and one exchange between its threads is enough. Error: illegal_knobs,
-// with the reason.
+// A row can be looked at once where nothing is stored along it and one exchange between its threads is enough. Error:
+// illegal_knobs, with the reason.
 Status check_looked_at_once(const Shape& shape);
 inline bool can_be_looked_at_once(const Shape& shape) { return check_looked_at_once(shape).ok(); }
 

@@ -64,7 +64,8 @@ class Planner {
   void place(int k) {
     const codegen::FlatEquation& equation = shape_.flat.equations[static_cast<size_t>(k)];
     const size_t level = level_of(equation.rhs);
-    const bool along = std::any_of(equation.lhs.begin(), equation.lhs.end(), [&](const ExprRef& e) { return shape_.along_row(e); });
+    const bool along =
+        std::any_of(equation.lhs.begin(), equation.lhs.end(), [&](const ExprRef& e) { return shape_.along_row(e); });
     if (along)
       sweep(level).stores.push_back(k);
     else
@@ -87,7 +88,8 @@ class Planner {
   bool is_row_data(const ExprRef& e) const {
     if (e->op != Op::kRead) return false;
     return shape_.rows.empty() || std::any_of(shape_.rows.begin(), shape_.rows.end(), [&](const codegen::Loop& loop) {
-             return std::any_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return codegen::depends_on(e, id); });
+             return std::any_of(loop.indices.begin(), loop.indices.end(),
+                                [&](int id) { return codegen::depends_on(e, id); });
            });
   }
 
@@ -164,8 +166,9 @@ bool holds(const ExprRef& root, Op op) {
 }  // namespace
 
 bool is_costly(const ExprRef& e) {
-  return is_expensive(e->op) ||
-         std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return arg->op != Op::kReduce && is_costly(arg); });
+  return is_expensive(e->op) || std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) {
+           return arg->op != Op::kReduce && is_costly(arg);
+         });
 }
 
 EarlyReads early_reads_of(const Shape& shape) {
@@ -176,7 +179,8 @@ EarlyReads early_reads_of(const Shape& shape) {
     if (!seen.insert(e.get()).second) return;
     for (const ExprRef& arg : e->args) visit(arg);
     if (e->op != Op::kRead || shape.along_row(e) || holds(e, Op::kReduce)) return;
-    const bool gather = std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return holds(arg, Op::kRead); });
+    const bool gather =
+        std::any_of(e->args.begin(), e->args.end(), [](const ExprRef& arg) { return holds(arg, Op::kRead); });
     if (out.direct.size() + out.gathers.size() < kMost) (gather ? out.gathers : out.direct).push_back(e);
   };
   for (const codegen::FlatEquation& equation : shape.flat.equations) visit(equation.rhs);

@@ -1,6 +1,6 @@
-// The sweeps a rows kernel makes over its row. Sweep p evaluates the bodies of all reductions whose own bodies need only
-// reductions of sweeps before p; the last one evaluates what is stored along the row. Between sweeps each thread keeps
-// some values of its elements; which ones is decided here:
+// The sweeps a rows kernel makes over its row. Sweep p evaluates the bodies of all reductions whose own bodies need
+// only reductions of sweeps before p; the last one evaluates what is stored along the row. Between sweeps each thread
+// keeps some values of its elements; which ones is decided here:
 //   - what is read from memory once a row (the row's data), if a later sweep needs it;
 //   - what was expensive to compute (exp, division, ...) and is needed again.
 // Everything else is computed again.
@@ -30,8 +30,8 @@ struct Phases {
 // Whether it holds an operation that is worth keeping (exp, division, ...).
 bool is_costly(const ir::ExprRef& e);
 
-// Reads of one element a row that need no reduction. They are started ahead: behind the last reduction nothing hides the time
-// that they take.
+// Reads of one element a row that need no reduction. They are started ahead: behind the last reduction nothing hides
+// the time that they take.
 struct EarlyReads {
   std::vector<ir::ExprRef> direct;   // at places that follow from the row's number: ahead of the row's data
   std::vector<ir::ExprRef> gathers;  // at places that are read themselves: behind the loads of the row's data

@@ -14,9 +14,12 @@ using ir::Reducer;
 Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
   const bool real = codegen::is_real(term);
   const CType number = real ? term : CType::kI64;
-  const auto plain = [&](const char* op) { return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", "", false}; };
+  const auto plain = [&](const char* op) {
+    return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", "", false};
+  };
   const auto ranked = [&](const char* op) {
-    return Reduction{"", op, CType::kI32, fmt::format("solstice::rows::Ranked<{}>", codegen::name_of(number)), true, "", "", false};
+    return Reduction{"",   op, CType::kI32, fmt::format("solstice::rows::Ranked<{}>", codegen::name_of(number)),
+                     true, "", "",          false};
   };
   switch (e.reducer) {
     case Reducer::kSum:

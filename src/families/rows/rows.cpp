@@ -29,30 +29,54 @@ namespace {
 const std::vector<KnobSpec>& knobs() {
   static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"32", "64", "128", "256", "512", "1024"}, "", "auto", "threads a block"},
-      {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows that share a block"},
-      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
+      {"rows_per_block",
+       "int",
+       {"1", "2", "4", "8", "16", "32", "64", "128", "256"},
+       "",
+       "auto",
+       "rows that share a block"},
+      {"vector",
+       "int",
+       {"1", "2", "4", "8"},
+       "",
+       "auto",
+       "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
       {"residency",
        "name",
        {"registers", "shared", "l2", "once"},
        "",
        "auto",
        "where a row waits between sweeps; l2: it is read again; once: what is found of it is corrected"},
-      {"cluster", "int", {"1", "2", "4", "8", "16"}, "", "auto", "blocks that share a row; auto: 1 up to 32 Ki elements"},
+      {"cluster",
+       "int",
+       {"1", "2", "4", "8", "16"},
+       "",
+       "auto",
+       "blocks that share a row; auto: 1 up to 32 Ki elements"},
       {"parts",
        "int",
        {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"},
        "",
        "auto",
-       "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and long"},
+       "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and "
+       "long"},
       {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
       streaming_knob("none"),
       {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
       {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
-      int_knob(
-          "team", 1, 1024, "auto",
-          "blocks that share a row through global memory, each holding its part in shared memory; auto: for rows too long for a cluster; not with blocks or "
-          "residency, at most 512 threads"),
-      {"finish", "name", {"last_block"}, "", "auto", "reduce over rows in the last block that ends", 0, 0, {"last_block"}},
+      int_knob("team", 1, 1024, "auto",
+               "blocks that share a row through global memory, each holding its part in shared memory; auto: for rows "
+               "too long for a cluster; not with blocks or "
+               "residency, at most 512 threads"),
+      {"finish",
+       "name",
+       {"last_block"},
+       "",
+       "auto",
+       "reduce over rows in the last block that ends",
+       0,
+       0,
+       {"last_block"}},
   };
   return specs;
 }
@@ -63,7 +87,8 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them, element by element.
+// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them,
+// element by element.
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
 
@@ -74,18 +99,22 @@ struct Prepared {
 };
 
 // Several sweeps over long rows; a single one is better taken in parts.
-bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const Result<Settings>& settings) {
+bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                const Result<Settings>& settings) {
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
   if (settings.ok() && settings->residency == Residency::kOnce) return false;
-  const bool by_element = settings.ok() && settings->cluster > 1 && settings->vector == 1 && shared_by_rows(program, shape).value > 0;
-  return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) && phases_of(shape, false).sweeps.size() > 1;
+  const bool by_element =
+      settings.ok() && settings->cluster > 1 && settings->vector == 1 && shared_by_rows(program, shape).value > 0;
+  return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) &&
+         phases_of(shape, false).sweeps.size() > 1;
 }
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
   if (kernel.knobs.find("finish"))
-    return fail(Code::not_yet, "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
+    return fail(Code::not_yet,
+                "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
   Prepared out;
   SOLSTICE_TRY(out.shape, shape_of(program, kernel));
   const ir::Knobs knobs = resolved(kernel.knobs);
@@ -112,7 +141,8 @@ Result<Text> text_of(const ir::Program& program, const ir::Kernel& kernel, Prepa
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   auto prepared = prepare(program, kernel, nullptr);
-  const bool knobs_alone = !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
+  const bool knobs_alone =
+      !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
   if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
   if (prepared->team) return match_of(emit_team(program, kernel, prepared->shape, *prepared->team));
@@ -203,10 +233,12 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
       if (once) consider({{"threads", threads}, {"cluster", cluster}}, "registers");
     }
   }
-  if (found.empty()) return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
+  if (found.empty())
+    return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   // The family's own choice first: it was fitted to measurements that the model does not follow everywhere.
   const bool own = found.front().second.items.empty();
-  std::stable_sort(found.begin() + (own ? 1 : 0), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::stable_sort(found.begin() + (own ? 1 : 0), found.end(),
+                   [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<ir::Knobs> out;
   for (auto& [time, knobs_set] : found) out.push_back(std::move(knobs_set));
   return out;

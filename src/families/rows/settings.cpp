@@ -26,16 +26,21 @@ Status check_once(const Shape& shape, const ir::Knobs& knobs) {
 
 Status check_cluster(const Settings& s) {
   if (s.cluster == 1 || (!s.strided && s.group == s.threads && s.threads % kWarp == 0)) return success();
-  return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
+  return fail(Code::illegal_knobs,
+              "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
 }
 
 // Several rows to a block are contiguous ones, each held by some of the block's threads alone.
 Status check_rows_per_block(const ir::Knobs& knobs, const Settings& s) {
   const int64_t asked = knobs.int_or("rows_per_block", 1);
   if (asked == 1) return success();
-  const auto refuse = [&](const std::string& why) { return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why)); };
-  if (s.strided) return refuse(fmt::format("lanes take neighbouring rows here, {} to a block; drop it", s.rows_per_block()));
-  if (s.cluster > 1) return refuse(fmt::format("cluster={} gives whole blocks to a row; drop one of the two", s.cluster));
+  const auto refuse = [&](const std::string& why) {
+    return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why));
+  };
+  if (s.strided)
+    return refuse(fmt::format("lanes take neighbouring rows here, {} to a block; drop it", s.rows_per_block()));
+  if (s.cluster > 1)
+    return refuse(fmt::format("cluster={} gives whole blocks to a row; drop one of the two", s.cluster));
   if (asked > s.threads) return refuse(fmt::format("a block of {} threads; legal: up to {}", s.threads, s.threads));
   return success();
 }
@@ -49,8 +54,9 @@ int64_t exchanged_bytes(const Phases& phases, const Settings& s) {
 
 Status check_exchanged(int64_t exchanged, int64_t limit, const Settings& s) {
   if (exchanged <= limit) return success();
-  return fail(Code::illegal_knobs, fmt::format("reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
-                                               s.threads * s.cluster, exchanged / 1024, limit / 1024));
+  return fail(Code::illegal_knobs,
+              fmt::format("reductions of {} threads exchange {} KiB of shared memory > {} KiB: fewer `threads`",
+                          s.threads * s.cluster, exchanged / 1024, limit / 1024));
 }
 
 }  // namespace
@@ -60,9 +66,13 @@ int64_t exchange_bytes(const Settings& s) {
   return shuffles || alone ? 0 : kLargestAccumulator * (s.strided ? s.threads : s.threads / kWarp * s.cluster);
 }
 
-int64_t Settings::steps(const Shape& shape) const { return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * sharers()); }
+int64_t Settings::steps(const Shape& shape) const {
+  return ceil_div(ceil_div(shape.column_count, vector), int64_t{group} * sharers());
+}
 
-bool Settings::ragged(const Shape& shape) const { return shape.column_count % (int64_t{vector} * group * sharers()) != 0; }
+bool Settings::ragged(const Shape& shape) const {
+  return shape.column_count % (int64_t{vector} * group * sharers()) != 0;
+}
 
 int64_t Settings::grid(const Shape& shape) const { return ceil_div(shape.row_count, rows_per_block()) * sharers(); }
 
@@ -72,7 +82,8 @@ int vector_of(const ir::Program& program, const Shape& shape) {
   int64_t width = 16;
   int smallest = 8;
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (!depends_on_any(access, shape.columns) || !access.offset || access.offset->coefficient(lane.stepping()) != 1) continue;
+    if (!depends_on_any(access, shape.columns) || !access.offset || access.offset->coefficient(lane.stepping()) != 1)
+      continue;
     smallest = std::min(smallest, size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
     width = std::min(width, codegen::alignment_of(access, lane, width));
   }
@@ -110,12 +121,14 @@ Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir:
   const auto vector = static_cast<int>(knobs.int_or("vector", widest));
   if (vector > widest || widest % vector != 0) {
     return fail(Code::illegal_knobs,
-                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", vector, widest, widest));
+                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", vector,
+                            widest, widest));
   }
   return vector;
 }
 
-Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine) {
+Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                             const machine::Machine* machine) {
   Settings s;
   const int64_t limit = shared_of(machine);
   SOLSTICE_TRY(s.vector, vector_for(program, shape, knobs));
@@ -130,16 +143,20 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
   lay_out(shape, knobs, machine, s);
   widen(program, shape, knobs, sms_of(machine), s);
   if (s.parts > 1 && (!divisible(shape) || s.cluster > 1 || knobs.find("rows_per_block"))) {
-    return fail(Code::illegal_knobs,
-                fmt::format("parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
-                            "without `cluster` and `rows_per_block`; legal: 1",
-                            s.parts));
+    return fail(
+        Code::illegal_knobs,
+        fmt::format(
+            "parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
+            "without `cluster` and `rows_per_block`; legal: 1",
+            s.parts));
   }
   SOLSTICE_CHECK(check_rows_per_block(knobs, s));
   SOLSTICE_CHECK(check_cluster(s));
-  if (!s.strided && (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
+  if (!s.strided &&
+      (s.threads % s.group != 0 || !std::has_single_bit(static_cast<unsigned>(s.group)) || s.threads % kWarp != 0)) {
     return fail(Code::illegal_knobs,
-                fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32", s.threads, s.group));
+                fmt::format("threads={} and {} threads a row: both must be powers of two, threads a multiple of 32",
+                            s.threads, s.group));
   }
   const int64_t kept = kept_bytes(program, shape, s);
   const int64_t registers = std::max(kept, ahead_bytes(program, shape, s));
@@ -157,14 +174,14 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                 : in_shared          ? Residency::kShared
                                      : Residency::kReload;
   if (s.residency == Residency::kRegisters && registers > 2 * kRegisterBytes) {
-    return fail(
-        Code::illegal_knobs,
-        fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more `threads`, a `cluster`, or residency=shared",
-                    registers, 2 * kRegisterBytes));
+    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more "
+                                                 "`threads`, a `cluster`, or residency=shared",
+                                                 registers, 2 * kRegisterBytes));
   }
   if (s.residency == Residency::kShared && held > 0 && !in_shared) {
     return fail(Code::illegal_knobs,
-                fmt::format("residency=shared: {} threads x {} B + {} B for what they exchange = {} KiB > {} KiB; a larger `cluster`, or "
+                fmt::format("residency=shared: {} threads x {} B + {} B for what they exchange = {} KiB > {} KiB; a "
+                            "larger `cluster`, or "
                             "residency=l2",
                             s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024));
   }

@@ -25,7 +25,8 @@ struct Settings {
   Residency residency = Residency::kRegisters;
   Streaming streaming{false, false};
   bool strided = false;  // lanes of a warp hold neighbouring rows
-  bool shifted = false;  // rows are not aligned, vectors are: they begin before a row, and all that lies along rows alike
+  bool shifted =
+      false;  // rows are not aligned, vectors are: they begin before a row, and all that lies along rows alike
 
   int rows_per_block() const { return threads / group; }
   int sharers() const { return cluster * parts; }
@@ -48,7 +49,8 @@ int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Setting
 int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
 
 // Errors: illegal_knobs, with the sum and the limit.
-Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine);
+Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                             const machine::Machine* machine);
 
 // Widest vector (elements) that the row's data allows.
 int vector_of(const ir::Program& program, const Shape& shape);

@@ -71,26 +71,30 @@ class Shaper {
     for (const FlatEquation& equation : out_.flat.equations) {
       const auto reductions = nodes_of(equation.rhs, Op::kReduce);
       if (!nodes_of(equation.rhs, Op::kRank).empty()) {
-        return fail(Code::not_yet,
-                    fmt::format("`{}` ranks elements; family `rows` only reduces yet", program_.tensor(equation.target).name));
+        return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `rows` only reduces yet",
+                                               program_.tensor(equation.target).name));
       }
       if (reductions.empty() || !columns_.empty()) continue;
-      const ExprRef& first = *std::max_element(reductions.begin(), reductions.end(),
-                                               [&](const auto& a, const auto& b) { return points_of(a) < points_of(b); });
+      const ExprRef& first = *std::max_element(reductions.begin(), reductions.end(), [&](const auto& a, const auto& b) {
+        return points_of(a) < points_of(b);
+      });
       choose_primary(first);
       for (const int binder : first->binders) add_axis(columns_, binder, first);
       std::set<int> free = rows_in(equation);
       for (const int id : free) {
         if (!steps_primary(first, id)) {
-          return refuse(equation,
-                        fmt::format("reduces the same data for every `{}`: a scan or a product, which `rows` would read again each time",
-                                    out_.flat.indices.index(id).name));
+          return refuse(
+              equation,
+              fmt::format(
+                  "reduces the same data for every `{}`: a scan or a product, which `rows` would read again each time",
+                  out_.flat.indices.index(id).name));
         }
         add_axis(rows_, id, equation.rhs);
       }
     }
     if (!columns_.empty()) return success();
-    return fail(Code::illegal_knobs, fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
+    return fail(Code::illegal_knobs,
+                fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
   }
 
   int64_t points_of(const ExprRef& reduction) const {
@@ -101,7 +105,8 @@ class Shaper {
 
   void choose_primary(const ExprRef& reduction) {
     for (const ExprRef& read : nodes_of(reduction, Op::kRead)) {
-      if (out_.primary < 0 || program_.tensor(read->id).elements() > program_.tensor(out_.primary).elements()) out_.primary = read->id;
+      if (out_.primary < 0 || program_.tensor(read->id).elements() > program_.tensor(out_.primary).elements())
+        out_.primary = read->id;
     }
   }
 
@@ -110,7 +115,8 @@ class Shaper {
     std::set<int> out;
     const auto reductions = nodes_of(equation.rhs, Op::kReduce);
     for (const int id : equation.free) {
-      const bool used = std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& r) { return codegen::depends_on(r, id); });
+      const bool used = std::any_of(reductions.begin(), reductions.end(),
+                                    [&](const ExprRef& r) { return codegen::depends_on(r, id); });
       if (used && out_.flat.indices.index(id).extent > 1) out.insert(id);
     }
     return out;
@@ -118,7 +124,8 @@ class Shaper {
 
   bool steps_primary(const ExprRef& reduction, int id) const {
     const auto reads = nodes_of(reduction, Op::kRead);
-    return std::any_of(reads.begin(), reads.end(), [&](const ExprRef& r) { return r->id == out_.primary && codegen::depends_on(r, id); });
+    return std::any_of(reads.begin(), reads.end(),
+                       [&](const ExprRef& r) { return r->id == out_.primary && codegen::depends_on(r, id); });
   }
 
   void add_axis(std::vector<Axis>& axes, int id, const ExprRef& scope) {
@@ -139,8 +146,8 @@ class Shaper {
     return fits;
   }
 
-  Status bind_axes(const FlatEquation& equation, const std::vector<int>& ids, const std::vector<Axis>& axes, const ExprRef& scope,
-                   const char* what, std::map<int, ExprRef>& rename) {
+  Status bind_axes(const FlatEquation& equation, const std::vector<int>& ids, const std::vector<Axis>& axes,
+                   const ExprRef& scope, const char* what, std::map<int, ExprRef>& rename) {
     std::set<int> taken;
     for (const int id : ids) {
       const ir::Index& index = out_.flat.indices.index(id);
@@ -150,8 +157,8 @@ class Shaper {
       }
       const Axis* axis = find(axes, taken, index.extent, step_through(program_, out_.flat, scope, out_.primary, id));
       if (!axis)
-        return refuse(equation,
-                      fmt::format("has index `{}` ({}) which is no {} of this kernel's other reductions", index.name, index.extent, what));
+        return refuse(equation, fmt::format("has index `{}` ({}) which is no {} of this kernel's other reductions",
+                                            index.name, index.extent, what));
       taken.insert(axis->index);
       rename[id] = out_.flat.indices.index_node(axis->index);
     }
@@ -161,14 +168,17 @@ class Shaper {
     return success();
   }
 
-  // A reduction inside another one that depends on the other's index. With one extent for both it would look like the same axis.
+  // A reduction inside another one that depends on the other's index. With one extent for both it would look like the
+  // same axis.
   bool has_nested(const std::vector<ExprRef>& reductions) const {
     const auto depends = [&](const ExprRef& inner, const ExprRef& outer) {
-      return std::any_of(outer->binders.begin(), outer->binders.end(),
-                         [&](int id) { return out_.flat.indices.index(id).extent > 1 && codegen::depends_on(inner, id); });
+      return std::any_of(outer->binders.begin(), outer->binders.end(), [&](int id) {
+        return out_.flat.indices.index(id).extent > 1 && codegen::depends_on(inner, id);
+      });
     };
     return std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& inner) {
-      return std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& outer) { return depends(inner, outer); });
+      return std::any_of(reductions.begin(), reductions.end(),
+                         [&](const ExprRef& outer) { return depends(inner, outer); });
     });
   }
 
@@ -177,9 +187,10 @@ class Shaper {
     std::map<int, ExprRef> rename;
     if (reductions.empty()) return unify_map(equation);
     if (has_nested(reductions)) {
-      return refuse(equation,
-                    "reduces what another reduction depends on: a scan, a product, or a second axis; a kernel reduces along one "
-                    "axis, so store the inner result and reduce it in another kernel");
+      return refuse(
+          equation,
+          "reduces what another reduction depends on: a scan, a product, or a second axis; a kernel reduces along one "
+          "axis, so store the inner result and reduce it in another kernel");
     }
     for (const ExprRef& r : reductions) SOLSTICE_CHECK(bind_axes(equation, r->binders, columns_, r, "column", rename));
     const std::set<int> numbering = rows_in(equation);
@@ -190,8 +201,9 @@ class Shaper {
     }
     SOLSTICE_CHECK(bind_axes(equation, row_ids, rows_, equation.rhs, "row", rename));
     if (!column_ids.empty()) SOLSTICE_CHECK(bind_axes(equation, column_ids, columns_, equation.rhs, "column", rename));
-    if (row_ids.size() - static_cast<size_t>(std::count_if(row_ids.begin(), row_ids.end(),
-                                                           [&](int id) { return out_.flat.indices.index(id).extent == 1; })) !=
+    if (row_ids.size() -
+            static_cast<size_t>(std::count_if(row_ids.begin(), row_ids.end(),
+                                              [&](int id) { return out_.flat.indices.index(id).extent == 1; })) !=
         rows_.size()) {
       return refuse(equation, "has other rows than this kernel's first reduction");
     }
@@ -200,7 +212,8 @@ class Shaper {
     // Every reduction must now bind all columns and nothing else may vary inside it but rows.
     for (const ExprRef& r : nodes_of(equation.rhs, Op::kReduce)) {
       for (const Axis& axis : columns_) {
-        if (codegen::depends_on(r, axis.index)) return refuse(equation, "has a reduction that depends on the column: a scan or a product");
+        if (codegen::depends_on(r, axis.index))
+          return refuse(equation, "has a reduction that depends on the column: a scan or a product");
       }
     }
     return success();
@@ -220,7 +233,8 @@ class Shaper {
       const Axis* axis = step == 0 ? nullptr : find(rows_, taken, index.extent, step);
       if (!axis && step != 0) axis = find(columns_, taken, index.extent, step);
       if (!axis || axis->step != step)
-        return refuse(equation, "has no reduction and does not walk the data that is reduced; put it into a `map` kernel");
+        return refuse(equation,
+                      "has no reduction and does not walk the data that is reduced; put it into a `map` kernel");
       taken.insert(axis->index);
       rename[id] = out_.flat.indices.index_node(axis->index);
     }
@@ -258,8 +272,9 @@ class Shaper {
 }  // namespace
 
 bool Shape::is_column(int index) const {
-  return std::any_of(columns.begin(), columns.end(),
-                     [&](const Loop& loop) { return std::find(loop.indices.begin(), loop.indices.end(), index) != loop.indices.end(); });
+  return std::any_of(columns.begin(), columns.end(), [&](const Loop& loop) {
+    return std::find(loop.indices.begin(), loop.indices.end(), index) != loop.indices.end();
+  });
 }
 
 bool Shape::along_row(const ExprRef& e) const {

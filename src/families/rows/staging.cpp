@@ -15,7 +15,9 @@ using ir::ExprRef;
 
 namespace {
 
-bool contains(const std::vector<ExprRef>& list, const ExprRef& e) { return std::find(list.begin(), list.end(), e) != list.end(); }
+bool contains(const std::vector<ExprRef>& list, const ExprRef& e) {
+  return std::find(list.begin(), list.end(), e) != list.end();
+}
 
 }  // namespace
 
@@ -56,12 +58,13 @@ Result<std::string> Staging::vector_load(const ExprRef& read, const std::string&
   Emitter& emitter = draft_.emitter;
   emitter.note_read(access.tensor);
   SOLSTICE_TRY(const Emitter::Place at, emitter.place(draft_.program.tensor(access.tensor), access.args));
-  const std::string load = fmt::format("{} = load<{}, {}>({} + {});\n", to, s.vector, last_use && s.streaming.loads ? "kStream" : "kPlain",
-                                       emitter.pointer_name(access.tensor), at.offset.text);
+  const std::string load =
+      fmt::format("{} = load<{}, {}>({} + {});\n", to, s.vector, last_use && s.streaming.loads ? "kStream" : "kPlain",
+                  emitter.pointer_name(access.tensor), at.offset.text);
   if (!at.inside) return load;
   SOLSTICE_TRY(const std::string otherwise, otherwise_of(read));
-  return fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n", at.inside->text, load, s.vector,
-                     to, draft_.storage(access.tensor), otherwise);
+  return fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n",
+                     at.inside->text, load, s.vector, to, draft_.storage(access.tensor), otherwise);
 }
 
 Result<std::string> Staging::otherwise_of(const ExprRef& read) {
@@ -106,7 +109,8 @@ Result<std::string> Staging::load_here(const ExprRef& read, const SweepScope& sc
   const std::string name = fmt::format("w{}", draft_.emitter.fresh());
   const bool last_use = contains(scope.sweep.reads, read) && !is_read_again(scope.sweep);
   SOLSTICE_TRY(const std::string load, vector_load(read, name, last_use));
-  draft_.emitter.statement(scope.vectors, fmt::format("{} {};\n{}", draft_.vector_type(draft_.storage(read->id)), name, load));
+  draft_.emitter.statement(scope.vectors,
+                           fmt::format("{} {};\n{}", draft_.vector_type(draft_.storage(read->id)), name, load));
   draft_.emitter.bind(inner, lanes);
   return name;
 }

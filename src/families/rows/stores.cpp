@@ -46,12 +46,14 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text) {
   const std::string_view type = draft.storage(e.target);
   text.before += fmt::format("{} {};\n", draft.vector_type(type), store.name);
   text.lanes += fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, type, value.text);
-  const std::string whole = fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
-  text.after += !draft.settings.shifted ? whole
-                                        : fmt::format(
-                                              "if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
-                                              "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
-                                              whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
+  const std::string whole =
+      fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
+  text.after += !draft.settings.shifted
+                    ? whole
+                    : fmt::format(
+                          "if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
+                          "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
+                          whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
   return success();
 }
 
@@ -72,7 +74,8 @@ Result<std::string> row_output_text(Draft& draft, int depth) {
 std::string partials_text(const Settings& s, const std::vector<Partial>& partials) {
   std::string stores;
   for (size_t i = 0; i < partials.size(); ++i) {
-    stores += fmt::format("{}[static_cast<long long>(row) * {} + rank] = {};\n", partial_name(i), s.parts, partials[i].reduction.name);
+    stores += fmt::format("{}[static_cast<long long>(row) * {} + rank] = {};\n", partial_name(i), s.parts,
+                          partials[i].reduction.name);
   }
   return fmt::format("if (threadIdx.x == 0) {{\n{}}}\n", stores);
 }

@@ -14,13 +14,15 @@ SweepStep::SweepStep(Draft& draft)
           draft, [&draft](int depth) { bind_columns(draft.emitter, draft.shape, draft.settings.vector, depth); },
           [&draft](const std::string& text) {
             if (draft.settings.vector == 1) return "constexpr int lane = 0;\n" + text;
-            return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n", draft.settings.vector, text);
+            return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}}}\n",
+                               draft.settings.vector, text);
           }) {}
 
 SweepStep::SweepStep(Draft& draft, BindVector bind_vector, LoopAround lanes)
     : draft_(draft), bind_vector_(std::move(bind_vector)), lanes_(std::move(lanes)) {}
 
-Result<std::string> SweepStep::text(const Sweep& sweep, const std::function<Result<VectorText>(const std::vector<RowStore>&)>& write) {
+Result<std::string> SweepStep::text(const Sweep& sweep,
+                                    const std::function<Result<VectorText>(const std::vector<RowStore>&)>& write) {
   codegen::Emitter& emitter = draft_.emitter;
   const std::vector<codegen::Loop>& columns = draft_.shape.columns;
   const int vectors = emitter.push();

@@ -1,4 +1,5 @@
-// One step of a sweep: what a thread does with a vector of the row, in a scope for the vector and one inside for its lanes.
+// One step of a sweep: what a thread does with a vector of the row, in a scope for the vector and one inside for its
+// lanes.
 #pragma once
 
 #include <functional>
@@ -23,7 +24,8 @@ class SweepStep {
   SweepStep(Draft& draft, BindVector bind_vector, LoopAround lanes);
 
   // `write` gets the sweep's stores and writes what is done with a vector.
-  Result<std::string> text(const Sweep& sweep, const std::function<Result<VectorText>(const std::vector<RowStore>&)>& write);
+  Result<std::string> text(const Sweep& sweep,
+                           const std::function<Result<VectorText>(const std::vector<RowStore>&)>& write);
 
   // While lanes are written.
   const std::optional<SweepScope>& scope() const { return scope_; }

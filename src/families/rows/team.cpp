@@ -22,9 +22,10 @@ constexpr int64_t kRing = 128;             // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;           // slots that are being filled, at least
 constexpr int64_t kLag = 4, kMostLag = 6;  // pieces
 constexpr int64_t kLagBlocks = 40;         // a piece more for each so many blocks: their exchange takes longer
-constexpr int64_t kLargeTeam = 88;         // blocks: beyond that 256 threads are faster than 512, but not at shifted vectors
-constexpr double kEvenWaste = 0.06;        // of a row's pieces, that making them even may add
-// Pieces of a row, of a block and ahead for each result, that weights must leave room for: with fewer each exchange is waited for.
+constexpr int64_t kLargeTeam = 88;   // blocks: beyond that 256 threads are faster than 512, but not at shifted vectors
+constexpr double kEvenWaste = 0.06;  // of a row's pieces, that making them even may add
+// Pieces of a row, of a block and ahead for each result, that weights must leave room for: with fewer each exchange is
+// waited for.
 constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
@@ -34,7 +35,8 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
   std::vector<RunRead> out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !depends_on_any(access, shape.columns)) continue;
-    const bool known = std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
+    const bool known =
+        std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
     const bool of_rows = shape.rows.empty() || depends_on_any(access, shape.rows);
     if (known || !of_rows || !is_run(shape, access)) continue;  // others are read where they are used
     RunRead read;
@@ -53,16 +55,18 @@ int64_t element_of(const Team& team) {
 }
 
 // Weights that are stored with every row and lie along it, in one run from their tensor's start.
-std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& shape, const Phases& phases, const Team& team) {
+std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& shape, const Phases& phases,
+                                    const Team& team) {
   const std::vector<ir::ExprRef> reads = reads_of_stores(shape, phases);
   std::vector<HeldWeights> out;
   if (team.runs != 1) return out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (std::find(reads.begin(), reads.end(), access.read) == reads.end() || depends_on_any(access, shape.rows)) continue;
+    if (std::find(reads.begin(), reads.end(), access.read) == reads.end() || depends_on_any(access, shape.rows))
+      continue;
     if (!is_run(shape, access, shape.columns.size()) || access.offset->offset != 0) continue;
     const int element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
-    const bool whole =
-        team.shifted ? team.vector * element % 4 == 0 && shape.column_count >= 2 * team.vector : is_stream(shape, access, team.vector);
+    const bool whole = team.shifted ? team.vector * element % 4 == 0 && shape.column_count >= 2 * team.vector
+                                    : is_stream(shape, access, team.vector);
     const bool known = std::any_of(out.begin(), out.end(), [&](const HeldWeights& w) { return w.read == access.read; });
     if (whole && !known) out.push_back({access.read, access.tensor, element, 0});
   }
@@ -104,10 +108,12 @@ void shift_vectors(const ir::Program& program, const Shape& shape, Team& team) {
 Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, Team& team) {
   const int64_t inner = shape.columns.back().extent;
   const size_t all = shape.columns.size();
-  const bool joined = std::all_of(team.streams.begin(), team.streams.end(), [&](const RunRead& s) { return is_run(shape, s.access, all); });
+  const bool joined = std::all_of(team.streams.begin(), team.streams.end(),
+                                  [&](const RunRead& s) { return is_run(shape, s.access, all); });
   team.flat = all == 1 || (joined && inner * element_of(team) < kPiece);
   if (!team.flat && inner * element_of(team) < kLeastPiece) {
-    return refuse(fmt::format("`team`: a row in runs of {} elements; legal: runs of {}", inner, kLeastPiece / element_of(team)));
+    return refuse(
+        fmt::format("`team`: a row in runs of {} elements; legal: runs of {}", inner, kLeastPiece / element_of(team)));
   }
   team.extent = team.flat ? shape.column_count : inner;
   team.runs = shape.column_count / team.extent;
@@ -137,16 +143,18 @@ void lay_out(Team& team, int64_t limit) {
   team.held_bytes = team.held.empty() ? 0 : at - team.held.front().offset;
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - at) / (team.slot_bytes + 16)));
   // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
-  const int64_t chunks = team.chunks(), most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * team.least_chunks()});
+  const int64_t chunks = team.chunks(),
+                most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * team.least_chunks()});
   team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
 }
 
 bool is_wasteful(const Team& team) {
-  return static_cast<double>(team.chunks() * team.blocks * team.piece) > (1 + kEvenWaste) * static_cast<double>(team.runs * team.run);
+  return static_cast<double>(team.chunks() * team.blocks * team.piece) >
+         (1 + kEvenWaste) * static_cast<double>(team.runs * team.run);
 }
 
-// Pieces that are even are walked without tests by all threads together. Where they cannot be, two groups of threads take
-// them in turn: each goes through twice as much between two looks at the ring.
+// Pieces that are even are walked without tests by all threads together. Where they cannot be, two groups of threads
+// take them in turn: each goes through twice as much between two looks at the ring.
 void arrange(Team& team, int64_t limit) {
   team.groups = 1;
   team.even = true;
@@ -175,7 +183,8 @@ bool fits(const Team& team) {
 }  // namespace
 
 Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
-  // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions leave of it.
+  // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions
+  // leave of it.
   constexpr double kArranged = 1.025;  // where all threads walk pieces without tests
   const bool wide = vector * element_of(*this) >= 16;
   const double drawn = (!wide     ? 0.63
@@ -185,7 +194,8 @@ Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int s
   const double share = drawn * std::min(1.0, (wide ? 2 : 1.4) * threads / 512.0);
   constexpr double kFewOnTheWay = 0.97;  // of that, where few pieces are
   constexpr Seconds kBlock{5.3e-9};      // blocks run apart: for each result that they exchange, and one
-  const double whole = static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
+  const double whole =
+      static_cast<double>(chunks() * blocks * piece) / static_cast<double>(runs * run);  // as if all pieces were
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
   Seconds row = part / (copy * (share / std::max(1, sms)));
   if (holds && held.empty() && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
@@ -201,8 +211,10 @@ Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int s
   return row * static_cast<double>(ceil_div(shape.row_count, teams));
 }
 
-Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine& machine) {
-  if (shape.strided || shape.columns.empty()) return refuse("`team`: a row that is not contiguous in memory; legal: rows of runs");
+Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                     const machine::Machine& machine) {
+  if (shape.strided || shape.columns.empty())
+    return refuse("`team`: a row that is not contiguous in memory; legal: rows of runs");
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return refuse(fmt::format("`team` and `{}` exclude each other; drop one", other));
   }
@@ -210,7 +222,8 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   Team team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   const Phases phases = phases_of(shape, false);
-  team.holds = std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
+  team.holds =
+      std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
   const Result<Findings> found = findings_of(shape, phases);
   if (!found.ok()) return refuse(fmt::format("`team`: {}; drop it", found.error().message));
   const Findings& findings = *found;
@@ -222,7 +235,8 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   const int64_t sms = std::max(1, machine.sm_count);
   const int64_t limit = shared_of(&machine);
   const auto asked = static_cast<int>(knobs.int_or("team", 0));
-  const std::vector<HeldWeights> weights = team.holds ? weights_of(program, shape, phases, team) : std::vector<HeldWeights>();
+  const std::vector<HeldWeights> weights =
+      team.holds ? weights_of(program, shape, phases, team) : std::vector<HeldWeights>();
   Team best;
   const auto time_of = [&](const Team& t) {
     constexpr double kUsualCopy = 4.1e12, kReadAndWrite = 8;
@@ -252,8 +266,8 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
     }
   }
   if (least.value == 0) {
-    return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks; residency=l2", shape.column_count,
-                              asked > 0 ? asked : sms));
+    return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks; residency=l2",
+                              shape.column_count, asked > 0 ? asked : sms));
   }
   return best;
 }

@@ -1,8 +1,8 @@
-// Long rows that a team of blocks shares. A row is cut into pieces, and each block takes some that follow each other: they
-// come in bulk through a ring of shared memory and stay there until the row is done. Each piece is used twice: when it
-// arrives, for what the block can find of its part alone (local.h), and again when all blocks' findings are known, for
-// what is stored. Between the two lie the block's other pieces of the row and the first ones of the next row, so that
-// nobody waits for the exchange (kernels/rows/team.h), which a warp of its own does once a row.
+// Long rows that a team of blocks shares. A row is cut into pieces, and each block takes some that follow each other:
+// they come in bulk through a ring of shared memory and stay there until the row is done. Each piece is used twice:
+// when it arrives, for what the block can find of its part alone (local.h), and again when all blocks' findings are
+// known, for what is stored. Between the two lie the block's other pieces of the row and the first ones of the next
+// row, so that nobody waits for the exchange (kernels/rows/team.h), which a warp of its own does once a row.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +36,15 @@ struct Team {
   std::vector<HeldWeights> held;  // all of the kernel's weights, or none
   int64_t held_bytes = 0;
   int vector = 1;
-  bool shifted = false;  // vectors are aligned in memory, rows are not: the first begins up to vector - 1 elements before its run
-  bool flat = false;     // the row lies in one run of memory, whatever its indices; else each innermost loop is a run
-  int64_t runs = 1;      // of a row
-  int64_t extent = 0;    // elements of a run
-  int64_t run = 0;       // vectors of a run, at most
-  int64_t pieces = 1;    // of a run
-  int64_t piece = 1;     // vectors of a piece, at most: what a slot of the ring holds
-  int64_t lag = 0;       // pieces of the next row that are looked at before a row is stored
+  bool shifted =
+      false;  // vectors are aligned in memory, rows are not: the first begins up to vector - 1 elements before its run
+  bool flat = false;   // the row lies in one run of memory, whatever its indices; else each innermost loop is a run
+  int64_t runs = 1;    // of a row
+  int64_t extent = 0;  // elements of a run
+  int64_t run = 0;     // vectors of a run, at most
+  int64_t pieces = 1;  // of a run
+  int64_t piece = 1;   // vectors of a piece, at most: what a slot of the ring holds
+  int64_t lag = 0;     // pieces of the next row that are looked at before a row is stored
   int slots = 0;
   int64_t slot_bytes = 0;
   bool holds = true;                      // pieces stay until the row is done, since something is stored along it
@@ -63,15 +64,20 @@ struct Team {
   int64_t held_vectors() const { return chunks() * piece + (shifted ? 2 : 0); }
   int64_t grid() const { return teams * blocks; }
   int64_t row_pieces() const { return runs * pieces; }
-  int64_t chunks() const { return (row_pieces() + blocks - 1) / blocks; }  // pieces of a row that a block takes, at most
+  int64_t chunks() const {
+    return (row_pieces() + blocks - 1) / blocks;
+  }  // pieces of a row that a block takes, at most
   int64_t least_chunks() const { return std::max<int64_t>(1, row_pieces() / blocks); }
-  int64_t steps() const { return (piece + group_threads() - 1) / group_threads(); }  // vectors of a piece that a thread takes
+  int64_t steps() const {
+    return (piece + group_threads() - 1) / group_threads();
+  }  // vectors of a piece that a thread takes
   // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
   Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };
 
 // With the knob `team`, or where rows are too long for a cluster. Errors: illegal_knobs, with the reason.
-Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, const machine::Machine& machine);
+Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                     const machine::Machine& machine);
 
 Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team);
 

@@ -49,7 +49,8 @@ class TeamWriter {
         staging_(draft_, kept_),
         walk_(draft_, team),
         step_(
-            draft_, [this](int depth) { walk_.bind_vector(depth); }, [this](const std::string& text) { return walk_.lanes(text); }),
+            draft_, [this](int depth) { walk_.bind_vector(depth); },
+            [this](const std::string& text) { return walk_.lanes(text); }),
         found_(draft_, step_, [this](const std::string& text) { return walk_.guarded_steps(text); }) {}
 
   Result<Emission> write() {
@@ -75,13 +76,15 @@ class TeamWriter {
     if (seen || !step_.scope()) return seen;
     const SweepScope& scope = *step_.scope();
     for (size_t i = 0; i < team_.streams.size(); ++i) {
-      if (team_.streams[i].access.read == node) return std::optional(staging_.loaded_lane(node, fmt::format("x{}[k]", i), scope));
+      if (team_.streams[i].access.read == node)
+        return std::optional(staging_.loaded_lane(node, fmt::format("x{}[k]", i), scope));
     }
     if (const auto number = held(node); storing_ && number) {
       const std::string name = fmt::format("held{}", *number);
       if (team_.shifted) return of_window(node, name, true);
       const std::string_view type = draft_.storage(node->id);
-      const std::string vector = fmt::format("*reinterpret_cast<const {}*>({} + c * {})", draft_.vector_type(type), name, team_.vector);
+      const std::string vector =
+          fmt::format("*reinterpret_cast<const {}*>({} + c * {})", draft_.vector_type(type), name, team_.vector);
       return std::optional(staging_.loaded_lane(node, staging_.copy_of(vector, type, scope), scope));
     }
     if (const auto found = ahead_.find(node.get()); storing_ && found != ahead_.end()) {
@@ -98,27 +101,31 @@ class TeamWriter {
     return std::nullopt;
   }
 
-  // The block's part of the weights that it holds, to shared memory behind findings and results: by the computing threads, while
-  // the first pieces come.
+  // The block's part of the weights that it holds, to shared memory behind findings and results: by the computing
+  // threads, while the first pieces come.
   std::string weights_text() {
     if (team_.held.empty()) return "";
     const int beside = team_.shifted ? 1 : 0;
     std::string out =
-        fmt::format("const int held_first = larger(0, first * {0} - {1}), held_end = (first + chunks) * {0} + {1};\n", team_.piece, beside);
+        fmt::format("const int held_first = larger(0, first * {0} - {1}), held_end = (first + chunks) * {0} + {1};\n",
+                    team_.piece, beside);
     for (size_t i = 0; i < team_.held.size(); ++i) {
       const HeldWeights& w = team_.held[i];
       draft_.emitter.note_read(w.tensor);
       out += fmt::format(
-          "{0}* const held{1} = reinterpret_cast<{0}*>(reinterpret_cast<unsigned char*>(signals) + {2}) - held_first * {3};  // as the whole tensor would lie\n"
+          "{0}* const held{1} = reinterpret_cast<{0}*>(reinterpret_cast<unsigned char*>(signals) + {2}) - held_first * "
+          "{3};  // as the whole tensor would lie\n"
           "for (int v = held_first + static_cast<int>(threadIdx.x); v < smaller(held_end, {4}); v += {5}) {{\n"
           "*reinterpret_cast<{6}*>(held{1} + v * {3}) = load<{3}>({7} + v * {3});\n}}\n",
-          draft_.storage(w.tensor), i, w.offset, team_.vector, elements_of(draft_.program.tensor(w.tensor)) / team_.vector, team_.threads,
+          draft_.storage(w.tensor), i, w.offset, team_.vector,
+          elements_of(draft_.program.tensor(w.tensor)) / team_.vector, team_.threads,
           draft_.vector_type(draft_.storage(w.tensor)), draft_.emitter.pointer_name(w.tensor));
     }
     return out + "weights.arrive();\nweights.wait(0);\n";
   }
 
-  // A lane of what was loaded ahead as the windows `name`, or of weights that are held; where the tensor ends near, it is read here.
+  // A lane of what was loaded ahead as the windows `name`, or of weights that are held; where the tensor ends near, it
+  // is read here.
   Result<std::optional<Value>> of_window(const ExprRef& read, const std::string& name, bool is_held) {
     codegen::Emitter& emitter = draft_.emitter;
     const ir::Tensor& tensor = draft_.program.tensor(read->id);
@@ -129,16 +136,18 @@ class TeamWriter {
     SOLSTICE_TRY(const codegen::Emitter::Place at, emitter.place(tensor, draft_.reads.at(read.get()).args));
     emitter.bind(inner, lanes);
     const int id = emitter.fresh();
-    const std::string window =
-        is_held ? fmt::format("rows::held_window<{}, {}>({}, {})", team_.vector, elements_of(tensor), name, at.offset.text) : name + "[k]";
-    emitter.statement(scope.vectors, fmt::format("const {0} u{1} = rows::from_window({2}, {3});\n"
-                                                 "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
-                                                 draft_.vector_type(draft_.storage(read->id)), id, window, at.offset.text, team_.vector,
-                                                 elements_of(tensor)));
-    return std::optional(emitter.define(
-        codegen::computing_type(*tensor.dtype),
-        fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id, emitter.pointer_name(read->id), at.offset.text),
-        scope.lanes, codegen::values_of(*tensor.dtype)));
+    const std::string window = is_held ? fmt::format("rows::held_window<{}, {}>({}, {})", team_.vector,
+                                                     elements_of(tensor), name, at.offset.text)
+                                       : name + "[k]";
+    emitter.statement(scope.vectors,
+                      fmt::format("const {0} u{1} = rows::from_window({2}, {3});\n"
+                                  "const bool has_u{1} = !apart || (whole && rows::has_window<{4}, {5}>({3}));",
+                                  draft_.vector_type(draft_.storage(read->id)), id, window, at.offset.text,
+                                  team_.vector, elements_of(tensor)));
+    return std::optional(emitter.define(codegen::computing_type(*tensor.dtype),
+                                        fmt::format("has_u{0} ? widen(u{0}.v[lane]) : load_one({1} + {2} + lane)", id,
+                                                    emitter.pointer_name(read->id), at.offset.text),
+                                        scope.lanes, codegen::values_of(*tensor.dtype)));
   }
 
   void open_stage() {
@@ -159,9 +168,11 @@ class TeamWriter {
     SOLSTICE_TRY(const std::string first, found_.first_text());
     out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) +
           (team_.holds ? "" : "ring.release();\n") + first;
-    const std::string whole = fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
+    const std::string whole =
+        fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
     const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
-    if (found_.counts()) out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
+    if (found_.counts())
+      out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
     SOLSTICE_TRY(const std::string centers, found_.centers_text(fmt::format("chunk < {}", team_.groups)));
     SOLSTICE_TRY(const std::string second, found_.second_text());
     out += draft_.emitter.take(stage_) + centers + second;
@@ -174,7 +185,8 @@ class TeamWriter {
     SOLSTICE_TRY(const std::string fold, fold_text(found_.thread(), warp_, 1));
     std::string out = fold + kTogether;
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
-    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\n", finding(found_.count(), "warp"), warp_.elements);
+    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\n", finding(found_.count(), "warp"),
+                       warp_.elements);
     return out + found_.restart_text() + close_stage();
   }
 
@@ -189,16 +201,19 @@ class TeamWriter {
     out += block;
     const int each = static_cast<int>(ceil_div(team_.blocks, 32));
     for (size_t i = 0; i < found_.count(); ++i)
-      out += fmt::format("rows::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i), offers(i));
-    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n", found_.count(), each,
-                       team_.blocks, offers(0));
+      out += fmt::format("rows::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i),
+                         offers(i));
+    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n",
+                       found_.count(), each, team_.blocks, offers(0));
     std::string values;
     for (size_t i = 0; i < found_.count(); ++i) {
       out += fmt::format("{} of_blocks{}[{}];\n", type(i), i, each);
-      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i, each, found_.start(i));
+      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i,
+                            each, found_.start(i));
     }
     out += fmt::format(
-        "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + lane;\nconst bool there = block < {3};\n"
+        "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + "
+        "lane;\nconst bool there = block < {3};\n"
         "const int from = block * {1} + smaller(block, {2}), to = from + {1} + (block < {2} ? 1 : 0);\n"
         "of_elements[k] = there ? elements_before(row, to) - elements_before(row, from) : 0;\n{4}}}\n",
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
@@ -215,8 +230,10 @@ class TeamWriter {
     const std::string each = several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) ", count) : "";
     const auto folded = [&](size_t i) {
       const Reduction& r = found_.total(i);
-      std::string value = from.of(i), out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? found_.start(i) : value);
-      if (several) out += fmt::format("{0}{1} = rows::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
+      std::string value = from.of(i),
+                  out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? found_.start(i) : value);
+      if (several)
+        out += fmt::format("{0}{1} = rows::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
       return out + fmt::format("{0} = rows::reduce_lanes<rows::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
     };
     std::string out = several ? fmt::format("int {0} = 0;\n{1}{0} += {2};\n", to.elements, each, from.elements)
@@ -243,7 +260,8 @@ class TeamWriter {
            elements_of(tensor) >= 2 * team_.vector;
   }
 
-  // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives meanwhile.
+  // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives
+  // meanwhile.
   Result<std::string> ahead_text() {
     const std::vector<ExprRef> reads = reads_of_stores(draft_.shape, draft_.phases);
     open_stage();
@@ -251,18 +269,21 @@ class TeamWriter {
     walk_.bind_vector(depth);
     std::string loads, arrays;
     for (const ExprRef& read : reads) {
-      const bool stream = std::any_of(team_.streams.begin(), team_.streams.end(), [&](const RunRead& s) { return s.access.read == read; });
+      const bool stream = std::any_of(team_.streams.begin(), team_.streams.end(),
+                                      [&](const RunRead& s) { return s.access.read == read; });
       const ir::Tensor& tensor = draft_.program.tensor(read->id);
       if (stream || held(read) || !(team_.shifted ? has_windows(read, tensor) : draft_.streams(read))) continue;
       draft_.emitter.note_read(read->id);
       SOLSTICE_TRY(const codegen::Emitter::Place at, draft_.emitter.place(tensor, draft_.reads.at(read.get()).args));
       if (at.inside) continue;
       const std::string name = fmt::format("w{}", draft_.emitter.fresh());
-      const std::string type = team_.shifted ? fmt::format("rows::Window<{}, {}>", draft_.storage(read->id), team_.vector)
-                                             : draft_.vector_type(draft_.storage(read->id));
-      const std::string how = team_.shifted ? fmt::format("rows::window_at<{}, {}>({}, ", team_.vector, elements_of(tensor),
-                                                          draft_.emitter.pointer_name(read->id))
-                                            : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
+      const std::string type = team_.shifted
+                                   ? fmt::format("rows::Window<{}, {}>", draft_.storage(read->id), team_.vector)
+                                   : draft_.vector_type(draft_.storage(read->id));
+      const std::string how =
+          team_.shifted ? fmt::format("rows::window_at<{}, {}>({}, ", team_.vector, elements_of(tensor),
+                                      draft_.emitter.pointer_name(read->id))
+                        : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
       arrays += fmt::format("{} {}[{}];\n", type, name, team_.steps());
       loads += fmt::format("{}[k] = {}{});\n", name, how, at.offset.text);
       ahead_[read.get()] = name;
@@ -271,12 +292,12 @@ class TeamWriter {
     draft_.emitter.pop();
     const std::string outer = close_stage();
     if (loads.empty()) return std::string();
-    return arrays + "if (step >= lag) {\nconst int chunk = chunk_out;\n" + row_text("round_out") + walk_.piece_text() + outer +
-           walk_.steps(inner + loads) + "}\n";
+    return arrays + "if (step >= lag) {\nconst int chunk = chunk_out;\n" + row_text("round_out") + walk_.piece_text() +
+           outer + walk_.steps(inner + loads) + "}\n";
   }
   std::string row_text(std::string_view round) const {
-    return fmt::format("[[maybe_unused]] const {0} row = team + static_cast<{0}>({1}) * {2};\n", row_type(draft_.shape), round,
-                       team_.teams);
+    return fmt::format("[[maybe_unused]] const {0} row = team + static_cast<{0}>({1}) * {2};\n", row_type(draft_.shape),
+                       round, team_.teams);
   }
 
   // The piece's data is in registers; only then does anything go out, so that the slot is free while it does.
@@ -286,17 +307,23 @@ class TeamWriter {
   Result<std::string> leaving_text() {
     open_stage();
     std::string out = walk_.piece_text();
-    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
+    for (size_t i = 0; i < found_.count(); ++i)
+      out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
     found_.see(row_, found_.count(), stage_);
     SOLSTICE_TRY(const std::string pointers, walk_.pointers("behind", stage_));
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_, stage_));
-    out += pointers + "[[maybe_unused]] const int position = rank + chunk + place;  // 0: stores what a row has one of\n" + outputs;
+    out += pointers +
+           "[[maybe_unused]] const int position = rank + chunk + place;  // 0: stores what a row has one of\n" +
+           outputs;
     Sweep sweep;
-    for (const Sweep& s : draft_.phases.sweeps) sweep.stores.insert(sweep.stores.end(), s.stores.begin(), s.stores.end());
+    for (const Sweep& s : draft_.phases.sweeps)
+      sweep.stores.insert(sweep.stores.end(), s.stores.begin(), s.stores.end());
     if (!sweep.stores.empty()) {
       storing_ = true;
-      SOLSTICE_TRY(const std::string step, step_.text(sweep, [this](const auto& stores) { return stores_text(stores); }));
-      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + released() + walk_.guarded_steps(step);
+      SOLSTICE_TRY(const std::string step,
+                   step_.text(sweep, [this](const auto& stores) { return stores_text(stores); }));
+      out += draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) + released() +
+             walk_.guarded_steps(step);
     } else {
       out += released();
     }
@@ -310,20 +337,23 @@ class TeamWriter {
   }
 
   const std::string& type(size_t i) const { return found_.total(i).type; }
-  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's elements.
+  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's
+  // elements.
   std::string finding(size_t i, const std::string& warp) const {
-    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})", i < found_.count() ? type(i) : "int",
-                       found_.count() + 1, i, team_.warps(), warp);
+    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})",
+                       i < found_.count() ? type(i) : "int", found_.count() + 1, i, team_.warps(), warp);
   }
   std::string result(size_t i) const {
     return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), found_.count() + 1, i);
   }
   std::string offers(size_t i) const {
-    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", found_.count(), i, int64_t{team_.blocks} * team_.blocks);
+    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", found_.count(), i,
+                       int64_t{team_.blocks} * team_.blocks);
   }
 
   const Holder warp_{"warp", "warp_elements"}, one_warp_{"one_warp", "elements"}, block_{"block", "block_elements"};
-  const Holder blocks_{"blocks", "of_elements[k]", "[k]"}, row_{.name = "row", .elements = "row_elements", .whole_row = true};
+  const Holder blocks_{"blocks", "of_elements[k]", "[k]"},
+      row_{.name = "row", .elements = "row_elements", .whole_row = true};
 
   const ir::Kernel& kernel_;
   const Team& team_;

@@ -22,20 +22,24 @@ std::string_view row_type(const Shape& shape) { return shape.row_count > INT32_M
 
 void TeamWalk::bind_row(int depth) {
   const CType type = draft_.shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
-  bind_loops(draft_.emitter, draft_.shape.rows, draft_.emitter.variable(type, "row", depth, {0, draft_.shape.row_count - 1}), 1, depth);
+  bind_loops(draft_.emitter, draft_.shape.rows,
+             draft_.emitter.variable(type, "row", depth, {0, draft_.shape.row_count - 1}), 1, depth);
 }
 
 std::string TeamWalk::piece_text() const {
   const std::string run = team_.runs == 1 ? "0" : fmt::format("piece / {}", team_.pieces);
   const std::string within = team_.runs == 1 ? "piece" : fmt::format("piece % {}", team_.pieces);
   const std::string shifted = fmt::format(
-      "[[maybe_unused]] const int at = begin * {} - shift_of(row, run);\n[[maybe_unused]] const bool apart = begin == 0 || begin + size > {};\n",
+      "[[maybe_unused]] const int at = begin * {} - shift_of(row, run);\n[[maybe_unused]] const bool apart = begin == "
+      "0 || begin + size > {};\n",
       team_.vector, team_.run - kBesideEnd);
   return fmt::format(
       "const int piece = first + chunk;\n[[maybe_unused]] const int run = {0};\nconst int begin = {1} * {2};\n"
       "const int size = smaller({3} - begin, {2});\n{4}{5}",
       run, within, team_.piece, team_.run, team_.shifted ? shifted : "",
-      !has_full() ? "" : fmt::format("[[maybe_unused]] const bool full = size == {}{};\n", team_.piece, team_.shifted ? " && !apart" : ""));
+      !has_full() ? ""
+                  : fmt::format("[[maybe_unused]] const bool full = size == {}{};\n", team_.piece,
+                                team_.shifted ? " && !apart" : ""));
 }
 
 Result<std::string> TeamWalk::shift_text() {
@@ -48,7 +52,8 @@ Result<std::string> TeamWalk::shift_text() {
   const std::string text = emitter.take(depth);
   emitter.pop();
   return fmt::format(
-      "[[maybe_unused]] const auto shift_of = [=]([[maybe_unused]] {} row, [[maybe_unused]] int run) {{\n{}return static_cast<int>({} & {});\n}};\n",
+      "[[maybe_unused]] const auto shift_of = [=]([[maybe_unused]] {} row, [[maybe_unused]] int run) {{\n{}return "
+      "static_cast<int>({} & {});\n}};\n",
       row_type(draft_.shape), text, begin, team_.vector - 1);
 }
 
@@ -61,7 +66,8 @@ void TeamWalk::bind_run(int depth) {
 
 // The range is that of whole vectors: elements beside the run are never touched.
 Binding TeamWalk::at(const std::string& vector, const std::string& element, int depth) const {
-  if (team_.shifted) return Binding{0, {{draft_.emitter.variable(CType::kI32, element, depth, {0, team_.extent - team_.vector}), 1}}};
+  if (team_.shifted)
+    return Binding{0, {{draft_.emitter.variable(CType::kI32, element, depth, {0, team_.extent - team_.vector}), 1}}};
   return Binding{0, {{draft_.emitter.variable(CType::kI32, vector, depth, {0, team_.run - 1}), team_.vector}}};
 }
 
@@ -96,12 +102,14 @@ Result<std::string> TeamWalk::copying() {
   const std::string inner = emitter.take(depth);
   emitter.pop();
   const std::string outer = emitter.take(rows);
-  const std::string count =
-      team_.shifted ? fmt::format("smaller(size * {}, {} - at)", team_.vector, team_.extent) : fmt::format("size * {}", team_.vector);
+  const std::string count = team_.shifted ? fmt::format("smaller(size * {}, {} - at)", team_.vector, team_.extent)
+                                          : fmt::format("size * {}", team_.vector);
   emitter.pop();
   return fmt::format(
-      "constexpr int mine = 0;\nfor ({0} row = team; row < {1}; row += {2}) {{\n{3}for (int chunk = 0; chunk < chunks; ++chunk) {{\n{4}"
-      "ring.wait_empty();\nu32 expected = 0;\nconst int count = {5};\n{6}{7}ring.expect(expected);\nring.advance();\n}}\n}}\n",
+      "constexpr int mine = 0;\nfor ({0} row = team; row < {1}; row += {2}) {{\n{3}for (int chunk = 0; chunk < chunks; "
+      "++chunk) {{\n{4}"
+      "ring.wait_empty();\nu32 expected = 0;\nconst int count = "
+      "{5};\n{6}{7}ring.expect(expected);\nring.advance();\n}}\n}}\n",
       row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, piece_text(), count, inner, copies);
 }
 
@@ -115,19 +123,22 @@ Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
       SOLSTICE_TRY(const std::string begin, run_begin(draft_.emitter, s));
       skip = fmt::format(" + reduce::Run<{}>::before({})", type, begin);
     }
-    out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>({2}.bytes() + {3}){4};\n", type, i, ring, s.offset, skip);
+    out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>({2}.bytes() + {3}){4};\n", type, i, ring,
+                       s.offset, skip);
   }
   return draft_.emitter.take(depth) + out;
 }
 
 std::string TeamWalk::guarded_steps(const std::string& step) const {
   if (!team_.shifted) return steps(step);
-  const std::string whole = "constexpr bool whole = true;\n[[maybe_unused]] constexpr auto has = [](int) { return true; };\n";
+  const std::string whole =
+      "constexpr bool whole = true;\n[[maybe_unused]] constexpr auto has = [](int) { return true; };\n";
   const std::string tested = fmt::format(
       "[[maybe_unused]] const bool whole = element >= 0 && element <= {};\n"
       "[[maybe_unused]] const auto has = [=](int lane) {{ return static_cast<unsigned>(element + lane) < {}u; }};\n",
       team_.extent - team_.vector, team_.extent);
-  if (has_full()) return fmt::format("if (full) {{\n{}}} else {{\n{}}}\n", loop(whole + step, false), loop(tested + step, true));
+  if (has_full())
+    return fmt::format("if (full) {{\n{}}} else {{\n{}}}\n", loop(whole + step, false), loop(tested + step, true));
   return fmt::format("if (!apart) {{\n{}}} else {{\n{}}}\n", loop(whole + step, true), loop(tested + step, true));
 }
 
@@ -147,8 +158,10 @@ std::string TeamWalk::steps(const std::string& step) const {
 std::string TeamWalk::loop(const std::string& step, bool tested) const {
   const std::string element = fmt::format("[[maybe_unused]] const int element = at + v * {};\n", team_.vector);
   return fmt::format(
-      "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c = begin + v;\n{}{}}}\n",
-      team_.steps(), team_.group_threads(), tested ? "if (v >= size) break;\n" : "", team_.shifted ? element : "", step);
+      "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c "
+      "= begin + v;\n{}{}}}\n",
+      team_.steps(), team_.group_threads(), tested ? "if (v >= size) break;\n" : "", team_.shifted ? element : "",
+      step);
 }
 
 std::string TeamWalk::loads() const {
@@ -163,7 +176,8 @@ std::string TeamWalk::loads() const {
 std::string TeamWalk::declarations() const {
   std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
-    out += fmt::format("{} x{}[{}];\n", draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), i, team_.steps());
+    out += fmt::format("{} x{}[{}];\n", draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), i,
+                       team_.steps());
   }
   return out;
 }

@@ -1,5 +1,5 @@
-// How a team's block walks over rows: piece by piece, three times. The copying warp brings the pieces into the ring; the
-// computing threads take each when it arrives, and again when its row's results are known.
+// How a team's block walks over rows: piece by piece, three times. The copying warp brings the pieces into the ring;
+// the computing threads take each when it arrives, and again when its row's results are known.
 #pragma once
 
 #include <string>
@@ -19,9 +19,9 @@ class TeamWalk {
 
   // Binds the row's indices from `row`, in the scope `depth`.
   void bind_row(int depth);
-  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors. Of
-  // shifted vectors also `at`, its first element (before the run's first: negative), and whether it has vectors that are not
-  // whole (`apart`).
+  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors.
+  // Of shifted vectors also `at`, its first element (before the run's first: negative), and whether it has vectors that
+  // are not whole (`apart`).
   std::string piece_text() const;
   // Of shifted vectors: `shift_of(row, run)`, by how many elements the first one begins before the run.
   Result<std::string> shift_text();

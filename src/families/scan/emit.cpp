@@ -26,8 +26,8 @@ using ir::Op;
 
 constexpr int kRounds = 4;  // of the grid, that offers have room for (scan/grid.h)
 
-// A tile: its vectors are loaded, turned into elements, scanned, and stored. With stages, vectors are loaded into shared memory,
-// tiles ahead, and taken from there.
+// A tile: its vectors are loaded, turned into elements, scanned, and stored. With stages, vectors are loaded into
+// shared memory, tiles ahead, and taken from there.
 class Writer {
  public:
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape)
@@ -46,7 +46,8 @@ class Writer {
     }
     if (shape_.stages > 0) rings_text();
     SOLSTICE_TRY(const std::string elements, elements_text());
-    SOLSTICE_TRY(const std::string stores, shape_.grid > 0 ? second_text() : vectors_text([this] { return stores_text(); }));
+    SOLSTICE_TRY(const std::string stores,
+                 shape_.grid > 0 ? second_text() : vectors_text([this] { return stores_text(); }));
     const std::string once = draft_.emitter.take(0), histories = histories_text();
     return kernel_text(once + histories + tiles_text(loads, elements, stores));
   }
@@ -55,7 +56,8 @@ class Writer {
   Result<std::optional<Value>> given(const ExprRef& node) {
     for (size_t i = 0; scanned_ && i < shape_.prefixes.size(); ++i) {
       if (node != shape_.prefixes[i].elements) continue;
-      return std::optional(draft_.emitter.variable(scans_[i].value_type, fmt::format("s{}[u][lane]{}", i, scans_[i].member), *lane_depth_));
+      return std::optional(draft_.emitter.variable(scans_[i].value_type,
+                                                   fmt::format("s{}[u][lane]{}", i, scans_[i].member), *lane_depth_));
     }
     if (node->op == Op::kReduce) {
       SOLSTICE_TRY(Value value, codegen::emit_serial_reduction(draft_.emitter, node));
@@ -69,22 +71,24 @@ class Writer {
     if (shape_.grid > 0) return rounds_text(loads, elements, stores);
     const std::string now = accumulators_text(scans_, shape_) + elements + scans_text() + stores;
     if (shape_.stages == 0)
-      return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}}}\n", shape_.tiles(), declared, loads, now);
+      return fmt::format("#pragma unroll 1\nfor (int tile = 0; tile < {}; ++tile) {{\n{}{}{}}}\n", shape_.tiles(),
+                         declared, loads, now);
     const auto ahead = [&](std::string_view tile) {
       return fmt::format("{{\nconst int tile = {};\n{}{}}}\n", tile, ring_text("", "tile"), loads);
     };
     std::string out;
-    for (int64_t i = 0; i < shape_.stages; ++i) out += (i < shape_.tiles() ? ahead(std::to_string(i)) : "") + "scan::sent();\n";
-    return out +
-           fmt::format(
-               "#pragma unroll 1\nfor (int done = 0; done < {0}; ++done) {{\nscan::landed<{1}>();\n{{\nconst int tile = done;\n{2}{3}{4}}}\n"
-               "if (done + {5} < {0}) {6}scan::sent();\n}}\n",
-               shape_.tiles(), shape_.stages - 1, declared, ring_text("_ring", "tile"), now, shape_.stages,
-               ahead(fmt::format("done + {}", shape_.stages)));
+    for (int64_t i = 0; i < shape_.stages; ++i)
+      out += (i < shape_.tiles() ? ahead(std::to_string(i)) : "") + "scan::sent();\n";
+    return out + fmt::format(
+                     "#pragma unroll 1\nfor (int done = 0; done < {0}; ++done) {{\nscan::landed<{1}>();\n{{\nconst int "
+                     "tile = done;\n{2}{3}{4}}}\n"
+                     "if (done + {5} < {0}) {6}scan::sent();\n}}\n",
+                     shape_.tiles(), shape_.stages - 1, declared, ring_text("_ring", "tile"), now, shape_.stages,
+                     ahead(fmt::format("done + {}", shape_.stages)));
   }
 
-  // A block tells what its next tile holds before it asks what comes before this one (scan/grid.h). Of a tile that was told only
-  // the places of its vectors stay in registers; its elements are found again in shared memory.
+  // A block tells what its next tile holds before it asks what comes before this one (scan/grid.h). Of a tile that was
+  // told only the places of its vectors stay in registers; its elements are found again in shared memory.
   std::string rounds_text(const std::string& loads, const std::string& elements, const std::string& stores) {
     const int ahead = shape_.stages - 1;
     std::string places, glances, tell, ask, moved;
@@ -92,7 +96,8 @@ class Writer {
       const Scan& s = scans_[i];
       const int count = shape_.by_columns ? 1 : shape_.unroll;
       places += fmt::format("{0} before{1}[{2}] = {{}}, before{1}_next[{2}] = {{}};\n", s.type, i, count);
-      moved += fmt::format("#pragma unroll\nfor (int u = 0; u < {1}; ++u) before{0}[u] = before{0}_next[u];\n", i, count);
+      moved +=
+          fmt::format("#pragma unroll\nfor (int u = 0; u < {1}; ++u) before{0}[u] = before{0}_next[u];\n", i, count);
       glances += fmt::format("history{}.glance(round - 1);\n", i);
       tell += told_text(i);
       ask += asked_text(i);
@@ -102,14 +107,15 @@ class Writer {
     for (int64_t i = 0; i < ahead; ++i)
       first += (i < shape_.rounds() ? fmt::format("{{\n{}}}\n", load(std::to_string(i))) : "") + "scan::sent();\n";
     const auto pass = [&](std::string_view round) {
-      return walk_.of_round(round) + ring_text("_ring", round) + streams_.declarations() + accumulators_text(scans_, shape_);
+      return walk_.of_round(round) + ring_text("_ring", round) + streams_.declarations() +
+             accumulators_text(scans_, shape_);
     };
     return fmt::format(
         "{0}{1}#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round > 0) {{\n{3}}}\n"
         "if (round < {2}) {{\nscan::landed<{4}>();\n{5}{13}{6}}}\nif (round > 0) {{\n{7}{8}{9}}}\n{10}"
         "if (round + {11} < {2}) {{\n{12}}}\nscan::sent();\n}}\n",
-        first, places, shape_.rounds(), glances, ahead - 1, pass("round"), tell, pass("(round - 1)"), ask, stores, moved, ahead,
-        load(fmt::format("(round + {})", ahead)), elements);
+        first, places, shape_.rounds(), glances, ahead - 1, pass("round"), tell, pass("(round - 1)"), ask, stores,
+        moved, ahead, load(fmt::format("(round + {})", ahead)), elements);
   }
 
   // The first scan of a tile: what it holds.
@@ -117,7 +123,8 @@ class Writer {
     const Scan& s = scans_[i];
     if (shape_.by_columns) {
       return fmt::format(
-          "scan::scan_steps<{0}>(s{1});\n{2} all{1}[1];\nscan::scan_parts<{0}, {3}, {4}>(s{1}, before{1}_next, all{1}, warp, {5});\n"
+          "scan::scan_steps<{0}>(s{1});\n{2} all{1}[1];\nscan::scan_parts<{0}, {3}, {4}>(s{1}, before{1}_next, all{1}, "
+          "warp, {5});\n"
           "history{1}.tell(round, all{1}[0]);\n",
           s.op, i, s.type, shape_.group, shape_.rows_per_block(), turns_text(s));
     }
@@ -135,8 +142,8 @@ class Writer {
           "const {0} base{1} = {2}::combine(history{1}.before(round - 1), before{1}[0]);\n"
           "{0} own{1} = {2}::start<{0}>();\n",
           s.type, i, s.op);
-    return fmt::format("const {} others{} = history{}.before(round - 1, tile, ((round - 1) * {} + {}) % {});\n", s.type, i, i, shape_.grid,
-                       shape_.grid - 1, shape_.tiles());
+    return fmt::format("const {} others{} = history{}.before(round - 1, tile, ((round - 1) * {} + {}) % {});\n", s.type,
+                       i, i, shape_.grid, shape_.grid - 1, shape_.tiles());
   }
 
   // The second scan, of vector `u`: its prefixes.
@@ -149,7 +156,8 @@ class Writer {
         out += fmt::format("scan::put_behind<{0}, {1}>(s{2}[u][0], base{2}, own{2});\n", s.op, exclusive, i);
       } else {
         out += fmt::format(
-            "scan::scan_vector<{0}, {1}>(s{2}[u]);\nscan::put_behind<{0}, {1}, {3}>(s{2}[u], {0}::combine(others{2}, before{2}[u]));\n",
+            "scan::scan_vector<{0}, {1}>(s{2}[u]);\nscan::put_behind<{0}, {1}, {3}>(s{2}[u], {0}::combine(others{2}, "
+            "before{2}[u]));\n",
             s.op, shape_.reverse, i, exclusive);
       }
     }
@@ -170,8 +178,8 @@ class Writer {
     std::string out;
     const std::vector<map::Streams::Vector> vectors = streams_.vectors();
     for (size_t i = 0; i < vectors.size(); ++i) {
-      out += fmt::format("const scan::Slots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads, vectors[i].name, suffix,
-                         fmt::format(fmt::runtime(rings_[i]), number));
+      out += fmt::format("const scan::Slots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads, vectors[i].name,
+                         suffix, fmt::format(fmt::runtime(rings_[i]), number));
     }
     return out;
   }
@@ -179,7 +187,8 @@ class Writer {
   std::string takes_text() const {
     std::string out;
     if (shape_.stages == 0) return out;
-    for (const map::Streams::Vector& v : streams_.vectors()) out += fmt::format("{0}[u] = scan::take({0}_ring[u]);\n", v.name);
+    for (const map::Streams::Vector& v : streams_.vectors())
+      out += fmt::format("{0}[u] = scan::take({0}_ring[u]);\n", v.name);
     return out;
   }
 
@@ -192,16 +201,16 @@ class Writer {
     SOLSTICE_TRY(const std::string body, write());
     const std::string scope = draft_.emitter.take(depth);
     draft_.emitter.pop();
-    return fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{{\n{}{}}}\n}}\n", shape_.unroll, first ? first() : "",
-                       walk_.place(), walk_.inside(), scope, body);
+    return fmt::format("#pragma unroll\nfor (int u = 0; u < {}; ++u) {{\n{}{}{}{{\n{}{}}}\n}}\n", shape_.unroll,
+                       first ? first() : "", walk_.place(), walk_.inside(), scope, body);
   }
 
   // The row's number is taken apart, and where vector `u` stands along it is known: no vector's own number is divided.
   void bind_vector(int depth) {
     const map::Nest& nest = shape_.nest;
     const CType type = draft_.wide() ? CType::kI64 : CType::kI32;
-    const auto along =
-        std::find_if(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) { return loop.indices.front() == shape_.along; });
+    const auto along = std::find_if(nest.loops.begin(), nest.loops.end(),
+                                    [&](const codegen::Loop& loop) { return loop.indices.front() == shape_.along; });
     const std::vector<codegen::Loop> outer(nest.loops.begin(), along), inner(along + 1, nest.loops.end());
     const auto points = [](const std::vector<codegen::Loop>& loops) {
       int64_t out = 1;
@@ -209,15 +218,16 @@ class Writer {
       return out;
     };
     const char* const outer_name = shape_.by_columns ? "outer" : "row";
-    bind_loops(draft_.emitter, outer, draft_.emitter.variable(type, outer_name, depth, {0, points(outer) - 1}), 1, depth);
+    bind_loops(draft_.emitter, outer, draft_.emitter.variable(type, outer_name, depth, {0, points(outer) - 1}), 1,
+               depth);
     const bool single = shape_.by_columns || nest.shifted;
     // Elements outside of a shifted row are never asked for: its vectors may be taken to lie in it.
     const int64_t places = nest.shifted ? shape_.extent - nest.vector + 1 : shape_.row_vectors();
     const Value at = draft_.emitter.variable(CType::kI32, nest.shifted ? "begin" : "at", depth, {0, places - 1});
     draft_.emitter.bind(shape_.along, Binding{0, {{at, single ? 1 : nest.vector}}});
     if (!shape_.by_columns) return;
-    bind_loops(draft_.emitter, inner, draft_.emitter.variable(type, "inner", depth, {0, points(inner) / nest.vector - 1}), nest.vector,
-               depth);
+    bind_loops(draft_.emitter, inner,
+               draft_.emitter.variable(type, "inner", depth, {0, points(inner) / nest.vector - 1}), nest.vector, depth);
   }
 
   // `write` once for all lanes of a vector.
@@ -286,14 +296,16 @@ class Writer {
       if (shape_.by_columns && shape_.grid > 0) {
         const int64_t team = shape_.grid / shape_.teams, apart = shape_.rows_per_block(), stride = shape_.teams * apart;
         out += fmt::format(
-            "scan::SharedColumn<{}, {}, {}, {}, {}, {}> history{}(offers + {} + blockIdx.x % {}u * {} + threadIdx.x % {}u, {}, member, warp);\n",
-            s.op, s.type, team, shape_.group, apart, stride, i, static_cast<int64_t>(i) * kRounds * team * stride, shape_.teams, apart,
-            apart, slots(s, 4 * shape_.threads));
+            "scan::SharedColumn<{}, {}, {}, {}, {}, {}> history{}(offers + {} + blockIdx.x % {}u * {} + threadIdx.x % "
+            "{}u, {}, member, warp);\n",
+            s.op, s.type, team, shape_.group, apart, stride, i, static_cast<int64_t>(i) * kRounds * team * stride,
+            shape_.teams, apart, apart, slots(s, 4 * shape_.threads));
       } else if (shape_.by_columns) {
         out += fmt::format("scan::Alone<{}, {}> history{}[{}];\n", s.op, s.type, i, shape_.nest.vector);
       } else if (shape_.grid > 0) {
-        out += fmt::format("scan::SharedRows<{}, {}, {}, {}> history{}(offers + {}, {}, rank);\n", s.op, s.type, shape_.grid,
-                           shape_.threads, i, static_cast<int64_t>(i) * kRounds * shape_.grid, slots(s, 4 * shape_.warps()));
+        out += fmt::format("scan::SharedRows<{}, {}, {}, {}> history{}(offers + {}, {}, rank);\n", s.op, s.type,
+                           shape_.grid, shape_.threads, i, static_cast<int64_t>(i) * kRounds * shape_.grid,
+                           slots(s, 4 * shape_.warps()));
       } else {
         out += fmt::format("scan::Alone<{}, {}> history{};\n", s.op, s.type, i);
       }
@@ -314,11 +326,11 @@ class Writer {
       const Scan& s = scans_[i];
       const bool exclusive = shape_.prefixes[i].exclusive;
       if (shape_.by_columns) {
-        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group, shape_.rows_per_block(),
-                           exclusive, i, i, turns_text(s));
+        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group,
+                           shape_.rows_per_block(), exclusive, i, i, turns_text(s));
       } else {
-        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(), shape_.warps(),
-                           shape_.reverse, exclusive, i, i, turns_text(s));
+        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(),
+                           shape_.warps(), shape_.reverse, exclusive, i, i, turns_text(s));
       }
     }
     return out;
@@ -356,12 +368,15 @@ class Writer {
     out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());
     out.kernel.blocks = shape_.blocks();
     out.shared_bytes = shared_bytes_;
-    out.offers = grid ? static_cast<int64_t>(scans_.size()) * kRounds * shape_.grid * (shape_.by_columns ? shape_.rows_per_block() : 1) : 0;
+    out.offers = grid ? static_cast<int64_t>(scans_.size()) * kRounds * shape_.grid *
+                            (shape_.by_columns ? shape_.rows_per_block() : 1)
+                      : 0;
     std::string includes = fmt::format("#include \"scan/{}.h\"\n", grid ? "grid" : "scan");
     if (shape_.stages > 0) includes = "#include \"scan/ring.h\"\n" + includes;
     out.kernel.code = fmt::format(
         "#include \"math/special.h\"\n#include \"math/vector.h\"\n{}\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace solstice::math;\n{}{}{}}}\n",
+        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
+        "solstice::math;\n{}{}{}}}\n",
         includes, shape_.threads, shape_.blocks_an_sm, out.kernel.entry, fmt::join(parameters, ", "),
         shared_bytes_ > 0 ? "unsigned char* const shared = shared_bytes();\n" : "", walk_.thread(), body);
     return out;

@@ -69,7 +69,8 @@ void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs)
 
 int bytes_of(const ir::Program& program, const Prefix& prefix) {
   bool wide = prefix.elements->kind != ir::ValueKind::kReal;  // integers are counted in 64 bits
-  ir::walk(prefix.elements, [&](const ir::Expr& e) { wide |= e.op == ir::Op::kRead && program.tensor(e.id).dtype == DType::kF64; });
+  ir::walk(prefix.elements,
+           [&](const ir::Expr& e) { wide |= e.op == ir::Op::kRead && program.tensor(e.id).dtype == DType::kF64; });
   return (wide ? 8 : 4) * (prefix.linear ? 2 : 1);
 }
 
@@ -96,17 +97,19 @@ int64_t loaded_bytes(const ir::Program& program, const Shape& shape) {
 
 // Elements a thread takes of a tile so that it holds `bytes` of them.
 int items_for(const ir::Program& program, const Shape& shape, int bytes) {
-  return static_cast<int>(std::bit_floor(static_cast<unsigned>(std::max(bytes / held_bytes(program, shape), shape.nest.vector))));
+  return static_cast<int>(
+      std::bit_floor(static_cast<unsigned>(std::max(bytes / held_bytes(program, shape), shape.nest.vector))));
 }
 
 void set_items(Shape& shape, int items) {
   shape.unroll = static_cast<int>(std::min<int64_t>(std::max(1, items / shape.nest.vector), shape.row_vectors()));
 }
 
-// Columns: a block's lanes reach over 512 bytes, where there are columns enough, and its warps take parts of a tile's steps.
+// Columns: a block's lanes reach over 512 bytes, where there are columns enough, and its warps take parts of a tile's
+// steps.
 void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs, int sms) {
   constexpr int kThreads = 256, kReach = 128, kVectors = 4;  // elements; of a thread
-  constexpr int kRoom = 96 * 1024;                           // bytes of shared memory in which threads tell each other what they hold
+  constexpr int kRoom = 96 * 1024;  // bytes of shared memory in which threads tell each other what they hold
   const int vector = shape.nest.vector;
   int lanes = std::max(kWarp, kReach / vector);
   while (lanes > kWarp && shape.row_sets() < int64_t{lanes} * 2 * sms) lanes /= 2;
@@ -118,20 +121,25 @@ void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs
   for (const Prefix& prefix : shape.prefixes) told += 2 * vector * bytes_of(program, prefix);
   if (shape.threads * told > kRoom) return;  // a column is one thread's
   const auto needed = static_cast<uint64_t>(ceil_div(shape.row_vectors(), shape.unroll));
-  shape.group = static_cast<int>(std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(std::max(1, shape.threads / lanes))));
+  shape.group = static_cast<int>(
+      std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(std::max(1, shape.threads / lanes))));
 }
 
 // As many threads as hold a row in as few tiles as `most` threads do.
 int group_for(const Shape& shape, int most) {
   const int64_t tiles = ceil_div(shape.row_vectors(), int64_t{most} * shape.unroll);
   const int64_t needed = ceil_div(shape.row_vectors(), tiles * shape.unroll);
-  return static_cast<int>(needed > kWarp ? round_up(needed, kWarp) : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(needed))));
+  return static_cast<int>(needed > kWarp ? round_up(needed, kWarp)
+                                         : static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(needed))));
 }
 
 void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
-  constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024, kVectors = 4;  // threads; elements; threads of an SM; of a thread
+  constexpr int kSmallestBlock = 128, kLongRow = 8192, kAtOnce = 1024,
+                kVectors = 4;  // threads; elements; threads of an SM; of a thread
   const bool alone = shape.nest.vector == 1, long_row = shape.extent > kLongRow;
-  const int usual = alone ? 8 : !long_row ? kVectors * shape.nest.vector : items_for(program, shape, shape.nest.shifted ? 192 : 256);
+  const int usual = alone       ? 8
+                    : !long_row ? kVectors * shape.nest.vector
+                                : items_for(program, shape, shape.nest.shifted ? 192 : 256);
   set_items(shape, knobs.items > 0 ? knobs.items : usual);
   shape.group = group_for(shape, knobs.threads > 0 ? knobs.threads : alone ? 128 : 512);
   shape.threads = knobs.threads > 0 ? knobs.threads : std::max(shape.group, kSmallestBlock);
@@ -142,8 +150,8 @@ void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
 // Bytes of shared memory a block takes: tiles on their way, and what threads or warps tell each other.
 int64_t told_bytes_of(const ir::Program& program, const Shape& shape) {
   constexpr int64_t kAlone = 2, kShared = 6, kSystem = 1024;  // values; values; bytes
-  const int64_t values =
-      (shape.grid > 0 ? kShared : kAlone) * (shape.by_columns ? int64_t{shape.threads} * shape.nest.vector : shape.warps());
+  const int64_t values = (shape.grid > 0 ? kShared : kAlone) *
+                         (shape.by_columns ? int64_t{shape.threads} * shape.nest.vector : shape.warps());
   int64_t out = kSystem;
   for (const Prefix& prefix : shape.prefixes) out += round_up(values * bytes_of(program, prefix), kSystem);
   return out;
@@ -164,7 +172,9 @@ int items_of_ring(const ir::Program& program, const Shape& shape) {
 
 // All blocks of the machine take tiles in turn.
 Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
-  const auto refuse = [](const char* why) { return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why)); };
+  const auto refuse = [](const char* why) {
+    return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why));
+  };
   for (const Prefix& prefix : shape.prefixes) {
     if (bytes_of(program, prefix) > kLargestOffer)
       return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
@@ -191,22 +201,26 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   return success();
 }
 
-// Two-byte elements take twice their loads' registers when they are scanned: these leave more room in shared memory. Columns are
-// walked step by step, by few blocks, and long rows with masks by one an SM: the next tile is on its way meanwhile.
+// Two-byte elements take twice their loads' registers when they are scanned: these leave more room in shared memory.
+// Columns are walked step by step, by few blocks, and long rows with masks by one an SM: the next tile is on its way
+// meanwhile.
 Status choose_stages(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
   constexpr int kTiles = 4, kAhead = 2, kNarrow = 8;  // that are worth it; tiles; elements of a vector
   const bool asked = knobs.stages >= 0;
-  const int64_t resident = std::min<int64_t>(std::max(1, kGridThreads / shape.threads), ceil_div(shape.blocks(), int64_t{sms}));
+  const int64_t resident =
+      std::min<int64_t>(std::max(1, kGridThreads / shape.threads), ceil_div(shape.blocks(), int64_t{sms}));
   const auto [narrowest, widest] = elements_of(program, shape.nest);
   // A mask: 0.97 of copy for rows of 14871, 0.88 one by one; 0.87 and 0.73 for 100 rows of 2.6 million.
   const bool beside = (shape.nest.shifted || resident == 1) && 2 * narrowest < widest;
-  const bool helps = shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow || beside;
+  const bool helps =
+      shape.by_columns ? shape.nest.vector > 1 && shape.tiles() >= kTiles : shape.nest.vector == kNarrow || beside;
   shape.stages = static_cast<int>(std::min<int64_t>(asked ? knobs.stages : helps ? kAhead : 0, shape.tiles()));
   const int64_t bytes = shared_bytes_of(program, shape);
   if (asked && shape.stages > 0 && bytes > kMostShared)
-    return fail(Code::illegal_knobs,
-                fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
-                            shape.stages, bytes, kMostShared));
+    return fail(
+        Code::illegal_knobs,
+        fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
+                    shape.stages, bytes, kMostShared));
   if (!asked && bytes * resident > kMostShared) shape.stages = 0;
   return success();
 }
@@ -230,7 +244,9 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
   const bool asked = knobs.sharing == Sharing::kGrid;
   if (asked) SOLSTICE_CHECK(possible);
   const bool worth = possible.ok() && shared.tiles() >= kTilesWorthSharing;
-  if (!asked && !(worth && (!staged.ok() || moving_time(program, shared, machine) < moving_time(program, shape, machine)))) return staged;
+  if (!asked &&
+      !(worth && (!staged.ok() || moving_time(program, shared, machine) < moving_time(program, shape, machine))))
+    return staged;
   shape = std::move(shared);
   return success();
 }

@@ -6,7 +6,8 @@
 
 namespace solstice::families::scan {
 
-// Chooses loops, vectors, threads, and whether blocks share rows. Error: illegal_knobs where they cannot, and are asked to.
+// Chooses loops, vectors, threads, and whether blocks share rows. Error: illegal_knobs where they cannot, and are asked
+// to.
 Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Machine& machine, Shape& shape);
 
 }  // namespace solstice::families::scan

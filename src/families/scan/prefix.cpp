@@ -25,7 +25,8 @@ std::optional<ir::Affine> bounded_form(const codegen::Interner& indices, const E
   if (!below && !above) return std::nullopt;
   const auto left = codegen::linear_form(indices, e->args[0]), right = codegen::linear_form(indices, e->args[1]);
   if (!left || !right) return std::nullopt;
-  ir::Affine out = below ? codegen::add(*left, codegen::scale(*right, -1)) : codegen::add(*right, codegen::scale(*left, -1));
+  ir::Affine out =
+      below ? codegen::add(*left, codegen::scale(*right, -1)) : codegen::add(*right, codegen::scale(*left, -1));
   if (e->op == Op::kLt || e->op == Op::kGt) ++out.offset;
   return out;
 }
@@ -49,7 +50,9 @@ std::optional<End> end_of(const codegen::Interner& indices, const ExprRef& condi
   return out.a != 0 && out.b != 0 ? std::optional(out) : std::nullopt;
 }
 
-Error no_scan(Code code, const char* reason) { return fail(code, fmt::format("not a prefix along one index: {}", reason)); }
+Error no_scan(Code code, const char* reason) {
+  return fail(code, fmt::format("not a prefix along one index: {}", reason));
+}
 
 bool has_recurrence(const ExprRef& root) {
   bool found = false;
@@ -86,7 +89,8 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   }
   if (!end) return no_scan(Code::illegal_knobs, "no condition compares its index with one that is written");
   const int64_t extent = indices.index(binder).extent;
-  if (indices.index(end->along).extent != extent) return no_scan(Code::not_yet, "the two indices have different extents");
+  if (indices.index(end->along).extent != extent)
+    return no_scan(Code::not_yet, "the two indices have different extents");
   const ExprRef& body = reduction->args[0];
   if (has_recurrence(body)) return fail(Code::not_yet, "a prefix over the results of a recurrence: a kernel for each");
   if (codegen::depends_on(body, end->along) || (rest && codegen::depends_on(rest, end->along)))
@@ -101,7 +105,8 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   if (gap != 0 && gap != 1) return no_scan(Code::not_yet, "it ends further away than its index or the one before");
   out.exclusive = gap == 1;
   const ExprRef along = indices.index_node(end->along);
-  const ExprRef place = flipped ? indices.node(Op::kSub, ir::ValueKind::kInt, {indices.integer(extent - 1), along}) : along;
+  const ExprRef place =
+      flipped ? indices.node(Op::kSub, ir::ValueKind::kInt, {indices.integer(extent - 1), along}) : along;
   ir::Expr elements = *reduction;
   elements.binders.clear();
   elements.integer = out.exclusive ? 1 : 0;

@@ -13,8 +13,8 @@ struct Prefix {
   bool reverse = false;  // it begins there instead, and runs to the end
   bool exclusive = false;
   bool linear = false;  // a recurrence: `elements` is a node of codegen/recurrence.h
-  // The elements, over `along` in place of the binder: a reduction without binders (args: the term, and what remains of the
-  // condition). Equal prefixes are one node; `integer` tells exclusive ones from the others.
+  // The elements, over `along` in place of the binder: a reduction without binders (args: the term, and what remains of
+  // the condition). Equal prefixes are one node; `integer` tells exclusive ones from the others.
   ir::ExprRef elements;
 };
 

@@ -1,7 +1,7 @@
 // Family `scan`: prefix reductions along an index (cumulative sums, products and extrema; exclusive, from the end,
-// filtered) and linear recurrences of first order, with maps before and behind, one read and one write. A row is held by some
-// lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where neighbouring
-// elements belong to different rows, threads hold columns.
+// filtered) and linear recurrences of first order, with maps before and behind, one read and one write. A row is held
+// by some lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where
+// neighbouring elements belong to different rows, threads hold columns.
 //
 // Cost model: launch + max(moving the data (time.h), instructions / issue rate).
 #include <fmt/format.h>
@@ -23,14 +23,24 @@ const std::vector<KnobSpec>& knobs() {
   static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block; at most these share a row"},
       {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements a thread holds of a tile"},
-      {"vector", "int", {"1", "2", "4", "8"}, "", "auto", "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
+      {"vector",
+       "int",
+       {"1", "2", "4", "8"},
+       "",
+       "auto",
+       "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
       {"sharing",
        "name",
        {"block", "grid"},
        "",
        "auto",
        "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
-      {"stages", "int", {"0", "2", "3", "4"}, "", "auto", "tiles of a block in shared memory, copied ahead; 0: a tile goes to registers"},
+      {"stages",
+       "int",
+       {"0", "2", "3", "4"},
+       "",
+       "auto",
+       "tiles of a block in shared memory, copied ahead; 0: a tile goes to registers"},
   };
   return specs;
 }
@@ -49,7 +59,8 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
   machine::Machine usual;
   usual.sm_count = kUsualSMs;
   auto shape = shape_of(program, kernel, knobs_of(kernel), usual);
-  if (!shape.ok() && !kernel.knobs.items.empty() && shape_of(program, kernel, {}, usual).ok()) return {true, "", true};  // `check` says why
+  if (!shape.ok() && !kernel.knobs.items.empty() && shape_of(program, kernel, {}, usual).ok())
+    return {true, "", true};  // `check` says why
   if (!shape.ok()) return match_of(shape);
   return match_of(emit_kernel(program, kernel, *shape));
 }
@@ -63,8 +74,8 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
 }
 
-// Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's. A grid
-// scans its elements twice.
+// Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's. A
+// grid scans its elements twice.
 double scan_instructions(const Shape& shape) {
   const double of_warp = 12.0 / shape.nest.vector, alone = 2, again = shape.grid > 0 ? 3 : 0;
   return static_cast<double>(shape.prefixes.size()) * (again + (shape.by_columns ? alone : 2 + of_warp));
@@ -137,7 +148,8 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, shape));
   const LaunchShape launch{text.kernel.blocks, shape.threads, 1, text.shared_bytes};
-  SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.kernel.entry, text.kernel.code, text.kernel.parameters, launch));
+  SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.kernel.entry, text.kernel.code,
+                                        text.kernel.parameters, launch));
   if (text.offers > 0) add_offers(kernel, text.offers, out);
   return out;
 }

@@ -33,15 +33,16 @@ Result<Scan> scan_text(Emitter& emitter, const Prefix& prefix) {
 
 std::string accumulators_text(const std::vector<Scan>& scans, const Shape& shape) {
   std::string out;
-  for (size_t i = 0; i < scans.size(); ++i) out += fmt::format("{} s{}[{}][{}];\n", scans[i].type, i, shape.unroll, shape.nest.vector);
+  for (size_t i = 0; i < scans.size(); ++i)
+    out += fmt::format("{} s{}[{}][{}];\n", scans[i].type, i, shape.unroll, shape.nest.vector);
   return out;
 }
 
 std::string starts_text(const std::vector<Scan>& scans, const Shape& shape) {
   std::string out;
   for (size_t i = 0; i < scans.size(); ++i) {
-    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) s{}[u][lane] = {}::start<{}>();\n", shape.nest.vector, i,
-                       scans[i].op, scans[i].type);
+    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) s{}[u][lane] = {}::start<{}>();\n",
+                       shape.nest.vector, i, scans[i].op, scans[i].type);
   }
   return out;
 }

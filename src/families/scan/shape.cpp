@@ -21,8 +21,9 @@ class Extractor {
 
   Result<ExprRef> rewrite(const ExprRef& root) {
     if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
-    SOLSTICE_TRY(ExprRef out,
-                 codegen::is_recurrence(*root) || (root->op == Op::kReduce && compares(*root)) ? extract(root) : descend(root));
+    SOLSTICE_TRY(ExprRef out, codegen::is_recurrence(*root) || (root->op == Op::kReduce && compares(*root))
+                                  ? extract(root)
+                                  : descend(root));
     memo_.emplace(root.get(), out);
     return out;
   }
@@ -38,8 +39,10 @@ class Extractor {
   Result<ExprRef> extract(const ExprRef& root) {
     SOLSTICE_TRY(const Prefix prefix, prefix_of(indices_, root));
     const bool first = shape_.prefixes.empty();
-    if (!first && prefix.along != shape_.along) return fail(Code::not_yet, "the kernel's prefixes run along different indices");
-    if (!first && prefix.reverse != shape_.reverse) return fail(Code::not_yet, "the kernel's prefixes run in both directions");
+    if (!first && prefix.along != shape_.along)
+      return fail(Code::not_yet, "the kernel's prefixes run along different indices");
+    if (!first && prefix.reverse != shape_.reverse)
+      return fail(Code::not_yet, "the kernel's prefixes run in both directions");
     shape_.along = prefix.along;
     shape_.reverse = prefix.reverse;
     const auto same = [&](const Prefix& p) { return p.elements == prefix.elements; };
@@ -62,11 +65,13 @@ class Extractor {
 
 }  // namespace
 
-Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs, const machine::Machine& machine) {
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
+                       const machine::Machine& machine) {
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, {}, codegen::Recurrences::kLinear));
   std::vector<map::Nest> nests = map::group_equations(program, flat);
   if (nests.size() != 1)
-    return fail(Code::not_yet, fmt::format("kernel `{}` writes boxes of different extents; write one kernel for each", kernel.name));
+    return fail(Code::not_yet,
+                fmt::format("kernel `{}` writes boxes of different extents; write one kernel for each", kernel.name));
   Shape out;
   out.nest = std::move(nests.front());
   Extractor extractor(out);
@@ -77,12 +82,14 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, con
     bool ranks = false;
     ir::walk(equation.rhs, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
     if (ranks)
-      return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet", program.tensor(equation.target).name));
+      return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet",
+                                             program.tensor(equation.target).name));
   }
   if (out.prefixes.empty()) {
-    return fail(Code::illegal_knobs, fmt::format("kernel `{}` has no prefix reduction, such as `sum[j where j <= n](...)`, and no linear "
-                                                 "recurrence, such as `h[n] = a[n] * h[n-1 else 0] + b[n]`",
-                                                 kernel.name));
+    return fail(Code::illegal_knobs,
+                fmt::format("kernel `{}` has no prefix reduction, such as `sum[j where j <= n](...)`, and no linear "
+                            "recurrence, such as `h[n] = a[n] * h[n-1 else 0] + b[n]`",
+                            kernel.name));
   }
   SOLSTICE_CHECK(map::check_serial(program, out.nest.flat, "scan"));
   SOLSTICE_CHECK(lay_out(program, knobs, machine, out));

@@ -33,7 +33,7 @@ struct Shape {
   int threads = 256;  // of a block
   int group = 1;      // of them that share a row
   int unroll = 1;
-  int stages = 0;        // tiles of a block in shared memory, the next ones on their way; 0: a tile is loaded into registers
+  int stages = 0;  // tiles of a block in shared memory, the next ones on their way; 0: a tile is loaded into registers
   int blocks_an_sm = 1;  // at least, which bounds registers
   int64_t grid = 0;      // blocks that share the rows, tile by tile, all of them resident; 0: a row is one block's
   int64_t teams = 1;     // of them, each for the columns of one block
@@ -44,7 +44,9 @@ struct Shape {
   int rows_per_block() const { return threads / group; }                        // by columns: vectors of rows
   int64_t row_sets() const { return by_columns ? rows() / nest.vector : rows(); }
   // By columns: steps. A shifted row may begin with a single element of its first vector.
-  int64_t row_vectors() const { return by_columns ? extent : ceil_div(nest.shifted ? extent + nest.vector - 1 : extent, nest.vector); }
+  int64_t row_vectors() const {
+    return by_columns ? extent : ceil_div(nest.shifted ? extent + nest.vector - 1 : extent, nest.vector);
+  }
   int64_t tile() const { return int64_t{group} * unroll; }  // vectors of a row
   int64_t tiles() const { return ceil_div(row_vectors(), tile()); }
   int64_t rounds() const { return ceil_div((by_columns ? teams : rows()) * tiles(), grid); }  // of the grid
@@ -53,6 +55,7 @@ struct Shape {
 
 // Errors: those of codegen::flatten and prefix_of; not_yet for prefixes in both directions, or along different indices;
 // illegal_knobs where rows cannot be shared as asked.
-Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs, const machine::Machine& machine);
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
+                       const machine::Machine& machine);
 
 }  // namespace solstice::families::scan

@@ -24,8 +24,8 @@ Seconds grid_time(const Shape& shape, Seconds all, double tile_share) {
   return round * static_cast<double>(shape.rounds());
 }
 
-// `all`: what the data take at the rate of all SMs; `tile_share`: a tile's share of them. Blocks walk their rows side by side, as
-// many as fit; those of the last, partial wave have more of the machine each.
+// `all`: what the data take at the rate of all SMs; `tile_share`: a tile's share of them. Blocks walk their rows side
+// by side, as many as fit; those of the last, partial wave have more of the machine each.
 Seconds walk_time(const Shape& shape, const machine::Machine& machine, Seconds all, double tile_share) {
   constexpr double kThreads = 1024;  // of an SM, with the registers that a tile takes
   constexpr double kAlone = 2.25;    // one SM's rate over its share of the machine's
@@ -44,9 +44,10 @@ Seconds walk_time(const Shape& shape, const machine::Machine& machine, Seconds a
 
 Seconds moving_time(const ir::Program& program, const Shape& shape, const machine::Machine& machine) {
   const Result<BytesPerSecond> copy = copy_rate(machine);
-  const Seconds all = codegen::traffic_of(program, shape.nest.flat) / (copy.ok() ? *copy : kUsualRate) / share_of(shape);
-  const double elements =
-      static_cast<double>(shape.tile()) * shape.nest.vector * (shape.grid > 0 && !shape.by_columns ? 1 : shape.rows_per_block());
+  const Seconds all =
+      codegen::traffic_of(program, shape.nest.flat) / (copy.ok() ? *copy : kUsualRate) / share_of(shape);
+  const double elements = static_cast<double>(shape.tile()) * shape.nest.vector *
+                          (shape.grid > 0 && !shape.by_columns ? 1 : shape.rows_per_block());
   const double tile_share = std::min(1.0, elements / static_cast<double>(shape.nest.points));
   return shape.grid > 0 ? grid_time(shape, all, tile_share) : std::max(all, walk_time(shape, machine, all, tile_share));
 }

@@ -5,8 +5,9 @@
 
 namespace solstice::families::scan {
 
-// Tiles that blocks of their own walk: the loads of one wait for the stores of the one before unless they are on their way
-// already, beside what other blocks of the SM do meanwhile. Of a grid: rounds, which take some time however little they move.
+// Tiles that blocks of their own walk: the loads of one wait for the stores of the one before unless they are on their
+// way already, beside what other blocks of the SM do meanwhile. Of a grid: rounds, which take some time however little
+// they move.
 Seconds moving_time(const ir::Program& program, const Shape& shape, const machine::Machine& machine);
 
 }  // namespace solstice::families::scan

@@ -12,6 +12,7 @@ const std::vector<KnobSpec>& torch_knobs() {
 }  // namespace
 
 extern const Family solstice_families_torch;
-const Family solstice_families_torch = declared_family("torch", "runs its equations as the original PyTorch operations", torch_knobs);
+const Family solstice_families_torch =
+    declared_family("torch", "runs its equations as the original PyTorch operations", torch_knobs);
 
 }  // namespace solstice::families

@@ -16,6 +16,7 @@ const std::vector<KnobSpec>& window_knobs() {
 }  // namespace
 
 extern const Family solstice_families_window;
-const Family solstice_families_window = declared_family("window", "reductions over sliding windows: max and average pooling", window_knobs);
+const Family solstice_families_window =
+    declared_family("window", "reductions over sliding windows: max and average pooling", window_knobs);
 
 }  // namespace solstice::families

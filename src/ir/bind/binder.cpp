@@ -103,7 +103,8 @@ void Binder::check_frozen() {
   const auto allowed = std::find(program_.allow.begin(), program_.allow.end(), "frozen");
   for (const Kernel& kernel : program_.kernels) {
     if (!kernel.once || allowed != program_.allow.end()) continue;
-    error("E015", kernel.span, fmt::format("kernel `{}` runs `once`, at load, and nothing says that weights do not change", kernel.name),
+    error("E015", kernel.span,
+          fmt::format("kernel `{}` runs `once`, at load, and nothing says that weights do not change", kernel.name),
           "`allow frozen`; without `once` it runs in every call");
   }
 }
@@ -142,8 +143,8 @@ std::optional<Program> bind(const lang::Program& program, Diagnostics& diagnosti
 
 Result<Program> load_program(std::string_view text, std::string_view file, Diagnostics& diagnostics) {
   const lang::Program tree = lang::parse(text, diagnostics);
-  const bool grammar =
-      std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [](const Diagnostic& d) { return d.code == "E000"; });
+  const bool grammar = std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
+                                   [](const Diagnostic& d) { return d.code == "E000"; });
   if (!grammar) {
     std::optional<Program> program = bind(tree, diagnostics);
     if (program) return std::move(*program);

@@ -91,7 +91,8 @@ class Binder {
   std::string unique_instance(const std::string& wanted);
   bool bind_statics(const lang::Call& call, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner);
   bool bind_formal(const lang::CallArg& arg, const lang::Formal& formal, Scope& outer_scope, Scope& inner);
-  bool check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role, Span span);
+  bool check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role,
+                  Span span);
   void check_unbound_defs();
   void bind_alone(const lang::Def& def);
   bool bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner);
@@ -140,7 +141,8 @@ class Binder {
 
   // cover (cover.cpp)
   void check_cover();
-  void check_cover(const std::string& name, const std::vector<int64_t>& shape, const std::vector<const Equation*>& pieces, Span span);
+  void check_cover(const std::string& name, const std::vector<int64_t>& shape,
+                   const std::vector<const Equation*>& pieces, Span span);
 
   // warnings (warnings.cpp)
   void warn(const Draft& d);

@@ -84,7 +84,8 @@ bool Binder::check_target(const std::string& name, const Symbol& symbol, Span sp
     return false;
   };
   if (symbol.view >= 0) return refuse("a view", "a view is an index map of another tensor: write that one");
-  if (symbol.read_only) return refuse("an argument of this definition", "give the value a new name, and return it as a result");
+  if (symbol.read_only)
+    return refuse("an argument of this definition", "give the value a new name, and return it as a result");
   const Tensor& t = program_.tensor(symbol.tensor);
   switch (t.kind) {
     case TensorKind::kParam:
@@ -95,7 +96,8 @@ bool Binder::check_target(const std::string& name, const Symbol& symbol, Span sp
       return refuse("a random tensor", "it is drawn, once a call");
     case TensorKind::kBuffer:
       return refuse("a buffer",
-                    fmt::format("declare its next value, `tensor {0}1 : {1}[...] into {0}`, and write `{0}1`", name, name_of(*t.dtype)));
+                    fmt::format("declare its next value, `tensor {0}1 : {1}[...] into {0}`, and write `{0}1`", name,
+                                name_of(*t.dtype)));
     default:
       return true;
   }
@@ -112,7 +114,8 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
     for (const lang::ExprRef& i : e.lhs) {
       if (i->kind == lang::ExprKind::kName && !scope.dims.count(i->text)) continue;
       error("E005", i->span,
-            fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target, lang::print_tight(i)),
+            fmt::format("undeclared `{}` is a local, whose indices stand alone; found `{}`", e.target,
+                        lang::print_tight(i)),
             fmt::format("declare it to define it in pieces: `tensor {} : f32[...]`", e.target));
       upcoming_.erase(e.target);
       lost_.insert(e.target);
@@ -123,7 +126,8 @@ int Binder::target_of(const lang::Equation& e, Span span, Scope& scope) {
   if (!check_target(e.target, known->second, span)) return -1;
   const Tensor& t = program_.tensor(known->second.tensor);
   if (t.shape.size() != e.lhs.size()) {
-    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()),
+    error("E006", span,
+          fmt::format("`{}` has rank {} but {} indices on the left", e.target, t.shape.size(), e.lhs.size()),
           "one index a dimension");
     states_[static_cast<size_t>(known->second.tensor)].poisoned = true;
     return -1;
@@ -146,8 +150,8 @@ void Binder::draft(const lang::Equation& e, Span span, Scope& scope) {
   } else if (d.equation.target >= 0) {
     Tensor& t = program_.tensors[static_cast<size_t>(d.equation.target)];
     if (t.kind == TensorKind::kLocal) t.value = std::max(t.value, d.equation.rhs->kind);
-    const bool reads_itself =
-        std::any_of(d.reads.begin(), d.reads.end(), [&](const TensorRead& r) { return r.read->id == d.equation.target; });
+    const bool reads_itself = std::any_of(d.reads.begin(), d.reads.end(),
+                                          [&](const TensorRead& r) { return r.read->id == d.equation.target; });
     const bool fresh = !written_.count(d.equation.target) && !read_.count(d.equation.target) && !reads_itself;
     if (t.kind == TensorKind::kLocal && fresh) t.value = d.equation.rhs->kind;
   }
@@ -178,7 +182,8 @@ void Binder::check_once(const Kernel& kernel, const Draft& d) {
     const bool own = t.kernel == kernel_ || written_.count(r.read->id) > 0;
     if (weight || made_once || own) continue;
     const bool input = t.kind == TensorKind::kInput;
-    error("E015", r.span, fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),
+    error("E015", r.span,
+          fmt::format("kernel `{} once` reads the {} `{}`", kernel.name, input ? "input" : "tensor", t.name),
           "`once` is for params and buffers; drop `once`");
   }
 }

@@ -36,13 +36,15 @@ bool Binder::afford_items(size_t count, Span span) {
 bool Binder::afford_nodes(int64_t count, Span span) {
   nodes_ += std::min(count, kMostNodes + 1);
   if (nodes_ <= kMostNodes) return true;
-  return too_large(fmt::format("the program's functions, definitions and views expand to more than {} operations", kMostNodes), span,
-                   kHint);
+  return too_large(
+      fmt::format("the program's functions, definitions and views expand to more than {} operations", kMostNodes), span,
+      kHint);
 }
 
 bool Binder::afford_depth(int depth, Span span) {
   if (depth <= kDeepestExpression) return true;
-  return too_large(fmt::format("an expression is nested more than {} deep where functions and views are expanded", kDeepestExpression),
+  return too_large(fmt::format("an expression is nested more than {} deep where functions and views are expanded",
+                               kDeepestExpression),
                    span, "give a part of it an equation of its own");
 }
 
@@ -50,7 +52,8 @@ bool Binder::check_size(const std::string& name, const std::vector<int64_t>& sha
   constexpr int64_t kMostBytes = int64_t{1} << 62;
   int64_t bytes = element_bytes;
   bool fits = true;
-  for (const int64_t extent : shape) fits = fits && !__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes);
+  for (const int64_t extent : shape)
+    fits = fits && !__builtin_mul_overflow(bytes, std::max<int64_t>(extent, 1), &bytes);
   if (fits && bytes < kMostBytes) return true;
   error("E022", span, fmt::format("`{}` ({}) takes 2**62 bytes or more", name, fmt::join(shape, "x")),
         "its offsets would not fit 64 bits: make its extents smaller");

@@ -23,10 +23,12 @@ std::string joined(const std::string& prefix, const std::string& rest) {
 
 }  // namespace
 
-bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, const Scope& outer_scope, Scope& inner) {
+bool Binder::bind_statics(const lang::Call& c, const lang::Def& def, Span span, const Scope& outer_scope,
+                          Scope& inner) {
   bool fine = true;
   for (const auto& [name, value] : c.statics) {
-    const bool known = std::any_of(def.statics.begin(), def.statics.end(), [&, n = name](const auto& s) { return s.name == n; });
+    const bool known =
+        std::any_of(def.statics.begin(), def.statics.end(), [&, n = name](const auto& s) { return s.name == n; });
     if (!known) {
       std::vector<std::string> names;
       for (const lang::Static& s : def.statics) names.push_back(s.name);
@@ -58,7 +60,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     if (gone != outer_scope.gone.end()) {
       report_crossing(arg.tensor, gone->second, arg.span);
     } else {
-      error("E008", arg.span, fmt::format("unknown tensor `{}`", arg.tensor), "declare it, or define it before the call");
+      error("E008", arg.span, fmt::format("unknown tensor `{}`", arg.tensor),
+            "declare it, or define it before the call");
     }
     return false;
   }
@@ -68,7 +71,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
     const auto v = value_of(e, outer_scope);
     if (!v) return false;
     if (symbol.view >= 0 || symbol.dims.empty()) {
-      error("E022", arg.span, fmt::format("`{}` has no leading dimension to fix", arg.tensor), "pass the tensor itself, or a view of it");
+      error("E022", arg.span, fmt::format("`{}` has no leading dimension to fix", arg.tensor),
+            "pass the tensor itself, or a view of it");
       return false;
     }
     const int64_t extent = extent_of(symbol, 0);
@@ -81,7 +85,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
   const size_t rank = symbol.view >= 0 ? views_[static_cast<size_t>(symbol.view)].shape.size() : symbol.dims.size();
   if (rank != formal.type.extents.size()) {
     error("E006", arg.span,
-          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name, formal.type.extents.size()),
+          fmt::format("`{}` has rank {} but the formal `{}` has {}", arg.tensor, rank, formal.name,
+                      formal.type.extents.size()),
           "fix leading indices, `h0[2]`, or pass a view");
     return false;
   }
@@ -100,8 +105,8 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
       inner.dims[e->text] = {extent, outer_dim ? outer_dim : lang::integer(extent), caller};
     } else if (const auto wanted = value_of(e, inner); wanted && *wanted != extent) {
       error("E002", arg.span,
-            fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent, lang::print(e), formal.name,
-                        *wanted),
+            fmt::format("dimension {} of `{}` is {} but `{}` of the formal `{}` is {}", d, arg.tensor, extent,
+                        lang::print(e), formal.name, *wanted),
             "dims of the formals bind from left to right; pass a tensor of this shape");
       fine = false;
     }
@@ -112,23 +117,25 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
 }
 
 // How a real or an integer is stored is the tensor's own business; that it is one or the other is the signature's.
-bool Binder::check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role, Span span) {
+bool Binder::check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role,
+                        Span span) {
   const auto dtype = dtype_from_name(formal.type.dtype);
   const bool view = symbol.view >= 0;
   if (!dtype || (!view && states_[static_cast<size_t>(symbol.tensor)].poisoned)) return true;
   const ValueKind kind = view ? views_[static_cast<size_t>(symbol.view)].kind : program_.tensor(symbol.tensor).value;
   if (kind == kind_of(*dtype)) return true;
   constexpr std::array<const char*, 3> kKinds = {"conditions", "integers", "reals"};
-  error(
-      "E022", span,
-      fmt::format("`{}` holds {} but the {} `{}` is {}", name, kKinds.at(static_cast<size_t>(kind)), role, formal.name, formal.type.dtype),
-      "the two hold values of one kind: change one dtype, or convert the values in an equation of their own");
+  error("E022", span,
+        fmt::format("`{}` holds {} but the {} `{}` is {}", name, kKinds.at(static_cast<size_t>(kind)), role,
+                    formal.name, formal.type.dtype),
+        "the two hold values of one kind: change one dtype, or convert the values in an equation of their own");
   return false;
 }
 
 // A result is a tensor of the caller: declared there (an output, say), or made here with the signature's
 // type.
-bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope, Scope& inner) {
+bool Binder::bind_result(const std::string& name, const lang::Formal& formal, Span span, Scope& outer_scope,
+                         Scope& inner) {
   const auto existing = outer_scope.symbols.find(name);
   if (existing == outer_scope.symbols.end()) {
     const std::string instance = inner.instance;
@@ -177,7 +184,8 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
     for (const std::string& r : c.results) {
       const auto known = scope.symbols.find(r);
       if (known == scope.symbols.end()) lost_.insert(r);
-      if (known != scope.symbols.end() && known->second.tensor >= 0) states_[static_cast<size_t>(known->second.tensor)].poisoned = true;
+      if (known != scope.symbols.end() && known->second.tensor >= 0)
+        states_[static_cast<size_t>(known->second.tensor)].poisoned = true;
     }
   };
   const auto found = std::find_if(defs_.begin(), defs_.end(), [&](const auto& d) { return d.first == c.def; });
@@ -193,8 +201,8 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   const lang::Def& def = *found->second;
   if (def.formals.size() != c.args.size() || def.results.size() != c.results.size()) {
     error("E022", span,
-          fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name, def.formals.size(),
-                      def.results.size(), c.args.size(), c.results.size()),
+          fmt::format("`{}` takes {} tensors and gives {}; the call passes {} and takes {}", def.name,
+                      def.formals.size(), def.results.size(), c.args.size(), c.results.size()),
           "results stand left of `=`, tensors in the brackets");
     return poison();
   }
@@ -214,14 +222,17 @@ void Binder::call(const lang::Call& c, Span span, Scope& scope) {
   for (const lang::Override& o : c.overrides) inner.overrides[o.kernel] = o.knobs;
   bool fine = bind_statics(c, def, span, scope, inner);
   for (size_t i = 0; fine && i < c.args.size(); ++i) fine = bind_formal(c.args[i], def.formals[i], scope, inner);
-  for (size_t i = 0; fine && i < c.results.size(); ++i) fine = bind_result(c.results[i], def.results[i], span, scope, inner);
+  for (size_t i = 0; fine && i < c.results.size(); ++i)
+    fine = bind_result(c.results[i], def.results[i], span, scope, inner);
   if (!fine) return poison();
   for (const auto& [name, knobs] : inner.overrides) {
     const bool known = std::any_of(def.items.begin(), def.items.end(), [&, n = name](const lang::Item& i) {
       const auto* k = std::get_if<lang::Kernel>(&i.node);
       return k && k->name == n;
     });
-    if (!known) error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name), "`with` names a kernel of the definition");
+    if (!known)
+      error("E022", span, fmt::format("`{}` has no kernel `{}`", def.name, name),
+            "`with` names a kernel of the definition");
   }
   bound_defs_.insert(&def);
   if (calling_.empty()) outermost_call_ = span;
@@ -241,7 +252,8 @@ void Binder::bind_alone(const lang::Def& def) {
   const auto declare_all = [&](const std::vector<lang::Formal>& formals, TensorKind kind) {
     for (const lang::Formal& f : formals) {
       for (const lang::ExprRef& e : f.type.extents) {
-        if (kind == TensorKind::kInput && e->kind == lang::ExprKind::kName && !scope.dims.count(e->text)) make_up(e->text);
+        if (kind == TensorKind::kInput && e->kind == lang::ExprKind::kName && !scope.dims.count(e->text))
+          make_up(e->text);
       }
       declare_tensor(f.type, f.name, kind, f.span, scope);
     }
@@ -251,7 +263,8 @@ void Binder::bind_alone(const lang::Def& def) {
   items(def.items, scope);
 }
 
-// Definitions that no call reaches, because there is none or it has a mistake: what is wrong with them for every extent.
+// Definitions that no call reaches, because there is none or it has a mistake: what is wrong with them for every
+// extent.
 void Binder::check_unbound_defs() {
   static const std::set<std::string> kForEveryExtent = {"E004", "E006", "E007", "E008", "E009", "E011", "E014", "E021"};
   for (const auto& [name, def] : defs_) {

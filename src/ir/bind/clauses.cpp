@@ -59,18 +59,21 @@ void Binder::check_options(const char* clause_word, const lang::Clause& c, const
   for (size_t i = 0; i < given.items.size(); ++i) {
     const auto& [key, value] = given.items[i];
     const Span at = c.knobs[i].span;
-    const auto option = std::find_if(known.begin(), known.end(), [&, k = key](const Option& o) { return o.option == k; });
+    const auto option =
+        std::find_if(known.begin(), known.end(), [&, k = key](const Option& o) { return o.option == k; });
     if (option == known.end()) {
       error("E101", at, fmt::format("`{} {}` has no option `{}`", clause_word, name, key),
             names.empty() ? "it has none" : fmt::format("options: `{}`", fmt::join(names, "`, `")));
     } else if (!option->fits(value)) {
-      error("E102", at, fmt::format("`{}={}` is no value of an option of `{} {}`", key, to_text(value), clause_word, name),
+      error("E102", at,
+            fmt::format("`{}={}` is no value of an option of `{} {}`", key, to_text(value), clause_word, name),
             std::string(option->legal));
     }
   }
   for (const Option& option : known) {
     if (!option.required || given.find(option.option)) continue;
-    error("E105", span, fmt::format("`{} {}` lacks its option `{}`", clause_word, name, option.option), std::string(option.legal));
+    error("E105", span, fmt::format("`{} {}` lacks its option `{}`", clause_word, name, option.option),
+          std::string(option.legal));
   }
 }
 
@@ -81,9 +84,11 @@ void Binder::check_version() {
         fmt::format("this is version {}: `ucut {}`, or nothing", kVersion, kVersion));
 }
 
-bool Binder::one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word, Span span) {
+bool Binder::one_of(const std::vector<std::string>& names, const std::string& word, const char* clause_word,
+                    Span span) {
   if (std::find(names.begin(), names.end(), word) != names.end()) return true;
-  error("E008", span, fmt::format("no `{} {}`", clause_word, word), fmt::format("there are `{}`", fmt::join(names, "`, `")));
+  error("E008", span, fmt::format("no `{} {}`", clause_word, word),
+        fmt::format("there are `{}`", fmt::join(names, "`, `")));
   return false;
 }
 
@@ -101,7 +106,8 @@ void Binder::clause(const lang::Clause& c, Span span, const Scope& scope) {
       program_.numerics = c.names[0];
       if (!one_of(numerics_names(), c.names[0], "numerics", span)) break;
       check_options("numerics", c, bind_knobs(c.knobs, scope), span);
-      if (c.names[0] == "budget") program_.not_yet.push_back({"`numerics budget`: a policy of the program's own", span});
+      if (c.names[0] == "budget")
+        program_.not_yet.push_back({"`numerics budget`: a policy of the program's own", span});
       break;
     case lang::Clause::Kind::kLaunch:
       once(program_.launch_kind, "launch");
@@ -114,7 +120,8 @@ void Binder::clause(const lang::Clause& c, Span span, const Scope& scope) {
     case lang::Clause::Kind::kAllow:
       for (const std::string& name : c.names) {
         one_of(permissions(), name, "allow", span);
-        if (name == "rng") program_.not_yet.push_back({"`allow rng`: no kernel draws random numbers, PyTorch does", span});
+        if (name == "rng")
+          program_.not_yet.push_back({"`allow rng`: no kernel draws random numbers, PyTorch does", span});
       }
       program_.allow.insert(program_.allow.end(), c.names.begin(), c.names.end());
       break;

@@ -71,7 +71,8 @@ bool disjoint(const Places& a, const Places& b) {
   const Places& many = a.count <= b.count ? b : a;
   if (few.count > kListedElements) return false;
   for (int64_t i = 0; i < few.count; ++i) {
-    if (contains(many, few.listed.empty() ? few.first + few.stride * i : few.listed[static_cast<size_t>(i)])) return false;
+    if (contains(many, few.listed.empty() ? few.first + few.stride * i : few.listed[static_cast<size_t>(i)]))
+      return false;
   }
   return true;
 }
@@ -114,7 +115,9 @@ std::optional<std::pair<size_t, size_t>> meeting(const std::vector<Piece>& piece
   return out;
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) { return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x")); }
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return shape.empty() ? "scalar" : fmt::format("{}", fmt::join(shape, "x"));
+}
 
 // "[.., 32..63]": the first run in the first dimension that the pieces leave open, "" if every dimension is
 // full.
@@ -125,7 +128,8 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
     for (const Piece& p : pieces) {
       const Places& places = p.dimensions[d];
       for (int64_t i = 0; i < places.count; ++i) {
-        known[static_cast<size_t>(places.listed.empty() ? places.first + places.stride * i : places.listed[static_cast<size_t>(i)])] = true;
+        known[static_cast<size_t>(places.listed.empty() ? places.first + places.stride * i
+                                                        : places.listed[static_cast<size_t>(i)])] = true;
       }
     }
     const auto first = std::find(known.begin(), known.end(), false);
@@ -145,8 +149,8 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
 
 }  // namespace
 
-void Binder::check_cover(const std::string& name, const std::vector<int64_t>& shape, const std::vector<const Equation*>& equations,
-                         Span span) {
+void Binder::check_cover(const std::string& name, const std::vector<int64_t>& shape,
+                         const std::vector<const Equation*>& equations, Span span) {
   std::vector<Piece> pieces;
   int64_t volume = 0;
   for (const Equation* e : equations) {
@@ -163,7 +167,8 @@ void Binder::check_cover(const std::string& name, const std::vector<int64_t>& sh
         used.push_back(id);
       }
       if (!unique) {
-        error("E005", e->span, fmt::format("left index `{}` of `{}` does not place every element once", to_text(program_, *e, i), name),
+        error("E005", e->span,
+              fmt::format("left index `{}` of `{}` does not place every element once", to_text(program_, *e, i), name),
               "per dimension the terms form a mixed radix, as in `D*g+k` with k<D; no index stands in two "
               "dimensions");
         return;
@@ -189,10 +194,10 @@ void Binder::check_cover(const std::string& name, const std::vector<int64_t>& sh
   if (volume == elements) return;
   const std::string part = open_part(shape, pieces);
   error("E005", pieces.empty() ? span : pieces.back().equation->span,
-        pieces.empty()
-            ? fmt::format("`{}` ({}) is never defined", name, shape_text(shape))
-            : fmt::format("`{}` ({}): {} never defined", name, shape_text(shape),
-                          part.empty() ? fmt::format("{} of {} elements are", elements - volume, elements) : "elements " + part + " are"),
+        pieces.empty() ? fmt::format("`{}` ({}) is never defined", name, shape_text(shape))
+                       : fmt::format("`{}` ({}): {} never defined", name, shape_text(shape),
+                                     part.empty() ? fmt::format("{} of {} elements are", elements - volume, elements)
+                                                  : "elements " + part + " are"),
         "define the rest in another piece, or declare a smaller tensor");
 }
 
@@ -201,7 +206,8 @@ void Binder::check_cover() {
     const Tensor& tensor = program_.tensors[t];
     const bool given = tensor.is_interface() && tensor.kind != TensorKind::kOutput;
     const TensorState& state = states_[t];
-    if (given || state.poisoned || std::find(state.writers.begin(), state.writers.end(), -1) != state.writers.end()) continue;
+    if (given || state.poisoned || std::find(state.writers.begin(), state.writers.end(), -1) != state.writers.end())
+      continue;
     // An extent that could not be told is an error of its own, and there is nothing to cover.
     if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](int64_t extent) { return extent < 0; })) continue;
     std::vector<const Equation*> pieces;
@@ -217,7 +223,8 @@ void Binder::check_cover() {
       e.span = v.span;
       for (const Affine& form : p.lhs) {
         ExprRef sum = make_int(form.offset);
-        for (const auto& [id, c] : form.terms) sum = make(Op::kAdd, {sum, make(Op::kMul, {make_int(c), make_index(id)})});
+        for (const auto& [id, c] : form.terms)
+          sum = make(Op::kAdd, {sum, make(Op::kMul, {make_int(c), make_index(id)})});
         e.lhs.push_back(sum);
       }
       kept.push_back(std::move(e));

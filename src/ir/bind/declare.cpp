@@ -63,7 +63,8 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
     for (const auto& [name, entry] : scope.dims) names.push_back(name);
     const std::string near = closest(e->text, names);
     error("E008", e->span, fmt::format("unknown dim `{}`", e->text),
-          near.empty() ? fmt::format("declare it before its first use: `dim {} = ...`", e->text) : fmt::format("closest: `{}`", near));
+          near.empty() ? fmt::format("declare it before its first use: `dim {} = ...`", e->text)
+                       : fmt::format("closest: `{}`", near));
     return std::nullopt;
   }
   if (e->kind == lang::ExprKind::kNeg) {
@@ -86,7 +87,8 @@ std::optional<int64_t> Binder::value_of(const lang::ExprRef& e, const Scope& sco
                                                {BinaryOp::kMod, Op::kMod}};
     const ExprRef folded = make(ops.at(e->binary), {make_int(*a), make_int(*b)});
     if (folded->op == Op::kInt) return folded->integer;
-    error("E013", e->span, fmt::format("`{}` divides by {} or overflows", lang::print(e), *b), "dims are integers of 64 bits");
+    error("E013", e->span, fmt::format("`{}` divides by {} or overflows", lang::print(e), *b),
+          "dims are integers of 64 bits");
     return std::nullopt;
   }
   error("E013", e->span, fmt::format("`{}` is not an integer expression of dims", lang::print(e)),
@@ -116,11 +118,13 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
     const auto value = value_of(d.value, scope);
     if (!name_is_free(d.name, scope, d.span)) continue;
     const bool known = value && *value > 0;
-    if (value && !known) error("E022", d.span, fmt::format("dim `{}` is {}", d.name, *value), "a dim is an extent: 1 or more");
+    if (value && !known)
+      error("E022", d.span, fmt::format("dim `{}` is {}", d.name, *value), "a dim is an extent: 1 or more");
     const auto low = d.low ? value_of(d.low, scope) : value;
     const auto high = d.high ? value_of(d.high, scope) : value;
     if (low && high && d.low && (*low < 1 || *low > *high)) {
-      error("E022", d.span, fmt::format("dim `{}` ranges over {}..{}", d.name, *low, *high), "a dim is 1 or more: `in 1..64`");
+      error("E022", d.span, fmt::format("dim `{}` ranges over {}..{}", d.name, *low, *high),
+            "a dim is 1 or more: `in 1..64`");
     } else if (value && d.step > 0 && *value % d.step != 0) {
       error("E022", d.span, fmt::format("dim `{}` is {}, no multiple of its step {}", d.name, *value, d.step),
             "the value is an example of the range, whose members are multiples of the step");
@@ -129,12 +133,14 @@ void Binder::declare_dims(const lang::Dims& dims, Scope& scope) {
             "the value is an example of the range");
     }
     if (d.low && value) {
-      program_.not_yet.push_back({fmt::format("a dim with a range: `{}` is {} everywhere, other sizes are neither checked nor "
-                                              "compiled",
-                                              d.name, *value),
-                                  d.span});
+      program_.not_yet.push_back(
+          {fmt::format("a dim with a range: `{}` is {} everywhere, other sizes are neither checked nor "
+                       "compiled",
+                       d.name, *value),
+           d.span});
     }
-    scope.dims[d.name] = {known ? *value : 1, scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), "", known};
+    scope.dims[d.name] = {known ? *value : 1, scope.instance.empty() ? lang::name(d.name) : outer(d.value, scope), "",
+                          known};
     if (scope.instance.empty()) program_.dims.push_back({d.name, known ? *value : 1});
   }
 }
@@ -176,7 +182,8 @@ int Binder::declare_tensor(const lang::Type& type, const std::string& name, Tens
     const auto extent = value_of(e, scope);
     const bool known = extent && *extent > 0;
     if (extent && !known) {
-      error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent), "an extent is 1 or more");
+      error("E022", e->span, fmt::format("extent `{}` of `{}` is {}", lang::print(e), name, *extent),
+            "an extent is 1 or more");
     }
     fine = fine && known;
     t.shape.push_back(known ? *extent : -1);
@@ -196,8 +203,11 @@ void Binder::declare(const lang::Decl& d, Span span, Scope& scope) {
     error("E022", span, fmt::format("`{}` is an interface tensor inside a definition", d.name),
           "a definition's tensors come in as formals and leave as results");
   }
-  const bool def = scope.instance.empty() && std::any_of(defs_.begin(), defs_.end(), [&](const auto& f) { return f.first == d.name; });
-  if (def) error("E008", span, fmt::format("`{}` is the name of a definition too", d.name), "one name has one meaning in a scope");
+  const bool def = scope.instance.empty() &&
+                   std::any_of(defs_.begin(), defs_.end(), [&](const auto& f) { return f.first == d.name; });
+  if (def)
+    error("E008", span, fmt::format("`{}` is the name of a definition too", d.name),
+          "one name has one meaning in a scope");
   const int id = declare_tensor(d.type, d.name, kind_of(d.kind), span, scope);
   if (id < 0) return;
   Tensor& t = program_.tensors[static_cast<size_t>(id)];
@@ -209,14 +219,16 @@ void Binder::declare(const lang::Decl& d, Span span, Scope& scope) {
 void Binder::declare_path(const std::string& path, int id, Span span) {
   Tensor& t = program_.tensors[static_cast<size_t>(id)];
   if (t.kind != TensorKind::kParam && t.kind != TensorKind::kBuffer) {
-    error("E022", span, fmt::format("`{}` is neither a param nor a buffer and has no path", t.name), "leave the string out");
+    error("E022", span, fmt::format("`{}` is neither a param nor a buffer and has no path", t.name),
+          "leave the string out");
     return;
   }
   t.path = path;
   const Tensor& first = program_.tensor(paths_.emplace(path, id).first->second);
   if (first.kind == t.kind && first.dtype == t.dtype && first.shape == t.shape) return;
   const auto type = [](const Tensor& of) {
-    return fmt::format("a {} {}[{}]", of.kind == TensorKind::kParam ? "param" : "buffer", name_of(*of.dtype), fmt::join(of.shape, ", "));
+    return fmt::format("a {} {}[{}]", of.kind == TensorKind::kParam ? "param" : "buffer", name_of(*of.dtype),
+                       fmt::join(of.shape, ", "));
   };
   error("E022", calling_.empty() ? span : outermost_call_,
         fmt::format("`{}` is {}, but at its path `{}` there is already {}", t.name, type(t), path, type(first)),
@@ -226,7 +238,9 @@ void Binder::declare_path(const std::string& path, int id, Span span) {
 void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
   const auto key = std::pair(fn.name, fn.parameters.size());
   if (scope.functions.count(key)) {
-    error("E008", span, fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name, fn.parameters.size()),
+    error("E008", span,
+          fmt::format("function `{}` of {} parameters is defined twice, or in the prelude", fn.name,
+                      fn.parameters.size()),
           "choose another name");
     return;
   }
@@ -240,7 +254,8 @@ void Binder::declare_fn(const lang::Fn& fn, Span span, Scope& scope) {
         fn.parameters.begin() + static_cast<std::ptrdiff_t>(p)) {
       continue;
     }
-    error("E008", span, fmt::format("function `{}` has two parameters `{}`", fn.name, fn.parameters[p]), "rename one of them");
+    error("E008", span, fmt::format("function `{}` has two parameters `{}`", fn.name, fn.parameters[p]),
+          "rename one of them");
     lost_.insert(fn.name);
     return;
   }
@@ -264,9 +279,11 @@ void Binder::declare_opaque(const lang::Opaque& o, Span span, Scope& scope) {
     out.strings.push_back(a.string.value_or(""));
     ExprRef bound;
     if (a.expr) {
-      const auto symbol = a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
+      const auto symbol =
+          a.expr->kind == lang::ExprKind::kName ? scope.symbols.find(a.expr->text) : scope.symbols.end();
       const bool tensor = symbol != scope.symbols.end() && symbol->second.tensor >= 0 && symbol->second.fixed.empty();
-      bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {}) : elaborator.value(a.expr);
+      bound = tensor ? make_read(symbol->second.tensor, program_.tensor(symbol->second.tensor).value, {})
+                     : elaborator.value(a.expr);
     }
     out.arguments.emplace_back(a.keyword, std::move(bound));
   }

@@ -151,11 +151,12 @@ ExprRef Elaborator::index(const lang::ExprRef& e) {
   if (i->kind != ValueKind::kReal) return i;
   const std::string text = lang::print_tight(e);
   if (has_real_division(e)) {
-    error(
-        "E013", e->span, fmt::format("index `{}`: `/` is real division", text),
-        fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`", lang::print_tight(with_floor_division(e))));
+    error("E013", e->span, fmt::format("index `{}`: `/` is real division", text),
+          fmt::format("`{}` rounds down; if only exact multiples count: `where ... % ... == 0`",
+                      lang::print_tight(with_floor_division(e))));
   } else {
-    error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text), fmt::format("`i64({})`", text));
+    error("E013", e->span, fmt::format("index `{}` is real; an index is an integer", text),
+          fmt::format("`i64({})`", text));
   }
   return nullptr;
 }
@@ -186,7 +187,8 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
   ExprRef right = value(e.args[1]);
   const bool division = e.binary == lang::BinaryOp::kFloorDiv || e.binary == lang::BinaryOp::kMod;
   if (division && right && right->op == Op::kInt && right->integer <= 0) {
-    error("E013", e.span, fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)), right->integer),
+    error("E013", e.span,
+          fmt::format("`{}` has the divisor {}", lang::print(std::make_shared<lang::Expr>(e)), right->integer),
           "`//` and `%` round down by a positive divisor");
     return nullptr;
   }

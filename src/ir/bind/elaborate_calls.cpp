@@ -20,15 +20,17 @@ struct Primitive {
 };
 
 constexpr Primitive kPrimitives[] = {
-    {"exp", Op::kExp, 1},     {"expm1", Op::kExpm1, 1},       {"log", Op::kLog, 1},   {"log1p", Op::kLog1p, 1}, {"sqrt", Op::kSqrt, 1},
-    {"rsqrt", Op::kRsqrt, 1}, {"tanh", Op::kTanh, 1},         {"erf", Op::kErf, 1},   {"sin", Op::kSin, 1},     {"cos", Op::kCos, 1},
-    {"pow", Op::kPow, 2},     {"abs", Op::kAbs, 1},           {"sign", Op::kSign, 1}, {"floor", Op::kFloor, 1}, {"ceil", Op::kCeil, 1},
-    {"round", Op::kRound, 1}, {"trunc", Op::kTrunc, 1},       {"min", Op::kMin, 2},   {"max", Op::kMax, 2},     {"select", Op::kSelect, 3},
+    {"exp", Op::kExp, 1},     {"expm1", Op::kExpm1, 1},       {"log", Op::kLog, 1},   {"log1p", Op::kLog1p, 1},
+    {"sqrt", Op::kSqrt, 1},   {"rsqrt", Op::kRsqrt, 1},       {"tanh", Op::kTanh, 1}, {"erf", Op::kErf, 1},
+    {"sin", Op::kSin, 1},     {"cos", Op::kCos, 1},           {"pow", Op::kPow, 2},   {"abs", Op::kAbs, 1},
+    {"sign", Op::kSign, 1},   {"floor", Op::kFloor, 1},       {"ceil", Op::kCeil, 1}, {"round", Op::kRound, 1},
+    {"trunc", Op::kTrunc, 1}, {"min", Op::kMin, 2},           {"max", Op::kMax, 2},   {"select", Op::kSelect, 3},
     {"isnan", Op::kIsNan, 1}, {"isfinite", Op::kIsFinite, 1},
 };
 
 const Primitive* find_primitive(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kPrimitives), std::end(kPrimitives), [&](const Primitive& p) { return p.name == name; });
+  const auto* found =
+      std::find_if(std::begin(kPrimitives), std::end(kPrimitives), [&](const Primitive& p) { return p.name == name; });
   return found == std::end(kPrimitives) ? nullptr : found;
 }
 
@@ -55,7 +57,9 @@ bool Elaborator::bind_indices(const lang::Expr& e, std::vector<int>& binders) {
     if (hides(r.name, r.span)) fine = false;
     for (size_t n = reductions_from_; n < names_.size(); ++n) {
       if (names_[n].first != r.name) continue;
-      error("E008", r.span, fmt::format("`{}` is bound by {}", r.name, n < outside ? "an enclosing reduction too" : "this reduction twice"),
+      error("E008", r.span,
+            fmt::format("`{}` is bound by {}", r.name,
+                        n < outside ? "an enclosing reduction too" : "this reduction twice"),
             "rename one of them: only an index of the left side may be reused");
       fine = false;
     }
@@ -87,7 +91,8 @@ ExprRef Elaborator::reduce(const lang::Expr& e) {
   if (!body || !fine) return nullptr;
   const bool positional = reducer == Reducer::kArgMax || reducer == Reducer::kArgMin;
   if (positional && binders.size() != 1) {
-    error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()), "its result is a position along that index");
+    error("E022", e.span, fmt::format("`{}` takes one index, not {}", e.text, binders.size()),
+          "its result is a position along that index");
     return nullptr;
   }
   if ((reducer == Reducer::kAny || reducer == Reducer::kAll) && body->kind != ValueKind::kBool) {
@@ -214,7 +219,8 @@ ExprRef Elaborator::call_fn(const lang::Fn& fn, std::vector<Argument> args, Span
 }
 
 // A view is never a copy: its read becomes the read (or reads) that it stands for.
-ExprRef Elaborator::read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise, Span span) {
+ExprRef Elaborator::read_view(const View& view, const std::vector<ExprRef>& indices, const ExprRef& otherwise,
+                              Span span) {
   ExprRef out;
   for (size_t p = view.pieces.size(); p-- > 0;) {
     const ViewPiece& piece = view.pieces[p];

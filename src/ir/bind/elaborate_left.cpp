@@ -78,7 +78,8 @@ void Elaborator::left_side(const lang::Equation& equation, Span span) {
   for (const lang::ExprRef& e : equation.lhs) {
     ExprRef bound = index(e);
     if (bound && !as_affine(bound)) {
-      error("E005", e->span.end ? e->span : span, fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
+      error("E005", e->span.end ? e->span : span,
+            fmt::format("left index `{}` is not affine in the indices", lang::print_tight(e)),
             "a left side places elements: sums of constants times indices, as in `y[n, D*g+k]`");
       bound = nullptr;
     }

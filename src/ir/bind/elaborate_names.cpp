@@ -59,7 +59,8 @@ ExprRef Elaborator::unknown_name(const lang::Expr& e) {
     return nullptr;
   }
   if (!draft_.unbound.insert(e.text).second) return nullptr;  // once an equation is enough
-  error("E004", e.span, fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly", e.text),
+  error("E004", e.span,
+        fmt::format("`{}` is used on the right but neither written nor reduced; nothing is summed implicitly", e.text),
         fmt::format("sum over it: `sum[{}](...)`, with every use of it inside the brackets; or write it on the "
                     "left",
                     e.text));
@@ -92,7 +93,8 @@ std::optional<Symbol> Elaborator::find_tensor(const lang::Expr& e) {
   for (const auto& [name, symbol] : scope_.symbols) names.push_back(name);
   const std::string near = closest(e.text, names);
   const bool dim = scope_.dims.count(e.text) > 0;
-  error("E008", e.span, dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
+  error("E008", e.span,
+        dim ? fmt::format("`{}` is a dim, not a tensor", e.text) : fmt::format("unknown tensor `{}`", e.text),
         near.empty() ? "declare it, or define it before it is read" : fmt::format("closest: `{}`", near));
   return std::nullopt;
 }
@@ -137,7 +139,8 @@ ExprRef Elaborator::read_tensor(const Symbol& symbol, std::vector<ExprRef> indic
   std::vector<ExprRef> all;
   for (const int64_t f : symbol.fixed) all.push_back(make_int(f));
   all.insert(all.end(), indices.begin(), indices.end());
-  ExprRef r = make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
+  ExprRef r =
+      make_read(symbol.tensor, binder_.program_.tensor(symbol.tensor).value, std::move(all), std::move(otherwise));
   std::const_pointer_cast<Expr>(r)->span = here(span);
   draft_.reads.push_back({r, facts_, span});
   return r;

@@ -24,7 +24,8 @@ void tighten(Linear& f) {
 
 bool too_large(const Linear& f) {
   if (f.overflow || std::abs(f.constant) > kMostCoefficient) return true;
-  return std::any_of(f.terms.begin(), f.terms.end(), [](const auto& term) { return std::abs(term.second) > kMostCoefficient; });
+  return std::any_of(f.terms.begin(), f.terms.end(),
+                     [](const auto& term) { return std::abs(term.second) > kMostCoefficient; });
 }
 
 int64_t coefficient(const Linear& f, int variable) {

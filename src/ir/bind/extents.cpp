@@ -43,7 +43,8 @@ void Binder::solve(Draft& d) {
     index.dim = program_.target_of(d.equation).dims[i];
   }
   settle_local(d);
-  d.extents_known = std::all_of(d.equation.indices.begin(), d.equation.indices.end(), [](const Index& i) { return i.extent >= 0; });
+  d.extents_known =
+      std::all_of(d.equation.indices.begin(), d.equation.indices.end(), [](const Index& i) { return i.extent >= 0; });
 }
 
 // A local takes its shape from the extents of its indices.
@@ -73,7 +74,8 @@ void Binder::solve_pending() {
       const bool open = !d.failed && !d.extents_known;
       if (!open) continue;
       const auto known = [&] {
-        return std::count_if(d.equation.indices.begin(), d.equation.indices.end(), [](const Index& i) { return i.extent >= 0; });
+        return std::count_if(d.equation.indices.begin(), d.equation.indices.end(),
+                             [](const Index& i) { return i.extent >= 0; });
       };
       const auto before = known();
       solve(d);
@@ -99,7 +101,8 @@ void Binder::check_uses(Draft& d, int index) {
     const std::string& name = d.equation.indices[static_cast<size_t>(index)].name;
     const int64_t expected = extent_of(first->symbol, first->dimension);
     if (extent != expected) {
-      error("E002", use.span, fmt::format("`{}` runs over {} and over {}", name, use_text(*first, expected), use_text(use, extent)),
+      error("E002", use.span,
+            fmt::format("`{}` runs over {} and over {}", name, use_text(*first, expected), use_text(use, extent)),
             fmt::format("swap the indices of one read; or, to read only a part, give the range: `{}<{}` "
                         "where it is bound",
                         name, std::min(extent, expected)));
@@ -108,8 +111,8 @@ void Binder::check_uses(Draft& d, int index) {
     }
     if (!dim.empty() && !first_dim.empty() && dim != first_dim) {
       warning("W002", use.span,
-              fmt::format("`{}` runs over `{}` in `{}` and over `{}` in `{}`: equal now ({}), not the same dim", name, first_dim,
-                          first->name, dim, use.name, extent),
+              fmt::format("`{}` runs over `{}` in `{}` and over `{}` in `{}`: equal now ({}), not the same dim", name,
+                          first_dim, first->name, dim, use.name, extent),
               fmt::format("swap the indices of `{}`, or declare one dim for both", use.name));
       return;
     }
@@ -123,11 +126,13 @@ void Binder::check_extents(Draft& d) {
     if (!d.given[i]) check_uses(d, static_cast<int>(i));
     if (index.extent >= 0) continue;
     const bool poisoned = std::any_of(d.bare.begin(), d.bare.end(), [&](const BareUse& u) {
-      return u.index == static_cast<int>(i) && u.symbol.tensor >= 0 && states_[static_cast<size_t>(u.symbol.tensor)].poisoned;
+      return u.index == static_cast<int>(i) && u.symbol.tensor >= 0 &&
+             states_[static_cast<size_t>(u.symbol.tensor)].poisoned;
     });
     d.failed = true;
     if (poisoned) continue;
-    const bool free = std::find(d.equation.free.begin(), d.equation.free.end(), static_cast<int>(i)) != d.equation.free.end();
+    const bool free =
+        std::find(d.equation.free.begin(), d.equation.free.end(), static_cast<int>(i)) != d.equation.free.end();
     error("E003", d.index_spans[i], fmt::format("`{}` stands alone in no read, so it has no extent", index.name),
           free ? fmt::format("give it at the end of the equation: `... for {}<EXTENT`", index.name)
                : fmt::format("give it where it is bound: `[{}<EXTENT]`", index.name));
@@ -141,8 +146,10 @@ void Binder::check_kinds(Draft& d) {
   const Tensor& t = program_.target_of(d.equation);
   if (t.kind != TensorKind::kLocal && d.equation.rhs->kind > t.value) {
     const bool real = d.equation.rhs->kind == ValueKind::kReal;
-    error("E021", d.equation.span, fmt::format("`{}` is {} but its value is {}", t.name, name_of(*t.dtype), real ? "real" : "an integer"),
-          t.value == ValueKind::kBool ? "compare it: `... != 0`" : fmt::format("round it: `{}(...)`", name_of(*t.dtype)));
+    error(
+        "E021", d.equation.span,
+        fmt::format("`{}` is {} but its value is {}", t.name, name_of(*t.dtype), real ? "real" : "an integer"),
+        t.value == ValueKind::kBool ? "compare it: `... != 0`" : fmt::format("round it: `{}(...)`", name_of(*t.dtype)));
     d.failed = true;
   }
   for (const TensorRead& r : d.reads) {  // a local of a recurrence was taken for real before it was defined

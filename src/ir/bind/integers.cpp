@@ -52,8 +52,8 @@ int Integers::variable_of(const ExprRef& e, ValueRange range, bool data) {
 int Integers::quotient(const Linear& dividend, int64_t divisor) {
   for (size_t v = 0; v < variables_.size(); ++v) {
     const Variable& known = variables_[v];
-    if (known.dividend && !dividend.overflow && known.divisor == divisor && known.dividend->constant == dividend.constant &&
-        known.dividend->terms == dividend.terms) {
+    if (known.dividend && !dividend.overflow && known.divisor == divisor &&
+        known.dividend->constant == dividend.constant && known.dividend->terms == dividend.terms) {
       return static_cast<int>(v);
     }
   }
@@ -122,14 +122,16 @@ Linear Integers::extremum(const ExprRef& e) {
   const size_t known = variables_.size();
   const int v = variable_of(e, range, !range.bounded() && depends_on_tensors(e));
   if (variables_.size() > known) {
-    for (const Linear& side : {a, b}) facts_.push_back(least ? plus(side, variable_form(v), -1) : plus(variable_form(v), side, -1));
+    for (const Linear& side : {a, b})
+      facts_.push_back(least ? plus(side, variable_form(v), -1) : plus(variable_form(v), side, -1));
   }
   return variable_form(v);
 }
 
 // Anything else is a variable of its own; what fixes its range is known, else it is data, or nothing bounds it.
 Linear Integers::atom(const ExprRef& e) {
-  const bool same_value = e->op == Op::kCast || e->op == Op::kFloor || e->op == Op::kCeil || e->op == Op::kRound || e->op == Op::kTrunc;
+  const bool same_value =
+      e->op == Op::kCast || e->op == Op::kFloor || e->op == Op::kCeil || e->op == Op::kRound || e->op == Op::kTrunc;
   if (same_value && e->kind == ValueKind::kInt && e->args[0]->kind != ValueKind::kReal) return linear(e->args[0]);
   const ValueRange range = atom_range(e);
   return variable_form(variable_of(e, range, !range.bounded() && depends_on_tensors(e)));

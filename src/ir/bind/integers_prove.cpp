@@ -92,7 +92,8 @@ std::vector<bool> Integers::reached_from(const Linear& goal, const std::vector<L
     return grew;
   };
   const auto touches = [&](const Linear& f) {
-    return std::any_of(f.terms.begin(), f.terms.end(), [&](const auto& term) { return reached[static_cast<size_t>(term.first)]; });
+    return std::any_of(f.terms.begin(), f.terms.end(),
+                       [&](const auto& term) { return reached[static_cast<size_t>(term.first)]; });
   };
   reach(goal);
   for (const Linear& form : more) reach(form);
@@ -120,8 +121,8 @@ std::vector<Linear> Integers::apart(const Linear& goal) const {
   if (unequal_.empty()) return out;
   const std::vector<bool> reached = reached_from(goal, {});
   for (const Linear& f : unequal_) {
-    const bool bears =
-        std::any_of(f.terms.begin(), f.terms.end(), [&](const auto& term) { return reached[static_cast<size_t>(term.first)]; });
+    const bool bears = std::any_of(f.terms.begin(), f.terms.end(),
+                                   [&](const auto& term) { return reached[static_cast<size_t>(term.first)]; });
     if (bears && out.size() < kMost) out.push_back(f);
   }
   return out;
@@ -162,7 +163,9 @@ Proof Integers::prove_at_least(const Linear& form, int64_t bound) {
   return search(form, bound);
 }
 
-Proof Integers::prove_at_most(const Linear& form, int64_t bound) { return prove_at_least(plus(constant_form(0), form, -1), -bound); }
+Proof Integers::prove_at_most(const Linear& form, int64_t bound) {
+  return prove_at_least(plus(constant_form(0), form, -1), -bound);
+}
 
 bool Integers::evaluate(const Linear& form, const std::vector<int64_t>& values, int64_t& out) const {
   if (form.overflow) return false;

@@ -9,7 +9,8 @@ namespace {
 ValueRange hull(ValueRange a, ValueRange b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 ValueRange product(ValueRange a, ValueRange b) {
-  const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low), scaled(a.high, b.high)};
+  const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low),
+                             scaled(a.high, b.high)};
   return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
 }
 
@@ -85,7 +86,9 @@ ValueRange Integers::reduction_range(const ExprRef& e) {
 ValueRange Integers::range(const ExprRef& e) {
   const ValueRange known = interval(linear(e));
   const auto of = [&](size_t argument) { return range(e->args[argument]); };
-  const auto both = [&](ValueRange shape) { return ValueRange{std::max(known.low, shape.low), std::min(known.high, shape.high)}; };
+  const auto both = [&](ValueRange shape) {
+    return ValueRange{std::max(known.low, shape.low), std::min(known.high, shape.high)};
+  };
   switch (e->op) {
     case Op::kAdd:
     case Op::kSub: {

@@ -45,7 +45,8 @@ Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scop
     const std::vector<std::string> names = k.names.empty() ? std::vector<std::string>{""} : k.names;
     for (const std::string& each : names) {
       if (given.insert(each).second) continue;
-      error("E022", k.span, each.empty() ? "two values without a name" : fmt::format("knob `{}` is given twice", each), "keep one");
+      error("E022", k.span, each.empty() ? "two values without a name" : fmt::format("knob `{}` is given twice", each),
+            "keep one");
     }
     const std::string name = names.size() == 1 ? names[0] : fmt::format("({})", fmt::join(names, ", "));
     out.items.emplace_back(name, bind_knob(k.value, scope));
@@ -57,7 +58,9 @@ Knobs Binder::bind_knobs(const std::vector<lang::Knob>& knobs, const Scope& scop
 std::optional<Binder::Strided> Binder::strided(const View& view) const {
   if (view.pieces.size() != 1) return std::nullopt;
   const ViewPiece& piece = view.pieces[0];
-  const auto stands_alone = [](const Affine& f) { return f.offset == 0 && f.terms.size() == 1 && f.terms[0].second == 1; };
+  const auto stands_alone = [](const Affine& f) {
+    return f.offset == 0 && f.terms.size() == 1 && f.terms[0].second == 1;
+  };
   const bool whole = std::all_of(piece.lhs.begin(), piece.lhs.end(), stands_alone);
   if (!whole || piece.rhs->op != Op::kRead || piece.rhs->has_else) return std::nullopt;
   const Tensor& tensor = program_.tensor(piece.rhs->id);
@@ -66,7 +69,8 @@ std::optional<Binder::Strided> Binder::strided(const View& view) const {
     const std::optional<Affine> at = as_affine(piece.rhs->args[d]);
     if (!at) return std::nullopt;
     out.offset += at->offset * tensor.strides[d];
-    for (size_t v = 0; v < piece.lhs.size(); ++v) out.strides[v] += at->coefficient(piece.lhs[v].terms[0].first) * tensor.strides[d];
+    for (size_t v = 0; v < piece.lhs.size(); ++v)
+      out.strides[v] += at->coefficient(piece.lhs[v].terms[0].first) * tensor.strides[d];
   }
   return out;
 }

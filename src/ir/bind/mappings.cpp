@@ -72,7 +72,8 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
   Symbol& symbol = scope.symbols[e.target];
   View& v = views_[static_cast<size_t>(symbol.view)];
   if (v.shape.size() != e.lhs.size()) {
-    error("E006", span, fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()),
+    error("E006", span,
+          fmt::format("`{}` has rank {} but {} indices on the left", e.target, v.shape.size(), e.lhs.size()),
           "one index a dimension");
     return;
   }
@@ -83,13 +84,15 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
     const Affine form = *as_affine(equation.lhs[i]);
     const Reach reach = reach_of(form, piece.indices);
     if (reach.low < 0) {
-      error("E001", span, fmt::format("index {} on the left of the view `{}` reaches {}..{}", i, e.target, reach.low, reach.high),
+      error("E001", span,
+            fmt::format("index {} on the left of the view `{}` reaches {}..{}", i, e.target, reach.low, reach.high),
             "elements are counted from 0: `v[i] = x[N-1-i]` turns an axis around");
       lost_.insert(e.target);
       return;
     }
     v.shape[i] = std::max(v.shape[i], reach.high + 1);
-    if (equation.lhs[i]->op == Op::kIndex && fresh) symbol.dims[i] = piece.indices[static_cast<size_t>(equation.lhs[i]->id)].dim;
+    if (equation.lhs[i]->op == Op::kIndex && fresh)
+      symbol.dims[i] = piece.indices[static_cast<size_t>(equation.lhs[i]->id)].dim;
     piece.lhs.push_back(form);
   }
   if (!check_size(e.target, v.shape, 1, span)) lost_.insert(e.target);
@@ -98,16 +101,17 @@ void Binder::view(const lang::Equation& e, Span span, Scope& scope) {
 
 void Binder::assume(const lang::Equation& e, Span span, Scope& scope) {
   const auto known = scope.symbols.find(e.target);
-  const bool buffer =
-      known != scope.symbols.end() && known->second.tensor >= 0 && program_.tensor(known->second.tensor).kind == TensorKind::kBuffer;
+  const bool buffer = known != scope.symbols.end() && known->second.tensor >= 0 &&
+                      program_.tensor(known->second.tensor).kind == TensorKind::kBuffer;
   if (!buffer) {
-    error("E022", span, fmt::format("`assume` speaks of a buffer; `{}` is none", e.target), "params, inputs and results cannot be assumed");
+    error("E022", span, fmt::format("`assume` speaks of a buffer; `{}` is none", e.target),
+          "params, inputs and results cannot be assumed");
     return;
   }
   if (program_.tensor(known->second.tensor).shape.size() != e.lhs.size()) {
     error("E006", span,
-          fmt::format("`{}` has rank {} but {} indices on the left", e.target, program_.tensor(known->second.tensor).shape.size(),
-                      e.lhs.size()),
+          fmt::format("`{}` has rank {} but {} indices on the left", e.target,
+                      program_.tensor(known->second.tensor).shape.size(), e.lhs.size()),
           "one index a dimension");
     return;
   }

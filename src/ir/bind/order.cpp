@@ -106,7 +106,8 @@ void Binder::check_defined(const Draft& d) {
       state.early_reads.push_back(r);
       continue;
     }
-    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name), "move its equations above this one");
+    error("E010", r.span, fmt::format("`{}` is read before it is defined", t.name),
+          "move its equations above this one");
     state.poisoned = true;
   }
 }
@@ -145,7 +146,8 @@ void Binder::order(int kernel_id) {
     Opened opened{n, {}};
     for (const int m : members[found.component()[static_cast<size_t>(n)]]) {
       done[static_cast<size_t>(m)] = true;
-      opened.needed.insert(opened.needed.end(), edges[static_cast<size_t>(m)].begin(), edges[static_cast<size_t>(m)].end());
+      opened.needed.insert(opened.needed.end(), edges[static_cast<size_t>(m)].begin(),
+                           edges[static_cast<size_t>(m)].end());
     }
     path.push_back(std::move(opened));
   };
@@ -157,7 +159,8 @@ void Binder::order(int kernel_id) {
       }
       const int first = path.back().first;
       path.pop_back();
-      place(members[found.component()[static_cast<size_t>(first)]], first, edges[static_cast<size_t>(first)], kernel_id);
+      place(members[found.component()[static_cast<size_t>(first)]], first, edges[static_cast<size_t>(first)],
+            kernel_id);
     }
   }
 }
@@ -170,7 +173,8 @@ void Binder::place(const std::vector<int>& group, int first, const std::vector<i
     for (const int other : needed) {
       if (other <= first) continue;
       error("E010", drafts_[static_cast<size_t>(first)].equation.span,
-            fmt::format("`{}` is read before it is defined", program_.target_of(drafts_[static_cast<size_t>(other)].equation).name),
+            fmt::format("`{}` is read before it is defined",
+                        program_.target_of(drafts_[static_cast<size_t>(other)].equation).name),
             "move the equation that defines it above this one");
     }
   }

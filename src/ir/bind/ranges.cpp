@@ -18,8 +18,8 @@ Integers Binder::integers(const Draft& d, const std::vector<Fact>& facts) const 
 void Binder::check_read(Draft& d, const SourceRead& read) {
   Integers known = integers(d, read.facts);
   for (size_t i = 0; i < read.indices.size(); ++i) {
-    const int64_t extent =
-        read.rank_binder >= 0 ? d.equation.indices[static_cast<size_t>(read.rank_binder)].extent : extent_of(read.symbol, i);
+    const int64_t extent = read.rank_binder >= 0 ? d.equation.indices[static_cast<size_t>(read.rank_binder)].extent
+                                                 : extent_of(read.symbol, i);
     if (extent < 0) continue;
     const Linear form = known.linear(read.indices[i]);
     Proof low = known.prove_at_least(form, 0);
@@ -29,12 +29,13 @@ void Binder::check_read(Draft& d, const SourceRead& read) {
     const ValueRange range = known.range(read.indices[i]);
     const std::string text = lang::print_tight(to_tree(program_, d.equation, read.indices[i]));
     const bool unknown = low == Proof::kUnknown || high == Proof::kUnknown;
-    std::string message = !range.bounded() ? fmt::format("nothing bounds index `{}` in dimension {} of `{}`, which has 0..{}", text, i,
-                                                         read.rank_binder >= 0 ? "the ranking" : read.name, extent - 1)
-                          : read.rank_binder >= 0
-                              ? fmt::format("rank `{}` reaches {}..{} but only 0..{} are ranked", text, range.low, range.high, extent - 1)
-                              : fmt::format("index `{}` {} {}..{} in dimension {} of `{}`, which has 0..{}", text,
-                                            unknown ? "may reach" : "reaches", range.low, range.high, i, read.name, extent - 1);
+    std::string message =
+        !range.bounded() ? fmt::format("nothing bounds index `{}` in dimension {} of `{}`, which has 0..{}", text, i,
+                                       read.rank_binder >= 0 ? "the ranking" : read.name, extent - 1)
+        : read.rank_binder >= 0
+            ? fmt::format("rank `{}` reaches {}..{} but only 0..{} are ranked", text, range.low, range.high, extent - 1)
+            : fmt::format("index `{}` {} {}..{} in dimension {} of `{}`, which has 0..{}", text,
+                          unknown ? "may reach" : "reaches", range.low, range.high, i, read.name, extent - 1);
     error("E001", read.span, std::move(message),
           "padding: `... else 0]` (`else -inf` under max); to read only a part, give the index a smaller "
           "range; or correct the offset");
@@ -49,12 +50,12 @@ void Binder::check_write(Draft& d) {
   for (size_t i = 0; i < d.equation.lhs.size(); ++i) {
     const ValueRange range = known.interval(known.linear(d.equation.lhs[i]));
     if (t.shape[i] < 0 || (range.low >= 0 && range.high < t.shape[i])) continue;
-    error(
-        "E001", d.equation.span,
-        fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}",
-                    lang::print_tight(to_tree(program_, d.equation, d.equation.lhs[i])), range.low, range.high, i, t.name, t.shape[i] - 1),
-        "the index takes its extent from what it reads; to write only a part, give it a range: `... for "
-        "n<4`");
+    error("E001", d.equation.span,
+          fmt::format("`{}` writes {}..{} in dimension {} of `{}`, which has 0..{}",
+                      lang::print_tight(to_tree(program_, d.equation, d.equation.lhs[i])), range.low, range.high, i,
+                      t.name, t.shape[i] - 1),
+          "the index takes its extent from what it reads; to write only a part, give it a range: `... for "
+          "n<4`");
     d.failed = true;
     return;
   }

@@ -80,7 +80,8 @@ bool Binder::try_step(const std::vector<int>& members, const std::string& name) 
 void Binder::report_cycle(const Draft& first) {
   if (early_read_) {
     const std::string& read = program_.tensor(early_read_->read->id).name;
-    error("E010", early_read_->span, fmt::format("`{}` is read at the step of its own equation, which stands below this one", read),
+    error("E010", early_read_->span,
+          fmt::format("`{}` is read at the step of its own equation, which stands below this one", read),
           fmt::format("equations of one step run in text order: move that of `{}` above this one", read));
     return;
   }

@@ -63,7 +63,8 @@ std::optional<std::vector<int64_t>> corner(const Tensor& t, const Tensor& base) 
   if (t.strides != base.strides) return std::nullopt;
   std::vector<size_t> outermost(base.shape.size());
   for (size_t d = 0; d < outermost.size(); ++d) outermost[d] = d;
-  std::stable_sort(outermost.begin(), outermost.end(), [&](size_t a, size_t b) { return base.strides[a] > base.strides[b]; });
+  std::stable_sort(outermost.begin(), outermost.end(),
+                   [&](size_t a, size_t b) { return base.strides[a] > base.strides[b]; });
   std::vector<int64_t> at(base.shape.size(), 0);
   int64_t rest = t.same_offset;
   for (const size_t d : outermost) {
@@ -99,7 +100,8 @@ class Storage {
     for (const Write& a : writes_) {
       for (const Write& b : writes_) {
         const bool during = b.step >= a.step && b.step <= last_use_.at(a.tensor);
-        if (a.tensor != b.tensor && during && meet(a.box, b.box) && !copies(b, a.tensor)) return std::pair(a.tensor, b.tensor);
+        if (a.tensor != b.tensor && during && meet(a.box, b.box) && !copies(b, a.tensor))
+          return std::pair(a.tensor, b.tensor);
       }
     }
     return std::nullopt;
@@ -109,10 +111,12 @@ class Storage {
   void visit(const Item& item, int step) {
     if (item.equation >= 0) visit(program_.equation(item.equation), step);
     if (item.kernel >= 0) {
-      for (const int e : program_.kernels[static_cast<size_t>(item.kernel)].equations) visit(program_.equation(e), step);
+      for (const int e : program_.kernels[static_cast<size_t>(item.kernel)].equations)
+        visit(program_.equation(e), step);
     }
     if (item.opaque < 0) return;
-    for (const auto& [keyword, argument] : program_.opaques[static_cast<size_t>(item.opaque)].arguments) read(argument, step);
+    for (const auto& [keyword, argument] : program_.opaques[static_cast<size_t>(item.opaque)].arguments)
+      read(argument, step);
   }
 
   void visit(const Equation& e, int step) {
@@ -166,7 +170,8 @@ class Storage {
 
 void Binder::check_strides(const Tensor& t, Span span) {
   if (std::any_of(t.strides.begin(), t.strides.end(), [](int64_t s) { return s < 0; })) {
-    error("E022", span, fmt::format("`{}` has a negative stride: {}", t.name, fmt::join(t.strides, ", ")), "a stride is 0 or more");
+    error("E022", span, fmt::format("`{}` has a negative stride: {}", t.name, fmt::join(t.strides, ", ")),
+          "a stride is 0 or more");
     return;
   }
   std::vector<int64_t> reach = {1};
@@ -175,7 +180,8 @@ void Binder::check_strides(const Tensor& t, Span span) {
     if (__builtin_mul_overflow(t.shape[d], t.strides[d], &most)) most = std::numeric_limits<int64_t>::max();
     reach.push_back(most);
   }
-  if (!check_size(t.name, {*std::max_element(reach.begin(), reach.end()), static_cast<int64_t>(reach.size())}, size_of(*t.dtype), span))
+  if (!check_size(t.name, {*std::max_element(reach.begin(), reach.end()), static_cast<int64_t>(reach.size())},
+                  size_of(*t.dtype), span))
     return;
   if (t.kind != TensorKind::kOutput && t.kind != TensorKind::kTensor) return;
   const Placement found = placement(t);
@@ -196,9 +202,10 @@ void Binder::check_sharing() {
     if (!found) continue;
     const Tensor &kept = program_.tensor(found->first), &writer = program_.tensor(found->second);
     error("E022", (writer.same >= 0 ? writer : kept).span,
-          fmt::format("`{}` and `{}` share storage, and `{}` is written while `{}` is still needed", kept.name, writer.name, writer.name,
-                      kept.name),
-          fmt::format("read `{}` for the last time before the kernel that writes `{}`, or leave `same` out", kept.name, writer.name));
+          fmt::format("`{}` and `{}` share storage, and `{}` is written while `{}` is still needed", kept.name,
+                      writer.name, writer.name, kept.name),
+          fmt::format("read `{}` for the last time before the kernel that writes `{}`, or leave `same` out", kept.name,
+                      writer.name));
   }
 }
 

@@ -14,7 +14,8 @@ bool is_source_name(std::string_view name) {
     const size_t end = std::min(name.find('/'), name.size());
     const std::string_view part = name.substr(0, end);
     const bool plain = std::all_of(part.begin(), part.end(), [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || kOthers.find(c) != std::string_view::npos;
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             kOthers.find(c) != std::string_view::npos;
     });
     if (!plain || part.empty() || part == "." || part == "..") return false;
     if (end == name.size()) return true;
@@ -23,14 +24,16 @@ bool is_source_name(std::string_view name) {
 }
 
 const Source* Program::find_source(std::string_view source_name) const {
-  const auto found = std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.name == source_name; });
+  const auto found =
+      std::find_if(sources.begin(), sources.end(), [&](const Source& s) { return s.name == source_name; });
   return found == sources.end() ? nullptr : &*found;
 }
 
 void Binder::source(const lang::Source& s, Span span) {
   if (!is_source_name(s.name)) {
     error("E022", span, fmt::format("`{}` names no source", s.name),
-          "letters, digits and `_-+.`, with `.cu` at its end, as a path below the program's folder: `\"k.cu\"`, `\"kernels/k.cu\"`");
+          "letters, digits and `_-+.`, with `.cu` at its end, as a path below the program's folder: `\"k.cu\"`, "
+          "`\"kernels/k.cu\"`");
   } else if (s.text.size() > lang::kMostSourceBytes) {
     error("E022", span, fmt::format("source `{}` has {} bytes", s.name, s.text.size()), "a source has at most 1 MiB");
   } else if (program_.find_source(s.name)) {
@@ -47,7 +50,8 @@ void Binder::check_sources() {
       return named && named->kind == KnobValue::Kind::kString && named->text == s.name;
     });
     if (!used)
-      warning("W020", s.span, fmt::format("no kernel takes the source `{}`", s.name), "remove it, or name it: `by cuda(\"...\", ...)`");
+      warning("W020", s.span, fmt::format("no kernel takes the source `{}`", s.name),
+              "remove it, or name it: `by cuda(\"...\", ...)`");
   }
 }
 

@@ -16,7 +16,8 @@ struct Distribution {
   std::string_view name;
   size_t arguments;
 };
-constexpr Distribution kDistributions[] = {{"bernoulli", 1}, {"uniform", 2}, {"normal", 2}, {"randint", 2}, {"exponential", 1}};
+constexpr Distribution kDistributions[] = {
+    {"bernoulli", 1}, {"uniform", 2}, {"normal", 2}, {"randint", 2}, {"exponential", 1}};
 
 bool fits(const Tensor& part, const Tensor& base, const std::vector<int64_t>& at) {
   int64_t last = part.same_offset;
@@ -75,9 +76,11 @@ void Binder::declare_layout(const lang::Decl& d, Tensor& t, Span span, const Sco
   }
   if (!d.strides.empty()) {
     if (d.strides.size() != rank) {
-      error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()), "one stride a dimension");
+      error("E022", span, fmt::format("`{}` has {} dimensions but {} strides", d.name, rank, d.strides.size()),
+            "one stride a dimension");
     }
-    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i) t.strides[i] = value_of(d.strides[i], scope).value_or(1);
+    for (size_t i = 0; i < std::min(rank, d.strides.size()); ++i)
+      t.strides[i] = value_of(d.strides[i], scope).value_or(1);
     check_strides(t, span);
   }
 }
@@ -99,7 +102,8 @@ void Binder::declare_shared(const lang::Decl& d, Tensor& t, Span span, const Sco
   }
   if (!at.empty() && base.strides.size() == t.shape.size()) t.strides = base.strides;
   if (t.dtype != base.dtype) {
-    error("E022", span, fmt::format("`{}` and `{}` share storage but not a dtype", d.name, d.same), "storage has one dtype");
+    error("E022", span, fmt::format("`{}` and `{}` share storage but not a dtype", d.name, d.same),
+          "storage has one dtype");
   } else if (!fits(t, base, at)) {
     error("E022", span, fmt::format("`{}` does not lie inside `{}`", d.name, d.same),
           fmt::format("`{}` has the shape {}", d.same, fmt::join(base.shape, "x")));
@@ -113,7 +117,8 @@ void Binder::declare_shared(const lang::Decl& d, Tensor& t, Span span, const Sco
 void Binder::declare_draw(const lang::Decl& d, Tensor& t, Span span, const Scope& scope) {
   const bool drawn = d.kind == lang::DeclKind::kRandom;
   if (drawn != !d.distribution.empty()) {
-    error("E022", span, drawn ? fmt::format("`random {}` has no distribution", d.name) : fmt::format("`{}` is not drawn", d.name),
+    error("E022", span,
+          drawn ? fmt::format("`random {}` has no distribution", d.name) : fmt::format("`{}` is not drawn", d.name),
           "`random keep : bool[M] from bernoulli(0.9)`");
     return;
   }
@@ -131,14 +136,18 @@ void Binder::declare_draw(const lang::Decl& d, Tensor& t, Span span, const Scope
   if (drawn && known) check_draw(t, span);
   if (!drawn || known) return;
   std::string all;
-  for (const Distribution& k : kDistributions) all += fmt::format("{}`{}` of {}", all.empty() ? "" : ", ", k.name, k.arguments);
-  error("E022", span, fmt::format("no distribution `{}` of {} arguments", d.distribution, d.distribution_args.size()), all);
+  for (const Distribution& k : kDistributions)
+    all += fmt::format("{}`{}` of {}", all.empty() ? "" : ", ", k.name, k.arguments);
+  error("E022", span, fmt::format("no distribution `{}` of {} arguments", d.distribution, d.distribution_args.size()),
+        all);
 }
 
 // What PyTorch would refuse to draw.
 void Binder::check_draw(const Tensor& t, Span span) {
   const std::vector<double>& a = t.distribution_args;
-  const auto refuse = [&](std::string what, std::string hint) { error("E022", span, std::move(what), std::move(hint)); };
+  const auto refuse = [&](std::string what, std::string hint) {
+    error("E022", span, std::move(what), std::move(hint));
+  };
   const bool whole = t.distribution == "bernoulli" || t.distribution == "randint";
   if (!whole && t.value != ValueKind::kReal) {
     return refuse(fmt::format("`{}` is {} but `{}` draws reals", t.name, name_of(*t.dtype), t.distribution),
@@ -156,7 +165,8 @@ void Binder::check_draw(const Tensor& t, Span span) {
   if (t.distribution == "exponential" && !(a[0] > 0)) return refuse(given + " has no such rate", "a rate is above 0");
 }
 
-// A buffer, which several instances may own under one path, gets one new value, and none where its contents are assumed.
+// A buffer, which several instances may own under one path, gets one new value, and none where its contents are
+// assumed.
 void Binder::check_updates() {
   const auto storage = [&](int buffer) {
     const Tensor& t = program_.tensor(buffer);
@@ -167,13 +177,16 @@ void Binder::check_updates() {
     if (t.into < 0) continue;
     const auto [first, fresh] = updates.emplace(storage(t.into), &t);
     if (fresh) continue;
-    error("E022", t.span, fmt::format("`{}` and `{}` both become the new value of `{}`", first->second->name, t.name, first->first),
+    error("E022", t.span,
+          fmt::format("`{}` and `{}` both become the new value of `{}`", first->second->name, t.name, first->first),
           "a buffer is stored once, when the program ends");
   }
   for (const Equation& e : program_.assumptions) {
     const auto update = updates.find(storage(e.target));
     if (update == updates.end()) continue;
-    error("E022", e.span, fmt::format("`assume` speaks of `{}`, which `{}` replaces", program_.tensor(e.target).name, update->second->name),
+    error("E022", e.span,
+          fmt::format("`assume` speaks of `{}`, which `{}` replaces", program_.tensor(e.target).name,
+                      update->second->name),
           "only a buffer that nothing writes can be assumed");
   }
 }

@@ -49,7 +49,8 @@ std::optional<int64_t> value_at(const ExprRef& e, const std::vector<int64_t>& in
   const auto of = [&](size_t argument) { return value_at(e->args[argument], indices); };
   if (e->op == Op::kInt || e->op == Op::kBool) return e->integer;
   if (e->op == Op::kIndex) return indices[static_cast<size_t>(e->id)];
-  if (e->kind == ValueKind::kReal || e->op == Op::kRead || e->op == Op::kReduce || e->op == Op::kRank || e->args.empty()) {
+  if (e->kind == ValueKind::kReal || e->op == Op::kRead || e->op == Op::kReduce || e->op == Op::kRank ||
+      e->args.empty()) {
     return std::nullopt;
   }
   const auto a = of(0);

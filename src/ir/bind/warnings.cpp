@@ -8,7 +8,9 @@
 namespace solstice::ir {
 namespace {
 
-bool is_zero(const ExprRef& e) { return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0); }
+bool is_zero(const ExprRef& e) {
+  return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0);
+}
 
 bool is_padded(const Expr& e) { return e.op == Op::kRead && e.has_else && is_zero(e.args.back()); }
 
@@ -126,8 +128,10 @@ bool bounded_above(const ExprRef& e) {
     case Op::kAdd:
       return bounded_above(e->args[0]) && bounded_above(e->args[1]);
     case Op::kMul:
-      return e->args[0]->op == Op::kInt || e->args[0]->op == Op::kReal || e->args[1]->op == Op::kReal || e->args[1]->op == Op::kInt ? true
-                                                                                                                                    : false;
+      return e->args[0]->op == Op::kInt || e->args[0]->op == Op::kReal || e->args[1]->op == Op::kReal ||
+                     e->args[1]->op == Op::kInt
+                 ? true
+                 : false;
     case Op::kMin:
       return bounded_above(e->args[0]) || bounded_above(e->args[1]);
     case Op::kMax:
@@ -178,7 +182,8 @@ void Binder::warn(const Draft& d) {
     }
     if (e.args[0]->op == Op::kExp && !is_bounded(is_bounded, e.args[0]->args[0], 0)) {
       warning("W017", e.args[0]->span.end ? e.args[0]->span : e.span,
-              fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7", to_text(program_, d.equation, e.args[0])),
+              fmt::format("the argument of `{}` is not bounded above; f32 overflows at 88.7",
+                          to_text(program_, d.equation, e.args[0])),
               "subtract the maximum over the reduced index: `exp(s - max[j](s))`; or use `logsumexp`");
     }
   });

@@ -39,7 +39,8 @@ std::vector<size_t> beyond_errors(const std::vector<double>& problem, const std:
 
 }  // namespace
 
-Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly, const Terms& terms) {
+Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly,
+                  const Terms& terms) {
   Compared out;
   std::vector<size_t> suspicious;
   for (size_t i = 0; i < problem.size(); ++i) {

@@ -1,4 +1,5 @@
-// Results of two programs, element by element, within 1e-9 of the sum of the problem's absolute terms; integers exactly.
+// Results of two programs, element by element, within 1e-9 of the sum of the problem's absolute terms; integers
+// exactly.
 #pragma once
 
 #include <functional>
@@ -27,8 +28,9 @@ struct Compared {
   size_t unasked = 0;             // elements that differ where the problem asks for nothing
 };
 
-// `terms` are asked only where values differ by more than 1e-9 of themselves: what cancels is rare. What the terms of all
-// equations excuse must be no more than a few times what errors of this size do.
-Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly, const Terms& terms);
+// `terms` are asked only where values differ by more than 1e-9 of themselves: what cancels is rare. What the terms of
+// all equations excuse must be no more than a few times what errors of this size do.
+Compared compared(const std::vector<double>& problem, const std::vector<double>& candidate, bool exactly,
+                  const Terms& terms);
 
 }  // namespace solstice::ir

@@ -11,9 +11,12 @@ namespace solstice::ir {
 Program cone(const Program& program, const std::string& wanted, const std::set<std::string>& given) {
   Program out = program;
   for (Tensor& tensor : out.tensors) {
-    const bool defined = tensor.kind == TensorKind::kOutput || tensor.kind == TensorKind::kTensor || tensor.kind == TensorKind::kLocal;
+    const bool defined =
+        tensor.kind == TensorKind::kOutput || tensor.kind == TensorKind::kTensor || tensor.kind == TensorKind::kLocal;
     if (!defined) continue;
-    tensor.kind = tensor.name == wanted ? TensorKind::kOutput : given.count(tensor.name) ? TensorKind::kInput : TensorKind::kLocal;
+    tensor.kind = tensor.name == wanted      ? TensorKind::kOutput
+                  : given.count(tensor.name) ? TensorKind::kInput
+                                             : TensorKind::kLocal;
     tensor.into = tensor.same = -1;
     // Storage rounds nothing (docs/language.md, section 8): what is given here need not be of the format.
     if (tensor.kind == TensorKind::kInput && tensor.value == ValueKind::kReal) tensor.dtype.reset();

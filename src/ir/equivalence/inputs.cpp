@@ -16,9 +16,9 @@ namespace {
 constexpr int kPlain = 6;
 constexpr int64_t kLongRow = 32;
 constexpr int kRescaled = 4;
-constexpr std::array<std::string_view, 12> kFamilies = {"normal",       "small integers", "tiny",           "large",
-                                                        "negative",     "positive",       "normal * 1000",  "normal * 1e-6",
-                                                        "normal * 1e6", "normal + 3",     "below literals", "beyond literals"};
+constexpr std::array<std::string_view, 12> kFamilies = {
+    "normal",        "small integers", "tiny",         "large",      "negative",       "positive",
+    "normal * 1000", "normal * 1e-6",  "normal * 1e6", "normal + 3", "below literals", "beyond literals"};
 constexpr int kBelow = kPlain + kRescaled, kBeyond = kBelow + 1;
 constexpr double kLeastLiteral = 8, kMostLiteral = 1e12;
 
@@ -39,7 +39,8 @@ uint64_t key_of(std::string_view name) {
 // Close to a normal distribution: the sum of three uniform values, of variance 1.
 double normal_of(uint64_t hash) {
   constexpr uint64_t kMask = (1u << 21) - 1;
-  const auto sum = static_cast<double>(static_cast<int64_t>((hash & kMask) + (hash >> 21 & kMask) + (hash >> 42 & kMask)));
+  const auto sum =
+      static_cast<double>(static_cast<int64_t>((hash & kMask) + (hash >> 21 & kMask) + (hash >> 42 & kMask)));
   return (sum - 1.5 * kMask) * (2.0 / kMask);
 }
 
@@ -71,8 +72,9 @@ bool is_row_major(const Tensor& t) {
 }
 
 bool is_result(const Program& program, int tensor) {
-  return std::any_of(program.opaques.begin(), program.opaques.end(),
-                     [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), tensor) != o.results.end(); });
+  return std::any_of(program.opaques.begin(), program.opaques.end(), [&](const Opaque& o) {
+    return std::find(o.results.begin(), o.results.end(), tensor) != o.results.end();
+  });
 }
 
 }  // namespace
@@ -94,14 +96,19 @@ int64_t InputFunctions::Shared::place(int64_t position) const {
 }
 
 InputFunctions::InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers)
-    : family_(family), integers_(integers), beyond_(4 * uses.largest_literal()), places_(uses.places()), rules_(program.tensors.size()) {
+    : family_(family),
+      integers_(integers),
+      beyond_(4 * uses.largest_literal()),
+      places_(uses.places()),
+      rules_(program.tensors.size()) {
   bool negative = true;
   for (size_t i = 0; i < rules_.size(); ++i) {
     const Tensor& t = program.tensors[i];
     Rule& rule = rules_[i];
     rule.given = (t.is_interface() && t.kind != TensorKind::kOutput) || is_result(program, static_cast<int>(i));
     if (!rule.given) continue;
-    if (t.same >= 0 && is_row_major(program.tensor(t.same))) rule.shared = Shared{t.same, t.same_offset, t.shape, t.strides};
+    if (t.same >= 0 && is_row_major(program.tensor(t.same)))
+      rule.shared = Shared{t.same, t.same_offset, t.shape, t.strides};
     // By name, so that two programs with one interface get the same values.
     rule.key = mixed(key_of(t.name) + mixed(seed * 64 + static_cast<uint64_t>(family)));
     rule.kind = t.value;
@@ -111,7 +118,8 @@ InputFunctions::InputFunctions(const Program& program, const Uses& uses, int fam
     for (size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d]) {
       if (t.shape[d] >= kLongRow) rule.rows.push_back({stride, t.shape[d], use.extremal.count(d) > 0});
     }
-    if (t.value == ValueKind::kReal) rule.stored = t.dtype, negative = !negative, rule.negative = negative || family == kBelow;
+    if (t.value == ValueKind::kReal)
+      rule.stored = t.dtype, negative = !negative, rule.negative = negative || family == kBelow;
     if (t.value != ValueKind::kInt) continue;
     rule.below = use.below < 0 ? 4 : std::max<int64_t>(1, use.below);
     const IntegerRange fits = integer_range(t.dtype.value_or(DType::kI64));
@@ -119,13 +127,17 @@ InputFunctions::InputFunctions(const Program& program, const Uses& uses, int fam
   }
 }
 
-// Duplicates and gaps come by themselves; the first and the last are made frequent. Masks are random, or empty, or full.
+// Duplicates and gaps come by themselves; the first and the last are made frequent. Masks are random, or empty, or
+// full.
 double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
   if (rule.kind == ValueKind::kBool && (family_ == 4 || family_ == 5)) return family_ - 4;
   const uint64_t choice = hash >> 32;
-  if (rule.kind == ValueKind::kInt && integers_ == Integers::kAnySize && family_ == kFamilyOfAnySize) return any_integer(rule, choice);
-  if (rule.kind == ValueKind::kInt && integers_ != Integers::kInRange && family_ >= 2 && family_ <= 4) return wide_integer(rule, choice);
-  if (family_ % 2 == 1 && !rule.special.empty() && choice % 4 == 0) return rule.special[(choice >> 2) % rule.special.size()];
+  if (rule.kind == ValueKind::kInt && integers_ == Integers::kAnySize && family_ == kFamilyOfAnySize)
+    return any_integer(rule, choice);
+  if (rule.kind == ValueKind::kInt && integers_ != Integers::kInRange && family_ >= 2 && family_ <= 4)
+    return wide_integer(rule, choice);
+  if (family_ % 2 == 1 && !rule.special.empty() && choice % 4 == 0)
+    return rule.special[(choice >> 2) % rule.special.size()];
   if (choice % 16 == 1) return 0;
   if (choice % 16 == 2) return static_cast<double>(rule.below - 1);
   return static_cast<double>((hash & 0xffffffffu) % static_cast<uint64_t>(rule.below));
@@ -150,7 +162,8 @@ double InputFunctions::wide_integer(const Rule& rule, uint64_t choice) const {
   return std::clamp(std::trunc(out), rule.least, rule.most);
 }
 
-// Larger at both ends of long rows, and in every second row at one place more, so that an extremum that misses them is found.
+// Larger at both ends of long rows, and in every second row at one place more, so that an extremum that misses them is
+// found.
 double InputFunctions::at_ends(const Rule& rule, int64_t at, double v) const {
   double factor = 1;
   for (const auto& [stride, extent, extremal] : rule.rows) {
@@ -222,7 +235,8 @@ void hold_assumptions(const Program& program, TensorValues& values) {
   forms.kernels.clear();
   forms.opaques.clear();
   forms.items.clear();
-  for (Tensor& t : forms.tensors) t.kind = t.is_interface() && t.kind != TensorKind::kOutput ? t.kind : TensorKind::kLocal;
+  for (Tensor& t : forms.tensors)
+    t.kind = t.is_interface() && t.kind != TensorKind::kOutput ? t.kind : TensorKind::kLocal;
   for (const Equation& e : program.assumptions) {
     Tensor& buffer = forms.tensors[static_cast<size_t>(e.target)];
     if (buffer.kind != TensorKind::kBuffer || !describes_whole(program, e)) continue;

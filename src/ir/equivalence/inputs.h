@@ -1,5 +1,5 @@
-// Inputs as functions of a tensor's name, the element, a family of values and a seed: the same values whether they fill an
-// array or are computed where they are read.
+// Inputs as functions of a tensor's name, the element, a family of values and a seed: the same values whether they fill
+// an array or are computed where they are read.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,8 @@ namespace solstice::ir {
 
 // Families after input_families(): other scales, for branches that the plain ones never take.
 int rescaled_families();
-// And those whose values lie beyond every literal that decides something, where there are any that plain ones do not reach.
+// And those whose values lie beyond every literal that decides something, where there are any that plain ones do not
+// reach.
 std::vector<int> families_beyond(const Uses& uses);
 
 class InputFunctions {
@@ -24,8 +25,10 @@ class InputFunctions {
   // Integers that keep gathers in range; in some families negative ones and larger ones; in one of those of any size.
   enum class Integers { kInRange, kWide, kAnySize };
   static constexpr int kFamilyOfAnySize = 3;
-  InputFunctions(const Program& program, int family, uint64_t seed) : InputFunctions(program, Uses(program), family, seed) {}
-  InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers = Integers::kInRange);
+  InputFunctions(const Program& program, int family, uint64_t seed)
+      : InputFunctions(program, Uses(program), family, seed) {}
+  InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed,
+                 Integers integers = Integers::kInRange);
 
   // Params, buffers, inputs, draws and results of opaque operations.
   bool is_input(int tensor) const { return rules_[static_cast<size_t>(tensor)].given; }

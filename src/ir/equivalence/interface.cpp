@@ -16,15 +16,18 @@ namespace {
 std::string name_at(const Program& p, int tensor) { return tensor < 0 ? "" : p.tensor(tensor).name; }
 
 // What a declaration of the interface says otherwise than the problem's, "" if nothing.
-std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate, const Tensor& other) {
+std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate,
+                                   const Tensor& other) {
   if (other.kind != t.kind) return "another kind";
   if (other.dtype != t.dtype) return "another dtype";
   if (other.shape != t.shape) return "another shape";
   if (other.strides != t.strides) return "other strides";
   if (other.path != t.path) return "another module path";
   if (name_at(problem, t.into) != name_at(candidate, other.into)) return "another buffer to update";
-  if (name_at(problem, t.same) != name_at(candidate, other.same) || t.same_offset != other.same_offset) return "another tensor's storage";
-  if (other.distribution != t.distribution || other.distribution_args != t.distribution_args) return "another distribution";
+  if (name_at(problem, t.same) != name_at(candidate, other.same) || t.same_offset != other.same_offset)
+    return "another tensor's storage";
+  if (other.distribution != t.distribution || other.distribution_args != t.distribution_args)
+    return "another distribution";
   return "";
 }
 
@@ -34,7 +37,8 @@ bool is_needed(const Program& p, int tensor) {
   return p.tensor(tensor).kind == TensorKind::kOutput || p.tensor(tensor).into >= 0 ||
          std::any_of(p.equations.begin(), p.equations.end(), [&](const Equation& e) { return reads(e.rhs, tensor); }) ||
          std::any_of(p.opaques.begin(), p.opaques.end(), [&](const Opaque& o) {
-           return std::any_of(o.arguments.begin(), o.arguments.end(), [&](const auto& a) { return a.second && reads(a.second, tensor); });
+           return std::any_of(o.arguments.begin(), o.arguments.end(),
+                              [&](const auto& a) { return a.second && reads(a.second, tensor); });
          });
 }
 
@@ -70,12 +74,14 @@ std::string tensors_difference(const Program& problem, const Program& candidate)
   }
   for (const Tensor& t : candidate.tensors) {
     const int id = problem.find_tensor(t.name);
-    if (is_asked(t) && (id < 0 || !is_asked(problem.tensor(id)))) return fmt::format("the problem has no `{}` in its interface", t.name);
+    if (is_asked(t) && (id < 0 || !is_asked(problem.tensor(id))))
+      return fmt::format("the problem has no `{}` in its interface", t.name);
   }
   return order_difference(problem, candidate);
 }
 
-// Stored as the problem stores it, at least as wide where the problem leaves that open: what the operation does may depend on it.
+// Stored as the problem stores it, at least as wide where the problem leaves that open: what the operation does may
+// depend on it.
 bool same_storage(const Program& a, int x, const Program& b, int y) {
   const Tensor &t = a.tensor(x), &u = b.tensor(y);
   if (t.shape != u.shape) return false;
@@ -85,9 +91,11 @@ bool same_storage(const Program& a, int x, const Program& b, int y) {
 
 bool same_argument(const Program& a, const ExprRef& x, const Program& b, const ExprRef& y) {
   if (!x || !y) return !x && !y;
-  if (x->op != y->op || x->args.size() != y->args.size() || x->integer != y->integer || x->real != y->real) return false;
+  if (x->op != y->op || x->args.size() != y->args.size() || x->integer != y->integer || x->real != y->real)
+    return false;
   if (x->dtype != y->dtype) return false;
-  if (x->op == Op::kRead && (a.tensor(x->id).name != b.tensor(y->id).name || !same_storage(a, x->id, b, y->id))) return false;
+  if (x->op == Op::kRead && (a.tensor(x->id).name != b.tensor(y->id).name || !same_storage(a, x->id, b, y->id)))
+    return false;
   for (size_t i = 0; i < x->args.size(); ++i) {
     if (!same_argument(a, x->args[i], b, y->args[i])) return false;
   }
@@ -95,10 +103,13 @@ bool same_argument(const Program& a, const ExprRef& x, const Program& b, const E
 }
 
 bool same_opaque(const Program& a, const Opaque& x, const Program& b, const Opaque& y) {
-  if (x.op != y.op || x.strings != y.strings || x.arguments.size() != y.arguments.size() || x.results.size() != y.results.size())
+  if (x.op != y.op || x.strings != y.strings || x.arguments.size() != y.arguments.size() ||
+      x.results.size() != y.results.size())
     return false;
   for (size_t i = 0; i < x.arguments.size(); ++i) {
-    if (x.arguments[i].first != y.arguments[i].first || !same_argument(a, x.arguments[i].second, b, y.arguments[i].second)) return false;
+    if (x.arguments[i].first != y.arguments[i].first ||
+        !same_argument(a, x.arguments[i].second, b, y.arguments[i].second))
+      return false;
   }
   for (size_t i = 0; i < x.results.size(); ++i) {
     const Tensor &t = a.tensor(x.results[i]), &u = b.tensor(y.results[i]);

@@ -45,8 +45,8 @@ bool comes_of(double literal, double v) {
   for (const double near : {v - 1, v, v + 1}) {
     if (literal == near) return true;
   }
-  return close(literal, 1 / v) || close(literal, std::sqrt(v)) || close(literal, 1 / std::sqrt(v)) || close(literal, v / 2) ||
-         close(literal, 1 / (v - 1));
+  return close(literal, 1 / v) || close(literal, std::sqrt(v)) || close(literal, 1 / std::sqrt(v)) ||
+         close(literal, v / 2) || close(literal, 1 / (v - 1));
 }
 
 // The dim, or the product of dims, that gives the literal.
@@ -56,7 +56,8 @@ std::string source_of(double literal, const DimValues& real, const DimValues& sh
     const auto v = static_cast<double>(real[i].second);
     if (comes_of(literal, v)) return real[i].first;
     for (size_t j = 0; j < real.size(); ++j) {
-      if (j != i && comes_of(literal, v * static_cast<double>(real[j].second))) return real[i].first + "*" + real[j].first;
+      if (j != i && comes_of(literal, v * static_cast<double>(real[j].second)))
+        return real[i].first + "*" + real[j].first;
     }
   }
   return "";
@@ -66,15 +67,16 @@ std::string value_text(const std::string& dims, const DimValues& values) {
   std::string out;
   for (const auto& [name, value] : values) {
     const std::string padded = "*" + dims + "*";
-    if (padded.find("*" + name + "*") != std::string::npos) out += fmt::format("{}{}={}", out.empty() ? "" : ", ", name, value);
+    if (padded.find("*" + name + "*") != std::string::npos)
+      out += fmt::format("{}{}={}", out.empty() ? "" : ", ", name, value);
   }
   return out;
 }
 
 }  // namespace
 
-std::optional<Diagnostic> dim_like_literal(const lang::Program& problem, const lang::Program& candidate, const DimValues& real,
-                                           const DimValues& shrunken) {
+std::optional<Diagnostic> dim_like_literal(const lang::Program& problem, const lang::Program& candidate,
+                                           const DimValues& real, const DimValues& shrunken) {
   Literals a, b;
   a.visit(problem.items);
   b.visit(candidate.items);

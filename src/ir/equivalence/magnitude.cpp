@@ -109,7 +109,8 @@ class Magnitudes {
   // Whether elements that errors let win a maximum are worth looking for: it triples what is computed.
   bool coarse() const { return tolerance_ > 1e-5; }
 
-  // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is not.
+  // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is
+  // not.
   ExprRef of_candidate(const ExprRef& x, const ExprRef& e) {
     const ExprRef terms = of(x), is_result = make(Op::kEq, {x, e});
     if (!coarse()) return make(Op::kSelect, {is_result, terms, make_real(0)});
@@ -251,10 +252,13 @@ Program with_magnitudes(const Program& program, bool carried, double tolerance) 
 
 Terms terms_of(const Program& problem, const std::string& tensor, ValuesOf values) {
   const auto magnitudes = [&problem, values, name = magnitude_name(tensor)](bool carried) -> TermsOf {
-    return [=, &problem](const std::vector<size_t>& places) { return values(with_magnitudes(problem, carried), name, places); };
+    return [=, &problem](const std::vector<size_t>& places) {
+      return values(with_magnitudes(problem, carried), name, places);
+    };
   };
   const auto errors = [&problem, values, tensor](int seed) -> TermsOf {
-    return [=, &problem](const std::vector<size_t>& places) { return values(with_errors(problem, seed), tensor, places); };
+    return
+        [=, &problem](const std::vector<size_t>& places) { return values(with_errors(problem, seed), tensor, places); };
   };
   return {magnitudes(true), magnitudes(false), errors};
 }

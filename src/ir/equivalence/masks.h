@@ -12,8 +12,8 @@ namespace solstice::ir {
 // With a large number in place of every infinity that is written.
 Program with_finite_masks(const Program& program);
 
-// Of results, the places where the problem's infinity is one that is written; of intermediates all count as different. `masked`:
-// those places of the problem with finite masks, empty where they are not known.
+// Of results, the places where the problem's infinity is one that is written; of intermediates all count as different.
+// `masked`: those places of the problem with finite masks, empty where they are not known.
 void add_infinities(Compared& found, Tested tested, const TermsOf& masked);
 
 }  // namespace solstice::ir

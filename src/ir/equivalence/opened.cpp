@@ -15,7 +15,8 @@ class Opener {
  public:
   Opener(const Side& a, const Side& b) : a_(a), b_(b) {}
 
-  // For what one side alone reads, the last in the problem first: a later cut of the other side that it is below of, else itself.
+  // For what one side alone reads, the last in the problem first: a later cut of the other side that it is below of,
+  // else itself.
   bool open_one(int target, int other, Opened& out) const {
     const Reads x = a_.reads_below(target, out.a), y = b_.reads_below(other, out.b);
     std::multimap<int, std::string, std::greater<>> single;  // by place
@@ -61,7 +62,8 @@ class Opener {
 Opened read_by_one(const Side& a, int target, const Side& b, int other, std::chrono::steady_clock::time_point end) {
   Opener opener(a, b);
   Opened out;
-  while (out.a.size() + out.b.size() < kMostOpened && std::chrono::steady_clock::now() < end && opener.open_one(target, other, out)) {
+  while (out.a.size() + out.b.size() < kMostOpened && std::chrono::steady_clock::now() < end &&
+         opener.open_one(target, other, out)) {
   }
   return out;
 }

@@ -37,7 +37,8 @@ class Choice {
   Choice(const std::vector<int64_t>& shape, const Boundaries& boundaries) : shape_(shape) {
     for (const int64_t extent : shape) {
       total_ *= extent;
-      const std::set<int64_t> ends = {0, std::min<int64_t>(1, extent - 1), extent / 2, std::max<int64_t>(0, extent - 2), extent - 1};
+      const std::set<int64_t> ends = {0, std::min<int64_t>(1, extent - 1), extent / 2, std::max<int64_t>(0, extent - 2),
+                                      extent - 1};
       corners_.emplace_back(ends.begin(), ends.end());
       special_.push_back(chosen(extent, boundaries));
       std::vector<int64_t>& marks = marks_.emplace_back();
@@ -83,7 +84,8 @@ class Choice {
   // Every choice of one value a dim, or random ones where there are more than `most`.
   void add_combinations(const std::vector<std::vector<int64_t>>& values, int64_t most) {
     int64_t combinations = 1;
-    for (const auto& of_dim : values) combinations = std::min(combinations * static_cast<int64_t>(of_dim.size()), most + 1);
+    for (const auto& of_dim : values)
+      combinations = std::min(combinations * static_cast<int64_t>(of_dim.size()), most + 1);
     std::vector<int64_t> at(shape_.size());
     for (int64_t k = 0; k < std::min(combinations, most); ++k) {
       int64_t rest = k;

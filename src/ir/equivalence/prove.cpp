@@ -22,7 +22,9 @@ using normal::TermId;
 class Prover {
  public:
   Prover(const Program& problem, const Program& candidate, Seconds most)
-      : a_(problem, "a:"), b_(candidate, "b:"), end_(Clock::now() + std::chrono::microseconds(static_cast<int64_t>(most.value * 1e6))) {
+      : a_(problem, "a:"),
+        b_(candidate, "b:"),
+        end_(Clock::now() + std::chrono::microseconds(static_cast<int64_t>(most.value * 1e6))) {
     for (const Equation& e : a_.program.equations) {
       if (e.group >= 0) groups_[e.group].insert(e.target);
     }
@@ -62,7 +64,9 @@ class Prover {
   static constexpr std::chrono::milliseconds kEach{1000};
   static constexpr int kMostFailures = 4;  // in a row, without assuming: what follows is built on what differs
 
-  bool is_last_piece(size_t e) const { return a_.pieces_of(a_.program.equations[e].target).back() == static_cast<int>(e); }
+  bool is_last_piece(size_t e) const {
+    return a_.pieces_of(a_.program.equations[e].target).back() == static_cast<int>(e);
+  }
 
   // A recurrence defines its tensors together.
   std::vector<int> targets_of(const Equation& equation) const {
@@ -82,8 +86,9 @@ class Prover {
       pairs.emplace_back(target, other);
       if (recurrence) mark(target, other);
     }
-    const bool equal = std::all_of(pairs.begin(), pairs.end(),
-                                   [&](const auto& p) { return written_alike(p.first, p.second) || same_definitions(p.first, p.second); });
+    const bool equal = std::all_of(pairs.begin(), pairs.end(), [&](const auto& p) {
+      return written_alike(p.first, p.second) || same_definitions(p.first, p.second);
+    });
     for (const auto& [target, other] : pairs) {
       if (equal) mark(target, other);
       if (!equal) a_.cuts.erase(target), b_.cuts.erase(other), alike_.erase(other);
@@ -114,13 +119,16 @@ class Prover {
   bool written_alike(int target, int other) {
     const std::vector<int>&pieces = a_.pieces_of(target), &others = b_.pieces_of(other);
     const Tensor &whole = a_.program.tensor(target), &theirs = b_.program.tensor(other);
-    if (pieces.size() != others.size() || whole.shape != theirs.shape || whole.dtype != theirs.dtype || whole.value != theirs.value) {
+    if (pieces.size() != others.size() || whole.shape != theirs.shape || whole.dtype != theirs.dtype ||
+        whole.value != theirs.value) {
       return false;
     }
     for (size_t p = 0; p < pieces.size(); ++p) {
       const Equation &x = a_.program.equation(pieces[p]), &y = b_.program.equation(others[p]);
       bool known = true;
-      walk(x.rhs, [&](const Expr& e) { known = known && (e.op != Op::kRead || a_.shared.count(e.id) || a_.cuts.count(e.id)); });
+      walk(x.rhs, [&](const Expr& e) {
+        known = known && (e.op != Op::kRead || a_.shared.count(e.id) || a_.cuts.count(e.id));
+      });
       if (!known || (x.group >= 0) != (y.group >= 0) || !same_up_to_names(a_.program, x, b_.program, y)) return false;
     }
     alike_.insert(other);
@@ -128,7 +136,8 @@ class Prover {
   }
 
   normal::Limits limits() const {
-    const auto left = std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
+    const auto left =
+        std::chrono::duration_cast<std::chrono::microseconds>(std::min<Clock::duration>(end_ - Clock::now(), kEach));
     normal::Limits out;
     out.terms = kMostTerms;
     out.microseconds = left.count();
@@ -153,7 +162,8 @@ class Prover {
     std::vector<Pattern> patterns = patterns_of(pool, a_, target), others = patterns_of(pool, b_, other);
     if (fineness(others) > fineness(patterns)) patterns = std::move(others);
     const auto alike = [&](const Opened& opened) {
-      const std::vector<TermId> p = values_at(pool, a_, target, patterns, opened.a), q = values_at(pool, b_, other, patterns, opened.b);
+      const std::vector<TermId> p = values_at(pool, a_, target, patterns, opened.a),
+                                q = values_at(pool, b_, other, patterns, opened.b);
       return !p.empty() && p == q;
     };
     if (alike({})) return true;

@@ -65,7 +65,8 @@ using DimList = std::vector<std::pair<std::string, int64_t>>;
 DimList real_values(const Program& problem, const DimList& shrunken) {
   DimList out;
   for (const auto& [name, value] : shrunken) {
-    const auto found = std::find_if(problem.dims.begin(), problem.dims.end(), [&, n = name](const Dim& d) { return d.name == n; });
+    const auto found =
+        std::find_if(problem.dims.begin(), problem.dims.end(), [&, n = name](const Dim& d) { return d.name == n; });
     out.emplace_back(name, found == problem.dims.end() ? value : found->value);
   }
   return out;
@@ -74,8 +75,8 @@ DimList real_values(const Program& problem, const DimList& shrunken) {
 // One question: its two programs as text and as what is compared.
 class Question {
  public:
-  Question(const lang::Program& problem_text, const lang::Program& candidate_text, const Program& problem, const Program& candidate,
-           const EquivalenceOptions& options, const Deadline& deadline, Seconds binding)
+  Question(const lang::Program& problem_text, const lang::Program& candidate_text, const Program& problem,
+           const Program& candidate, const EquivalenceOptions& options, const Deadline& deadline, Seconds binding)
       : problem_text_(problem_text),
         candidate_text_(candidate_text),
         problem_(problem),
@@ -100,7 +101,8 @@ class Question {
   // At the real shapes: whole cones where they are affordable, else what differs, with what comes before as inputs.
   Equivalence at_points(const std::optional<std::vector<Obligation>>& left) {
     Equivalence out = verdict(Verdict::kUnknown, "");
-    const Outcome whole = test_points(problem_, candidate_, Tested::kResults, options_.point_operations, deadline_, out);
+    const Outcome whole =
+        test_points(problem_, candidate_, Tested::kResults, options_.point_operations, deadline_, out);
     if (whole == Outcome::kDifferent) out.verdict = Verdict::kRefuted;
     if (whole == Outcome::kEqual) return tested(out, fmt::format("equal at {} points of the real shapes", out.points));
     if (whole != Outcome::kNotTested || !left) return out;
@@ -117,22 +119,29 @@ class Question {
       out.families = std::max(out.families, one.families);
       out.uncovered.insert(out.uncovered.end(), one.uncovered.begin(), one.uncovered.end());
     }
-    return tested(out, fmt::format("equal at {} points of the real shapes where the programs differ (the rest is proved)", out.points));
+    return tested(out,
+                  fmt::format("equal at {} points of the real shapes where the programs differ (the rest is proved)",
+                              out.points));
   }
 
   static Equivalence tested(Equivalence out, std::string how) {
     out.verdict = Verdict::kTested;
     out.reason = std::move(how) + fmt::format(", {} sets of inputs", out.families);
-    if (out.unasked > 0) out.reason += fmt::format("; {} elements differ where the problem's are infinite or NaN", out.unasked);
+    if (out.unasked > 0)
+      out.reason += fmt::format("; {} elements differ where the problem's are infinite or NaN", out.unasked);
     if (out.uncovered.empty()) return out;
-    const std::vector<std::string> shown(out.uncovered.begin(),
-                                         out.uncovered.begin() + static_cast<ptrdiff_t>(std::min(kBranchesShown, out.uncovered.size())));
+    const std::vector<std::string> shown(
+        out.uncovered.begin(),
+        out.uncovered.begin() + static_cast<ptrdiff_t>(std::min(kBranchesShown, out.uncovered.size())));
     out.reason += fmt::format("; taken one way only: `{}`", fmt::join(shown, "`, `"));
-    if (shown.size() < out.uncovered.size()) out.reason += fmt::format(" and {} more", out.uncovered.size() - shown.size());
+    if (shown.size() < out.uncovered.size())
+      out.reason += fmt::format(" and {} more", out.uncovered.size() - shown.size());
     return out;
   }
 
-  std::string too_short() const { return fmt::format("{:.0f} ms were not enough to prove or test it", 1e3 * options_.budget.value); }
+  std::string too_short() const {
+    return fmt::format("{:.0f} ms were not enough to prove or test it", 1e3 * options_.budget.value);
+  }
 
   // Both programs at smaller dims; nothing if one of them has errors there.
   struct Small {
@@ -150,7 +159,8 @@ class Question {
     if (out.dims.empty() || deadline_.left().value <= binding_.value) return out;
     out.problem = bind(lang::with_dims(problem_text_, out.dims), quiet);
     out.candidate = bind(lang::with_dims(candidate_text_, out.dims), quiet);
-    if (out.problem && out.candidate) out.candidate = comparable(with_assumptions(std::move(*out.candidate), *out.problem));
+    if (out.problem && out.candidate)
+      out.candidate = comparable(with_assumptions(std::move(*out.candidate), *out.problem));
     if (out.problem) out.problem = comparable(*out.problem);
     return out;
   }
@@ -170,7 +180,8 @@ class Question {
     const auto warning = literal(s.dims);
     if (!warning) return out;
     Equivalence quiet;
-    if (test_whole(*s.problem, *s.candidate, Tested::kResults, deadline_, quiet) == Outcome::kDifferent) out.warnings.push_back(*warning);
+    if (test_whole(*s.problem, *s.candidate, Tested::kResults, deadline_, quiet) == Outcome::kDifferent)
+      out.warnings.push_back(*warning);
     return out;
   }
 
@@ -194,12 +205,12 @@ class Question {
     }
     if (instances == 0 && deadline_.left().value <= 3 * binding_.value) out.reason = too_short();
     if (instances == 0) return out;
-    return tested(
-        out, fmt::format("equal at {} shrunken sizes{}", instances, parts > 0 ? " where the programs differ (the rest is proved)" : ""));
+    return tested(out, fmt::format("equal at {} shrunken sizes{}", instances,
+                                   parts > 0 ? " where the programs differ (the rest is proved)" : ""));
   }
 
-  // Programs of the same numbers that differ at some dims are different programs. A number of one of them that a dim may have
-  // given is what the real dims alone could decide, and they cost too much.
+  // Programs of the same numbers that differ at some dims are different programs. A number of one of them that a dim
+  // may have given is what the real dims alone could decide, and they cost too much.
   Equivalence differs(Equivalence out) const {
     const auto warning = literal(out.dims);
     out.verdict = warning ? Verdict::kUnknown : Verdict::kRefuted;
@@ -252,7 +263,8 @@ std::string_view name_of(Verdict v) {
   return "unknown";
 }
 
-Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate, const EquivalenceOptions& options) {
+Equivalence same_meaning(const lang::Program& problem, const lang::Program& candidate,
+                         const EquivalenceOptions& options) {
   const Deadline deadline(options.budget);
   const Seconds begin = monotonic_now();
   Diagnostics diagnostics;

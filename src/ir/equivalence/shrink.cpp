@@ -23,7 +23,8 @@ std::vector<std::pair<std::string, int64_t>> literal_dims(const lang::Program& p
   return out;
 }
 
-bool legal(const lang::Program& program, const Program& real, const std::vector<std::pair<std::string, int64_t>>& dims) {
+bool legal(const lang::Program& program, const Program& real,
+           const std::vector<std::pair<std::string, int64_t>>& dims) {
   Diagnostics diagnostics;
   const auto small = bind(lang::with_dims(program, dims), diagnostics);
   return small && divides_alike(program, real, *small);
@@ -94,7 +95,8 @@ struct SizeChoice {
 
 // No two values equal where the real ones differ.
 std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::pair<std::string, int64_t>>& real,
-                                                        const std::set<std::string>& structured, int64_t least, const SizeChoice& choice) {
+                                                        const std::set<std::string>& structured, int64_t least,
+                                                        const SizeChoice& choice) {
   std::vector<std::pair<std::string, int64_t>> out;
   std::set<int64_t> used;
   for (const auto& [name, value] : real) {
@@ -112,11 +114,11 @@ std::vector<std::pair<std::string, int64_t>> assignment(const std::vector<std::p
   return out;
 }
 
-// About `value / divisor`, so that dims of one size stay of one size, different ones different (the structured ones in order),
-// and sums of dims that fit another still do: for programs that are legal only so (`w[k,n]` of a square `w`).
+// About `value / divisor`, so that dims of one size stay of one size, different ones different (the structured ones in
+// order), and sums of dims that fit another still do: for programs that are legal only so (`w[k,n]` of a square `w`).
 std::vector<std::pair<std::string, int64_t>> divided(const std::vector<std::pair<std::string, int64_t>>& real,
-                                                     const std::set<std::string>& structured, int64_t divisor, int64_t period,
-                                                     int64_t least) {
+                                                     const std::set<std::string>& structured, int64_t divisor,
+                                                     int64_t period, int64_t least) {
   std::set<int64_t> used;
   std::map<int64_t, int64_t> sizes;  // ascending
   for (const auto& [name, value] : real) {
@@ -149,7 +151,8 @@ std::vector<std::pair<std::string, int64_t>> following(const lang::Program& text
   if (!small) return dims;
   std::map<int64_t, int64_t> derived;  // real size to shrunken size
   for (size_t d = 0; d < problem.dims.size(); ++d) {
-    const bool literal = std::any_of(real.begin(), real.end(), [&](const auto& r) { return r.first == problem.dims[d].name; });
+    const bool literal =
+        std::any_of(real.begin(), real.end(), [&](const auto& r) { return r.first == problem.dims[d].name; });
     if (!literal) derived[problem.dims[d].value] = small->dims[d].value;
   }
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -160,8 +163,8 @@ std::vector<std::pair<std::string, int64_t>> following(const lang::Program& text
 
 }  // namespace
 
-std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate, int attempt,
-                                                           const std::optional<Deadline>& deadline) {
+std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& problem, const lang::Program& candidate,
+                                                           int attempt, const std::optional<Deadline>& deadline) {
   const auto real = literal_dims(problem);
   if (real.empty()) return {};
   Diagnostics quiet;
@@ -179,7 +182,8 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
     return !(deadline && deadline->passed()) && legal(problem, *a, dims) && legal(candidate, *b, dims);
   };
   const auto choose = [&](const SizeChoice& c) {
-    return assignment(real, structured, room + c.more + attempt, {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
+    return assignment(real, structured, room + c.more + attempt,
+                      {c.more, c.period, c.plain_base ? c.plain_base + attempt : 0});
   };
   // From the smallest up: the first that both programs accept.
   for (const SizeChoice& c : {SizeChoice{0, 2, 3}, {0, 4, 3}, {1, 6, 3}}) {
@@ -192,7 +196,8 @@ std::vector<std::pair<std::string, int64_t>> shrunken_dims(const lang::Program& 
       if (const auto tied = following(problem, *a, real, dims); accepted(tied)) return tied;
     }
   }
-  for (const SizeChoice& c : {SizeChoice{0, 8, 3}, {0, 2, 0}, {0, 4, 0}, {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}}) {
+  for (const SizeChoice& c :
+       {SizeChoice{0, 8, 3}, {0, 2, 0}, {0, 4, 0}, {1, 6, 0}, {3, 8, 0}, {0, 16, 0}, {12, 32, 0}, {28, 64, 0}}) {
     if (const auto dims = choose(c); accepted(dims)) return dims;
   }
   return {};

@@ -21,7 +21,8 @@ Form form_of(Pool& pool, const Side& side, const std::set<int>& opened = {}) {
   out.writers = &side.pieces;
   out.finite = &side.finite;
   out.shared = side.shared;
-  std::set_difference(side.cuts.begin(), side.cuts.end(), opened.begin(), opened.end(), std::inserter(out.shared, out.shared.end()));
+  std::set_difference(side.cuts.begin(), side.cuts.end(), opened.begin(), opened.end(),
+                      std::inserter(out.shared, out.shared.end()));
   return out;
 }
 
@@ -37,9 +38,11 @@ normal::Substitution places_of(Pool& pool, const Definition& d, Pattern& pattern
 
 }  // namespace
 
-std::vector<TermId> values_at(Pool& pool, const Side& side, int tensor, const std::vector<Pattern>& patterns, const std::set<int>& opened) {
+std::vector<TermId> values_at(Pool& pool, const Side& side, int tensor, const std::vector<Pattern>& patterns,
+                              const std::set<int>& opened) {
   Form form = form_of(pool, side, opened);
-  for (const Pattern& p : patterns) form.roots.push_back({tensor, p.left, p.free, pool.read(form.symbol(tensor), p.left)});
+  for (const Pattern& p : patterns)
+    form.roots.push_back({tensor, p.left, p.free, pool.read(form.symbol(tensor), p.left)});
   translate(form);
   run_passes(form);
   std::vector<TermId> out;

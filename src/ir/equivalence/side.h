@@ -1,4 +1,5 @@
-// One of the two programs of a proof: which of its tensors stand for themselves, and elements of the others as normal terms.
+// One of the two programs of a proof: which of its tensors stand for themselves, and elements of the others as normal
+// terms.
 #pragma once
 
 #include <map>
@@ -16,9 +17,12 @@ namespace solstice::ir {
 struct Side {
   Side(const Program& p, std::string prefix_of);
 
-  bool is_recurrence(int tensor) const { return program.equation(pieces[static_cast<size_t>(tensor)].front()).group >= 0; }
+  bool is_recurrence(int tensor) const {
+    return program.equation(pieces[static_cast<size_t>(tensor)].front()).group >= 0;
+  }
   const std::vector<int>& pieces_of(int tensor) const { return pieces[static_cast<size_t>(tensor)]; }
-  // What the definition of a tensor reads of the interface and of cuts, through tensors that are neither and through `opened`, by name.
+  // What the definition of a tensor reads of the interface and of cuts, through tensors that are neither and through
+  // `opened`, by name.
   std::map<std::string, int> reads_below(int tensor, const std::set<int>& opened) const;
   // The tensors whose definitions read it, and those that read these.
   std::set<int> dependents(int tensor) const;
@@ -43,11 +47,13 @@ std::vector<Pattern> patterns_of(normal::Pool& pool, const Side& side, int tenso
 // Pieces, then digits of their indices: at the finer ones the other side's guards and divisions are decided.
 std::pair<size_t, size_t> fineness(const std::vector<Pattern>& patterns);
 
-// The tensor's elements at these patterns, normal; the cuts of `opened` are substituted as what is no cut. Empty where a budget ran out.
-std::vector<normal::TermId> values_at(normal::Pool& pool, const Side& side, int tensor, const std::vector<Pattern>& patterns,
-                                      const std::set<int>& opened = {});
+// The tensor's elements at these patterns, normal; the cuts of `opened` are substituted as what is no cut. Empty where
+// a budget ran out.
+std::vector<normal::TermId> values_at(normal::Pool& pool, const Side& side, int tensor,
+                                      const std::vector<Pattern>& patterns, const std::set<int>& opened = {});
 
-// A recurrence's pieces as they are written, normal and in an order that does not depend on the text: by pattern the value.
+// A recurrence's pieces as they are written, normal and in an order that does not depend on the text: by pattern the
+// value.
 using Pieces = std::vector<std::pair<std::vector<normal::TermId>, normal::TermId>>;
 std::optional<Pieces> steps_of(normal::Pool& pool, const Side& side, int tensor);
 

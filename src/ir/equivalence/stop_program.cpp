@@ -10,7 +10,8 @@ namespace {
 
 class StopWriter {
  public:
-  StopWriter(const Program& program, const std::set<int>& without) : program_(program), without_(without), out_{program, {}, {}} {}
+  StopWriter(const Program& program, const std::set<int>& without)
+      : program_(program), without_(without), out_{program, {}, {}} {}
 
   StopProgram run() {
     const Program& program = program_;
@@ -74,8 +75,8 @@ class StopWriter {
     if (!e.has_else) return;
     ExprRef inside;
     for (size_t d = 0; d < indices.size(); ++d) {
-      for (const ExprRef& side :
-           {make(Op::kGe, {indices[d], make_int(0)}), make(Op::kLt, {indices[d], make_int(program_.tensor(e.id).shape[d])})})
+      for (const ExprRef& side : {make(Op::kGe, {indices[d], make_int(0)}),
+                                  make(Op::kLt, {indices[d], make_int(program_.tensor(e.id).shape[d])})})
         inside = inside ? make(Op::kAnd, {inside, side}) : side;
     }
     if (inside) under(inside, false, e.args.back());
@@ -128,6 +129,8 @@ class StopWriter {
 
 }  // namespace
 
-StopProgram stop_program(const Program& program, const std::set<int>& without) { return StopWriter(program, without).run(); }
+StopProgram stop_program(const Program& program, const std::set<int>& without) {
+  return StopWriter(program, without).run();
+}
 
 }  // namespace solstice::ir

@@ -10,14 +10,15 @@
 
 namespace solstice::ir {
 
-// The program with an equation for each stop, `any[points where conditions](stop(value))`: the points at which it is evaluated,
-// under the conditions of each select, `and`, `or`, `else` and `where` around it. `stop` is a tensor that nothing defines: an
-// unknown function of the value.
+// The program with an equation for each stop, `any[points where conditions](stop(value))`: the points at which it is
+// evaluated, under the conditions of each select, `and`, `or`, `else` and `where` around it. `stop` is a tensor that
+// nothing defines: an unknown function of the value.
 struct StopProgram {
   Program program;
   std::vector<int> stops;         // tensors, of no dimension
   std::map<int, Stop> functions;  // by tensor
 };
-StopProgram stop_program(const Program& program, const std::set<int>& without = {});  // tensors whose equations are left out
+StopProgram stop_program(const Program& program,
+                         const std::set<int>& without = {});  // tensors whose equations are left out
 
 }  // namespace solstice::ir

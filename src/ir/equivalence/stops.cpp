@@ -35,7 +35,8 @@ bool is_harmless(const Stop& stop, const ValueRange& range) {
       return range.low >= 0 && range.high < stop.limit;
     case Stop::Kind::kUnfit: {
       const IntegerRange fits = integer_range(stop.dtype);
-      return range.bounded() && static_cast<double>(range.low) >= fits.low && static_cast<double>(range.high) <= fits.high;
+      return range.bounded() && static_cast<double>(range.low) >= fits.low &&
+             static_cast<double>(range.high) <= fits.high;
     }
     case Stop::Kind::kZero:
       return range.low > 0 || range.high < 0;
@@ -69,8 +70,9 @@ class Matcher {
       const bool free = std::none_of(t.free.begin(), t.free.end(), [&](int v) { return pool_.var(v).bound; });
       return free && pool_.is_integral(target) && range.low >= 0 && range.high < pool_.var(p.id).extent;
     }
-    const bool alike = p.kind == t.kind && p.op == t.op && p.id == t.id && p.dtype == t.dtype && p.reducer == t.reducer &&
-                       p.has_else == t.has_else && p.binders == t.binders && p.weights == t.weights && p.args.size() == t.args.size();
+    const bool alike = p.kind == t.kind && p.op == t.op && p.id == t.id && p.dtype == t.dtype &&
+                       p.reducer == t.reducer && p.has_else == t.has_else && p.binders == t.binders &&
+                       p.weights == t.weights && p.args.size() == t.args.size();
     for (size_t i = 0; alike && i < p.args.size(); ++i) {
       if (!matches(there, p.args[i], t.args[i], values)) return false;
     }
@@ -84,7 +86,9 @@ class Matcher {
     const bool known = std::all_of(needs.begin(), needs.end(), [&](int v) {
       return values.count(v) || std::find(there.points.begin(), there.points.end(), v) == there.points.end();
     });
-    if (known) return holds(pool_.substitute(condition, values), here.conditions) && conditions_hold(there, here, from + 1, values);
+    if (known)
+      return holds(pool_.substitute(condition, values), here.conditions) &&
+             conditions_hold(there, here, from + 1, values);
     return std::any_of(here.conditions.begin(), here.conditions.end(), [&](TermId c) {
       Substitution more = values;
       return matches(there, condition, c, more) && conditions_hold(there, here, from + 1, more);
@@ -94,7 +98,8 @@ class Matcher {
   bool holds(TermId condition, const std::vector<TermId>& known) {
     const std::vector<TermId> parts = normal_.conjuncts(normal_.of_integers(condition));
     return std::all_of(parts.begin(), parts.end(), [&](TermId c) {
-      return normal_.is_true(c) || std::find(known.begin(), known.end(), c) != known.end() || normal::implied(pool_, known, c);
+      return normal_.is_true(c) || std::find(known.begin(), known.end(), c) != known.end() ||
+             normal::implied(pool_, known, c);
     });
   }
 
@@ -181,9 +186,10 @@ class SideStops {
 }  // namespace
 
 bool stops_only_with(const StopSide& problem, const StopSide& candidate, const normal::Limits& limits) {
-  const bool none = std::all_of(candidate.program.equations.begin(), candidate.program.equations.end(), [&](const Equation& e) {
-    return candidate.settled.count(e.target) || (!can_stop(e.rhs) && stops_of_store(candidate.program, e).empty());
-  });
+  const bool none =
+      std::all_of(candidate.program.equations.begin(), candidate.program.equations.end(), [&](const Equation& e) {
+        return candidate.settled.count(e.target) || (!can_stop(e.rhs) && stops_of_store(candidate.program, e).empty());
+      });
   if (none) return true;
   Pool pool(limits);
   const auto here = SideStops(pool, candidate).run();

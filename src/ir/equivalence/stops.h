@@ -1,5 +1,5 @@
-// Does a candidate stop at run time only where its problem does? Proofs over values say nothing of that: a gather that was moved
-// out of its `select` has the same value wherever it has one.
+// Does a candidate stop at run time only where its problem does? Proofs over values say nothing of that: a gather that
+// was moved out of its `select` has the same value wherever it has one.
 #pragma once
 
 #include <set>
@@ -18,8 +18,9 @@ struct StopSide {
   std::set<int> settled;  // tensors whose equations are the other's: their stops are, too
 };
 
-// Proved: whenever an equation of the candidate stops, one of the problem does. Every stop is brought into normal form, as
-// `any` over the points at which it is evaluated: under the conditions of each select, `and`, `or`, `else` and `where` around it.
+// Proved: whenever an equation of the candidate stops, one of the problem does. Every stop is brought into normal form,
+// as `any` over the points at which it is evaluated: under the conditions of each select, `and`, `or`, `else` and
+// `where` around it.
 bool stops_only_with(const StopSide& problem, const StopSide& candidate, const normal::Limits& limits);
 
 }  // namespace solstice::ir

@@ -35,7 +35,8 @@ class PointTest {
   using Integers = InputFunctions::Integers;
 
  public:
-  PointTest(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline, Equivalence& out)
+  PointTest(const Program& problem, const Program& candidate, Tested tested, int64_t operations,
+            const Deadline& deadline, Equivalence& out)
       : problem_(problem),
         tested_(tested),
         operations_(operations),
@@ -65,9 +66,11 @@ class PointTest {
     std::vector<int> all = families_beyond(uses_);
     all.insert(all.begin(), plain.begin(), plain.end());
     if (const Outcome o = try_families(all, asked_points()); o != Outcome::kEqual) return o;
-    // What is cheap is tried with other values, and every point with other families: ties and zeros of a few elements are rare,
-    // and a zero may hide a difference.
-    for (round_ = 1; round_ < kMostRounds && spent_ * (round_ + 1) < round_ * operations_ / kCheap && !deadline_.passed(); ++round_) {
+    // What is cheap is tried with other values, and every point with other families: ties and zeros of a few elements
+    // are rare, and a zero may hide a difference.
+    for (round_ = 1;
+         round_ < kMostRounds && spent_ * (round_ + 1) < round_ * operations_ / kCheap && !deadline_.passed();
+         ++round_) {
       for (Asked& t : asked_) t.next += asked_points();
       if (try_families(plain, asked_points()) == Outcome::kDifferent) return Outcome::kDifferent;
     }
@@ -125,7 +128,8 @@ class PointTest {
     family_ = family;
     const int64_t share = operations_ / input_families() / 2;
     a_.begin(values_, share, deadline_);
-    b_.begin([&](int t, const int64_t* at, int64_t n, double* out) { inputs_->evaluate(named_[static_cast<size_t>(t)], at, n, out); },
+    b_.begin([&](int t, const int64_t* at, int64_t n,
+                 double* out) { inputs_->evaluate(named_[static_cast<size_t>(t)], at, n, out); },
              share, deadline_);
   }
 
@@ -158,8 +162,8 @@ class PointTest {
         t.next = std::max(t.next, kFirstPoints);
         if (t.next >= t.positions.size()) t.next = kFirstPoints;
         const size_t last = std::min({t.positions.size(), t.next + batch, t.next + points - done});
-        const Outcome o =
-            compare(t, {t.positions.begin() + static_cast<ptrdiff_t>(t.next), t.positions.begin() + static_cast<ptrdiff_t>(last)});
+        const Outcome o = compare(t, {t.positions.begin() + static_cast<ptrdiff_t>(t.next),
+                                      t.positions.begin() + static_cast<ptrdiff_t>(last)});
         if (o == Outcome::kDifferent) return o;
         if (o == Outcome::kNotTested) return Outcome::kEqual;  // the share is spent
         t.tried += last - t.next;
@@ -190,19 +194,26 @@ class PointTest {
       return Outcome::kDifferent;
     }
     const Tensor& tensor = problem_.tensor(t.in_problem);
-    const Terms terms = terms_of(problem_, tensor.name, [&](const Program& program, const std::string& name, const auto& places) {
-      return values_of(program, name, at, places);
-    });
+    const Terms terms =
+        terms_of(problem_, tensor.name, [&](const Program& program, const std::string& name, const auto& places) {
+          return values_of(program, name, at, places);
+        });
     Compared found = compared(*expected, *actual, tensor.value != ValueKind::kReal, terms);
-    const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), tensor.name, at, places); };
+    const auto masked = [&](const std::vector<size_t>& places) {
+      return values_of(with_finite_masks(problem_), tensor.name, at, places);
+    };
     add_infinities(found, tested_, masked);
     t.finite += found.finite;
     out_.points += static_cast<int64_t>(at.size() - found.unasked);
     out_.unasked += static_cast<int64_t>(found.unasked);
     for (const size_t i : found.different) {
       if (out_.counterexamples.size() >= kMostCounterexamples) break;
-      out_.counterexamples.push_back(
-          {tensor.name, index_at(at[i], tensor.shape), (*expected)[i], (*actual)[i], std::string(input_family_name(family_)), {}});
+      out_.counterexamples.push_back({tensor.name,
+                                      index_at(at[i], tensor.shape),
+                                      (*expected)[i],
+                                      (*actual)[i],
+                                      std::string(input_family_name(family_)),
+                                      {}});
     }
     if (found.different.empty()) return Outcome::kEqual;
     out_.reason = difference_text(out_);
@@ -231,7 +242,9 @@ class PointTest {
   std::vector<Asked> asked_;
   std::vector<int> named_;  // by tensor of the candidate: the problem's of that name
   std::optional<InputFunctions> inputs_;
-  const InputFunction values_ = [this](int t, const int64_t* at, int64_t n, double* out) { inputs_->evaluate(t, at, n, out); };
+  const InputFunction values_ = [this](int t, const int64_t* at, int64_t n, double* out) {
+    inputs_->evaluate(t, at, n, out);
+  };
   int family_ = 0;
   int64_t spent_ = 0;  // operations of all families
   int64_t round_ = 0;
@@ -241,8 +254,8 @@ class PointTest {
 
 }  // namespace
 
-Outcome test_points(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline,
-                    Equivalence& out) {
+Outcome test_points(const Program& problem, const Program& candidate, Tested tested, int64_t operations,
+                    const Deadline& deadline, Equivalence& out) {
   return PointTest(problem, candidate, tested, operations, deadline, out).run();
 }
 
@@ -254,8 +267,8 @@ std::vector<int64_t> index_at(int64_t position, const std::vector<int64_t>& shap
 
 std::string difference_text(const Equivalence& found) {
   const Counterexample& c = found.counterexamples[0];
-  return fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor, fmt::join(c.index, ","), c.problem,
-                     c.candidate, c.family);
+  return fmt::format("`{}[{}]` is {} in the problem and {} in the candidate (inputs: {})", c.tensor,
+                     fmt::join(c.index, ","), c.problem, c.candidate, c.family);
 }
 
 }  // namespace solstice::ir

@@ -42,7 +42,8 @@ class WholeTest {
     using Integers = InputFunctions::Integers;
     for (const auto integers : {Integers::kAnySize, Integers::kWide, Integers::kInRange}) {
       if (integers == Integers::kAnySize && family != InputFunctions::kFamilyOfAnySize) continue;
-      inputs = all_values(problem_, InputFunctions(problem_, uses_, family, static_cast<uint64_t>(family) + 1, integers));
+      inputs =
+          all_values(problem_, InputFunctions(problem_, uses_, family, static_cast<uint64_t>(family) + 1, integers));
       expected = interpret(problem_, inputs, options_);
       if (expected.ok() || expected.error().code == Code::deadline) break;
     }
@@ -62,21 +63,24 @@ class WholeTest {
     return Outcome::kDifferent;
   }
 
-  void compare(const std::string& name, const TensorValue& expected, const std::vector<double>& actual, const TensorValues& inputs,
-               int family) {
+  void compare(const std::string& name, const TensorValue& expected, const std::vector<double>& actual,
+               const TensorValues& inputs, int family) {
     const bool exactly = problem_.tensor(problem_.find_tensor(name)).value != ValueKind::kReal;
-    const Terms terms = terms_of(problem_, name, [&](const Program& program, const std::string& of, const auto& places) {
-      return values_of(program, of, places, inputs);
-    });
+    const Terms terms =
+        terms_of(problem_, name, [&](const Program& program, const std::string& of, const auto& places) {
+          return values_of(program, of, places, inputs);
+        });
     Compared found = compared(expected.values, actual, exactly, terms);
-    const auto masked = [&](const std::vector<size_t>& places) { return values_of(with_finite_masks(problem_), name, places, inputs); };
+    const auto masked = [&](const std::vector<size_t>& places) {
+      return values_of(with_finite_masks(problem_), name, places, inputs);
+    };
     add_infinities(found, tested_, masked);
     finite_ = finite_ || found.finite > 0;
     out_.unasked += static_cast<int64_t>(found.unasked);
     for (const size_t i : found.different) {
       if (out_.counterexamples.size() >= kMostCounterexamples) return;
-      out_.counterexamples.push_back({name, index_at(static_cast<int64_t>(i), expected.shape), expected.values[i], actual[i],
-                                      std::string(input_family_name(family)), out_.dims});
+      out_.counterexamples.push_back({name, index_at(static_cast<int64_t>(i), expected.shape), expected.values[i],
+                                      actual[i], std::string(input_family_name(family)), out_.dims});
     }
   }
 
@@ -104,7 +108,8 @@ class WholeTest {
 
 }  // namespace
 
-Outcome test_whole(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline, Equivalence& out) {
+Outcome test_whole(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline,
+                   Equivalence& out) {
   return WholeTest(problem, candidate, tested, deadline, out).run();
 }
 

@@ -1,5 +1,5 @@
-// Tests of two programs of one interface without opaque operations: at single elements of the real shapes, and whole at dims
-// that are small enough.
+// Tests of two programs of one interface without opaque operations: at single elements of the real shapes, and whole at
+// dims that are small enough.
 #pragma once
 
 #include "base/clock.h"
@@ -16,14 +16,15 @@ enum class Outcome {
   kNotTested,  // too many operations, out of time, or no inputs on which the problem has a value
 };
 
-// Where the problem's result is infinite or NaN, other than by an infinity that it writes, the candidate's may be anything;
-// an intermediate may not: what reads it may hide that.
+// Where the problem's result is infinite or NaN, other than by an infinity that it writes, the candidate's may be
+// anything; an intermediate may not: what reads it may hide that.
 enum class Tested { kResults, kIntermediates };
 
 // Adds the families, points and uncovered branches of the test to `out`.
-Outcome test_points(const Program& problem, const Program& candidate, Tested tested, int64_t operations, const Deadline& deadline,
-                    Equivalence& out);
-Outcome test_whole(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline, Equivalence& out);
+Outcome test_points(const Program& problem, const Program& candidate, Tested tested, int64_t operations,
+                    const Deadline& deadline, Equivalence& out);
+Outcome test_whole(const Program& problem, const Program& candidate, Tested tested, const Deadline& deadline,
+                   Equivalence& out);
 
 // The indices of a row-major position.
 std::vector<int64_t> index_at(int64_t position, const std::vector<int64_t>& shape);

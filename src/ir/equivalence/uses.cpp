@@ -47,8 +47,8 @@ void Uses::index(const Program& program, const Expr& read) {
 }
 
 void Uses::extremum(const Program& program, const Expr& e) {
-  const bool wanted =
-      e.reducer == Reducer::kMax || e.reducer == Reducer::kMin || e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin;
+  const bool wanted = e.reducer == Reducer::kMax || e.reducer == Reducer::kMin || e.reducer == Reducer::kArgMax ||
+                      e.reducer == Reducer::kArgMin;
   if (!wanted) return;
   walk(e.args[0], [&](const Expr& read) {
     if (read.op != Op::kRead) return;

@@ -12,7 +12,7 @@ namespace solstice::ir {
 class Uses {
  public:
   struct Use {
-    int64_t below = -1;           // of integers: the smallest dimension that they index, so that gathers stay in range; -1: none
+    int64_t below = -1;  // of integers: the smallest dimension that they index, so that gathers stay in range; -1: none
     std::vector<double> special;  // literals that it is compared with (`t[m] != -100`)
     std::set<size_t> extremal;    // dimensions that an extremum runs along
   };

@@ -45,7 +45,8 @@ void add_run(int first, int last, F&& f, double& total, double& carry) {
   for (; k < n; ++k) add(total, carry, values[k]);
 }
 
-// The extremum of `best` and n values, NaN if one of them is; eight at a time, so that none waits for the one before it.
+// The extremum of `best` and n values, NaN if one of them is; eight at a time, so that none waits for the one before
+// it.
 template <typename Better>
 void extremum_of(const double* v, int n, Better better, double& best) {
   constexpr int kWays = 8;
@@ -88,7 +89,9 @@ void Machine::centre(Lanes& lanes) {
 void Machine::accumulate(const Instruction& i, Lanes& lanes, int pass) {
   const State& b = state(i.body_frame);
   const double* v = b.data[static_cast<size_t>(i.body)];
-  const auto parent = [&](int l) { return static_cast<size_t>(b.identity ? l : b.parent_lane[static_cast<size_t>(l)]); };
+  const auto parent = [&](int l) {
+    return static_cast<size_t>(b.identity ? l : b.parent_lane[static_cast<size_t>(l)]);
+  };
   const auto each = [&](auto&& f) {
     if (b.identity) {
       for (int l = 0; l < b.lanes; ++l) f(static_cast<size_t>(l), v[l]);

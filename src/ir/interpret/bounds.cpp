@@ -6,14 +6,16 @@
 namespace solstice::ir {
 namespace {
 
-constexpr int64_t kLongRange = kLanes / 4;  // a lane with so many points is run alone, so that its addresses stay regular
+constexpr int64_t kLongRange =
+    kLanes / 4;  // a lane with so many points is run alone, so that its addresses stay regular
 
 }  // namespace
 
 bool Machine::Lanes::same_bounds(const std::vector<int>& of) const {
   const auto first = static_cast<size_t>(of[0]);
-  return std::all_of(of.begin(), of.end(),
-                     [&](int l) { return low[static_cast<size_t>(l)] == low[first] && high[static_cast<size_t>(l)] == high[first]; });
+  return std::all_of(of.begin(), of.end(), [&](int l) {
+    return low[static_cast<size_t>(l)] == low[first] && high[static_cast<size_t>(l)] == high[first];
+  });
 }
 
 void Machine::note_range(int branch, int64_t points, int64_t extent) {
@@ -39,7 +41,8 @@ void Machine::bound(const Instruction& i, State& s, Lanes& lanes) {
       high = std::max(low, std::min(high, range.high + 1));
     }
   }
-  for (const int l : lanes.wanted) note_range(i.branch, lanes.high[static_cast<size_t>(l)] - lanes.low[static_cast<size_t>(l)], extent);
+  for (const int l : lanes.wanted)
+    note_range(i.branch, lanes.high[static_cast<size_t>(l)] - lanes.low[static_cast<size_t>(l)], extent);
 }
 
 // The next pairs of a wanted lane and a value of its index, in order; false if there are none left.

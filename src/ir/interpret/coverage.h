@@ -1,5 +1,6 @@
-// Which sides of a program's branches were taken while it was interpreted: of every comparison, condition and `where` true and
-// false, of every two-operand min and max the first and the second operand, of every padded read inside and outside.
+// Which sides of a program's branches were taken while it was interpreted: of every comparison, condition and `where`
+// true and false, of every two-operand min and max the first and the second operand, of every padded read inside and
+// outside.
 #pragma once
 
 #include <array>

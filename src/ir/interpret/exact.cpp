@@ -19,14 +19,16 @@ double most_of(DType dtype) {
 }  // namespace
 
 bool ExactIntegers::may_leave(const ExprRef& e) {
-  const bool computes =
-      e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul || e->op == Op::kPow || e->op == Op::kFloorDiv || e->op == Op::kMod;
+  const bool computes = e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul || e->op == Op::kPow ||
+                        e->op == Op::kFloorDiv || e->op == Op::kMod;
   const bool compares = e->op >= Op::kLt && e->op <= Op::kGt;
   const bool adds = e->op == Op::kReduce && (e->reducer == Reducer::kSum || e->reducer == Reducer::kProd);
-  if (compares) return std::all_of(e->args.begin(), e->args.end(), [&](const ExprRef& a) { return most(a) >= kExactIntegers; });
+  if (compares)
+    return std::all_of(e->args.begin(), e->args.end(), [&](const ExprRef& a) { return most(a) >= kExactIntegers; });
   if ((!computes && !adds) || e->kind != ValueKind::kInt) return false;
   if (most(e) >= kExactIntegers) return true;
-  return computes && std::any_of(e->args.begin(), e->args.end(), [&](const ExprRef& a) { return most(a) >= kExactIntegers; });
+  return computes &&
+         std::any_of(e->args.begin(), e->args.end(), [&](const ExprRef& a) { return most(a) >= kExactIntegers; });
 }
 
 double ExactIntegers::most(const ExprRef& e) {

@@ -1,5 +1,5 @@
-// Integers are computed as doubles, which count exactly to 2^53: where an equation may go beyond, the interpreter looks, and stops
-// with `not_yet` rather than go on with what is not exact.
+// Integers are computed as doubles, which count exactly to 2^53: where an equation may go beyond, the interpreter
+// looks, and stops with `not_yet` rather than go on with what is not exact.
 #pragma once
 
 #include <map>

@@ -14,7 +14,8 @@ constexpr int64_t kLargestHidden = int64_t{1} << 27;
 
 class Hoister {
  public:
-  Hoister(Program& program, Equation& equation, std::vector<Equation>& hidden) : program_(program), equation_(equation), hidden_(hidden) {}
+  Hoister(Program& program, Equation& equation, std::vector<Equation>& hidden)
+      : program_(program), equation_(equation), hidden_(hidden) {}
 
   void run() {
     if (equation_.group >= 0) return;  // a step sees the steps before it; left in place
@@ -47,7 +48,8 @@ class Hoister {
     bool out = false;
     walk(root, [&](const Expr& e) {
       out = out || (e.op == Op::kCast && !is_float(e.dtype));
-      out = out || (e.op == Op::kReduce && e.args.size() > 1 && (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin));
+      out = out || (e.op == Op::kReduce && e.args.size() > 1 &&
+                    (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin));
       if (e.op != Op::kRead || e.has_else) return;
       Integers known(equation_.indices, [](int) { return std::nullopt; });
       const auto& shape = program_.tensor(e.id).shape;
@@ -70,8 +72,8 @@ class Hoister {
     const bool conditional = e->op == Op::kSelect || e->op == Op::kAnd || e->op == Op::kOr || e->op == Op::kReduce;
     for (size_t a = 0; a < copy->args.size(); ++a) {
       const bool first = a == 0 && e->op != Op::kReduce;
-      const bool here =
-          guarded || (conditional && !first && e->op != Op::kReduce) || (e->op == Op::kReduce && e->args.size() > 1 && a == 0);
+      const bool here = guarded || (conditional && !first && e->op != Op::kReduce) ||
+                        (e->op == Op::kReduce && e->args.size() > 1 && a == 0);
       if (e->op == Op::kRank && a == 1) {
         const std::set<int> inside = std::move(around_);
         around_ = outside;

@@ -19,7 +19,8 @@ namespace {
 constexpr int64_t kMostElements = int64_t{1} << 31;
 constexpr int64_t kPointsPerThread = 4096;
 
-// Untouched memory is mapped two megabytes at a time where the system allows it: small pages cost more than the arithmetic.
+// Untouched memory is mapped two megabytes at a time where the system allows it: small pages cost more than the
+// arithmetic.
 void ask_for_large_pages(const void* begin, size_t bytes) {
   constexpr uintptr_t kPage = uintptr_t{1} << 21;
   const auto first = (reinterpret_cast<uintptr_t>(begin) + kPage - 1) / kPage * kPage;
@@ -43,8 +44,9 @@ class Interpreter {
  private:
   bool given(const Tensor& t, int id) const {
     if (t.is_interface() && t.kind != TensorKind::kOutput) return true;
-    return std::any_of(program_.opaques.begin(), program_.opaques.end(),
-                       [&](const Opaque& o) { return std::find(o.results.begin(), o.results.end(), id) != o.results.end(); });
+    return std::any_of(program_.opaques.begin(), program_.opaques.end(), [&](const Opaque& o) {
+      return std::find(o.results.begin(), o.results.end(), id) != o.results.end();
+    });
   }
 
   Status allocate(const TensorValues& inputs) {
@@ -55,7 +57,8 @@ class Interpreter {
       const Tensor& t = program_.tensors[i];
       const int64_t n = t.elements();
       total += n;
-      if (total > kMostElements) return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
+      if (total > kMostElements)
+        return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
       Storage::Entry& entry = storage_.tensors[i];
       if (given(t, static_cast<int>(i))) {
         SOLSTICE_TRY(entry.values, values_of(inputs, t));
@@ -74,9 +77,9 @@ class Interpreter {
     const auto found = inputs.find(t.name);
     if (found == inputs.end()) return fail(Code::bad_argument, fmt::format("no value for the input `{}`", t.name));
     if (found->second.shape != t.shape || static_cast<int64_t>(found->second.values.size()) != t.elements()) {
-      return fail(Code::bad_argument,
-                  fmt::format("`{}` has shape [{}] but its value has [{}], {} elements", t.name, fmt::join(t.shape, ", "),
-                              fmt::join(found->second.shape, ", "), found->second.values.size()));
+      return fail(Code::bad_argument, fmt::format("`{}` has shape [{}] but its value has [{}], {} elements", t.name,
+                                                  fmt::join(t.shape, ", "), fmt::join(found->second.shape, ", "),
+                                                  found->second.values.size()));
     }
     return found->second.values.data();
   }
@@ -108,7 +111,8 @@ class Interpreter {
 
   Status run_points(const Routine& code, int64_t step) {
     const int64_t points = Machine::points(code);
-    const int most_threads = code.carry ? 1 : std::max(1, options_.threads);  // what is carried comes from the block before
+    const int most_threads =
+        code.carry ? 1 : std::max(1, options_.threads);  // what is carried comes from the block before
     const auto threads = static_cast<int>(std::clamp<int64_t>(points / kPointsPerThread, 1, most_threads));
     std::vector<Machine> machines;
     for (int t = 0; t < threads; ++t) machines.emplace_back(program_, code, storage_, options_.deadline);
@@ -116,7 +120,8 @@ class Interpreter {
     std::vector<std::thread> workers;
     for (int t = 0; t < threads; ++t) {
       const auto work = [&, t] {
-        results[static_cast<size_t>(t)] = machines[static_cast<size_t>(t)].run(points * t / threads, points * (t + 1) / threads, step);
+        results[static_cast<size_t>(t)] =
+            machines[static_cast<size_t>(t)].run(points * t / threads, points * (t + 1) / threads, step);
       };
       t + 1 < threads ? void(workers.emplace_back(work)) : work();
     }

@@ -83,8 +83,11 @@ class PointInterpreter::Evaluator : public TensorSource {
 
  private:
   struct Unit {  // an equation, ready to run
-    Unit(const Program& program, const Equation& equation, const Storage& storage, const std::optional<Deadline>& deadline)
-        : code(compile(program, equation, true)), machine(program, code, storage, deadline), places(program, equation) {}
+    Unit(const Program& program, const Equation& equation, const Storage& storage,
+         const std::optional<Deadline>& deadline)
+        : code(compile(program, equation, true)),
+          machine(program, code, storage, deadline),
+          places(program, equation) {}
     const Routine code;
     Machine machine;
     const Places places;
@@ -104,7 +107,8 @@ class PointInterpreter::Evaluator : public TensorSource {
   }
 
   Error too_large(int tensor, const char* why) const {
-    return fail(Code::too_large, fmt::format("elements of `{}` cannot be computed alone: {}", program_.tensor(tensor).name, why));
+    return fail(Code::too_large,
+                fmt::format("elements of `{}` cannot be computed alone: {}", program_.tensor(tensor).name, why));
   }
 
   // Elements that are not known yet.
@@ -128,7 +132,8 @@ class PointInterpreter::Evaluator : public TensorSource {
     }
     --depth_;
     if (positions.empty()) return success();
-    return fail(Code::program_invalid, fmt::format("an element of `{}` is never defined", program_.tensor(tensor).name));
+    return fail(Code::program_invalid,
+                fmt::format("an element of `{}` is never defined", program_.tensor(tensor).name));
   }
 
   // Points of one equation, in blocks.
@@ -140,7 +145,8 @@ class PointInterpreter::Evaluator : public TensorSource {
     for (size_t first = 0; first < positions.size(); first += kLanes) {
       const size_t n = std::min<size_t>(kLanes, positions.size() - first);
       for (size_t k = 0; k < columns.size(); ++k)
-        block[k].assign(columns[k].begin() + static_cast<ptrdiff_t>(first), columns[k].begin() + static_cast<ptrdiff_t>(first + n));
+        block[k].assign(columns[k].begin() + static_cast<ptrdiff_t>(first),
+                        columns[k].begin() + static_cast<ptrdiff_t>(first + n));
       SOLSTICE_CHECK(u.machine.evaluate(block, static_cast<int>(n), out));
       for (size_t l = 0; l < n; ++l) memo.insert(positions[first + l], out[l]);
       if (meter_.passed()) return too_large(u.code.target, "the operations are spent");
@@ -162,7 +168,8 @@ class PointInterpreter::Evaluator : public TensorSource {
       Fixed fixed;
       for (size_t k = 0; k < separate.size(); ++k) {
         if (separate[k] >= 0) fixed[separate[k]] = columns[k][p];
-        if (e.free[k] == e.step_index) last = std::max(last, e.step_sign > 0 ? columns[k][p] : steps - 1 - columns[k][p]);
+        if (e.free[k] == e.step_index)
+          last = std::max(last, e.step_sign > 0 ? columns[k][p] : steps - 1 - columns[k][p]);
       }
       if (r.next.emplace(fixed, 0).second || r.next[fixed] <= last) waiting[r.next[fixed]].push_back(fixed);
     }
@@ -170,7 +177,8 @@ class PointInterpreter::Evaluator : public TensorSource {
     for (auto& [next, rows] : waiting) {
       std::sort(rows.begin(), rows.end());
       rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-      for (int64_t step = next; step <= last; ++step) SOLSTICE_CHECK(run_step(r, e.step_sign > 0 ? step : steps - 1 - step, rows));
+      for (int64_t step = next; step <= last; ++step)
+        SOLSTICE_CHECK(run_step(r, e.step_sign > 0 ? step : steps - 1 - step, rows));
       for (const Fixed& row : rows) r.next[row] = std::max(r.next[row], last + 1);
     }
     r.running = false;

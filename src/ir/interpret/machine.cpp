@@ -27,7 +27,8 @@ void Storage::Entry::limit(const Tensor& t) {
   whole = true, low = range.low, high = range.high;
 }
 
-Machine::Machine(const Program& program, const Routine& code, const Storage& storage, const std::optional<Deadline>& deadline)
+Machine::Machine(const Program& program, const Routine& code, const Storage& storage,
+                 const std::optional<Deadline>& deadline)
     : program_(program), code_(code), storage_(storage), deadline_(deadline) {
   states_.resize(code.frames.size());
   lanes_.resize(code.frames.size());
@@ -79,7 +80,8 @@ bool Machine::stopped() {
 Status Machine::run(int64_t begin, int64_t end, int64_t step) {
   for (Ranking& r : rankings_) r.key.clear();
   for (int64_t at = begin; at < end && !failed();) {
-    if (deadline_ && deadline_->passed()) return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
+    if (deadline_ && deadline_->passed())
+      return fail(Code::deadline, fmt::format("interpreting `{}` took too long", code_.text));
     const int64_t next = std::min(end, at + root_block(at, end));
     fill_root(at, next, step);
     enter(0);
@@ -239,7 +241,8 @@ void Machine::note(const Instruction& i, const State& s) {
   if (i.op == Op::kRead || i.op == Op::kReduce) return;
   const double* a = s.data[static_cast<size_t>(i.args[0])];
   if (i.op == Op::kSelect) return note_condition(i.branch, a, s.lanes);
-  if (i.op != Op::kMin && i.op != Op::kMax) return note_condition(i.branch, s.data[static_cast<size_t>(i.out)], s.lanes);
+  if (i.op != Op::kMin && i.op != Op::kMax)
+    return note_condition(i.branch, s.data[static_cast<size_t>(i.out)], s.lanes);
   const double* b = s.data[static_cast<size_t>(i.args[1])];
   Sides& taken = taken_[static_cast<size_t>(i.branch)];
   for (int l = 0; l < s.lanes && !(taken[0] && taken[1]); ++l) {
@@ -279,7 +282,8 @@ void Machine::execute(const Instruction& i, int f) {
       const double* a = s.data[static_cast<size_t>(i.args[0])];
       const double* b = i.args.size() > 1 ? s.data[static_cast<size_t>(i.args[1])] : nullptr;
       if (i.checked && !divides(i, s)) return;
-      if (!evaluate_op(i.op, a, b, s.lanes, out)) fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
+      if (!evaluate_op(i.op, a, b, s.lanes, out))
+        fail_at(fmt::format("operation `{}` cannot be evaluated", name_of(i.op)));
     }
   }
 }
@@ -297,7 +301,9 @@ bool Machine::divides(const Instruction& i, const State& s) {
 
 void Machine::fail_inexact() {
   if (error_) return;
-  error_ = fail(Code::not_yet, fmt::format("an integer of `{}` lies beyond 2^53, to where the interpreter counts exactly", code_.text));
+  error_ =
+      fail(Code::not_yet,
+           fmt::format("an integer of `{}` lies beyond 2^53, to where the interpreter counts exactly", code_.text));
 }
 
 // Of a comparison, one operand beyond is larger or smaller than the other whatever its last digits.
@@ -325,7 +331,9 @@ void Machine::cast(const Instruction& i, State& s) {
     out[l] = rounded(i.dtype, a[l]);
     if (!whole || (out[l] >= range.low && out[l] <= range.high)) continue;
     if (mask && mask[l] == 0) continue;
-    return i.dtype == DType::kI64 && is_counted(a[l]) ? fail_inexact() : fail_at(fmt::format("{} does not fit {}", a[l], name_of(i.dtype)));
+    return i.dtype == DType::kI64 && is_counted(a[l])
+               ? fail_inexact()
+               : fail_at(fmt::format("{} does not fit {}", a[l], name_of(i.dtype)));
   }
 }
 

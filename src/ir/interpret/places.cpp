@@ -14,7 +14,8 @@ Places::Places(const Program& program, const Equation& equation) : free_(equatio
     dim.offset = form.offset;
     for (const auto& [id, c] : form.terms) {
       const auto found = std::find(equation.free.begin(), equation.free.end(), id);
-      dim.terms.push_back({static_cast<size_t>(found - equation.free.begin()), c, equation.indices[static_cast<size_t>(id)].extent});
+      dim.terms.push_back(
+          {static_cast<size_t>(found - equation.free.begin()), c, equation.indices[static_cast<size_t>(id)].extent});
     }
     std::sort(dim.terms.begin(), dim.terms.end(),
               [](const Term& a, const Term& b) { return std::abs(a.coefficient) > std::abs(b.coefficient); });

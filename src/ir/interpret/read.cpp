@@ -13,7 +13,8 @@ constexpr double kUnwanted = std::numeric_limits<double>::quiet_NaN();
 
 // Lanes [first, last) at which base + step * lane lies in [0, extent).
 std::pair<int64_t, int64_t> lanes_within(int64_t base, int64_t step, int64_t extent, int64_t lanes) {
-  if (step == 0) return base >= 0 && base < extent ? std::pair<int64_t, int64_t>(0, lanes) : std::pair<int64_t, int64_t>(0, 0);
+  if (step == 0)
+    return base >= 0 && base < extent ? std::pair<int64_t, int64_t>(0, lanes) : std::pair<int64_t, int64_t>(0, 0);
   if (step < 0) {  // the same lanes reach [0, extent) going up from the mirrored base
     base = extent - 1 - base;
     step = -step;
@@ -46,7 +47,8 @@ Machine::Inside Machine::inside_of(const Instruction& i, State& s) const {
     if (c.value >= 0) {
       const double* v = s.data[static_cast<size_t>(c.value)];
       out.flag(s.lanes);
-      for (int l = 0; l < s.lanes; ++l) out.flags[l] = out.flags[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
+      for (int l = 0; l < s.lanes; ++l)
+        out.flags[l] = out.flags[l] && v[l] >= 0 && v[l] < static_cast<double>(c.extent);
       continue;
     }
     const Form at = resolve(c.address, s, s.positions.data());

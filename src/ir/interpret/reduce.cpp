@@ -10,7 +10,9 @@
 namespace solstice::ir {
 namespace {
 
-int64_t volume(const Frame& f) { return std::accumulate(f.extents.begin(), f.extents.end(), int64_t{1}, std::multiplies<>()); }
+int64_t volume(const Frame& f) {
+  return std::accumulate(f.extents.begin(), f.extents.end(), int64_t{1}, std::multiplies<>());
+}
 
 }  // namespace
 
@@ -80,8 +82,8 @@ void Machine::wanted_lanes(const Instruction& i, const State& s, std::vector<int
   }
 }
 
-// Points of the bound indices run at once, from point `at`: one where the parent's lanes are enough, else what fills the
-// block; for a single lane not beyond the end of a long row, so that addresses stay regular.
+// Points of the bound indices run at once, from point `at`: one where the parent's lanes are enough, else what fills
+// the block; for a single lane not beyond the end of a long row, so that addresses stay regular.
 int64_t Machine::chunk_at(const Frame& body, int64_t at, int64_t end, int64_t lanes) {
   if (lanes > kLanes / 6) return 1;
   const int64_t most = std::min(end - at, kLanes / lanes);
@@ -134,7 +136,8 @@ void Machine::reduce(const Instruction& i, int f) {
     for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 0); });
   }
   if (i.reducer == Reducer::kVar) centre(lanes);
-  if (i.reducer == Reducer::kVar || i.reducer == Reducer::kLogSumExp) for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 1); });
+  if (i.reducer == Reducer::kVar || i.reducer == Reducer::kLogSumExp)
+    for_chunks(i, f, wanted, [&] { accumulate(i, lanes, 1); });
   if (failed()) return;
   if (i.reducer == Reducer::kArgMax || i.reducer == Reducer::kArgMin) {
     for (const int l : wanted) {
@@ -191,7 +194,8 @@ void Machine::rank(const Instruction& i, int f) {
       if (failed()) return;
     }
     const double r = wanted_rank[l];
-    if (!(r >= 0 && r < static_cast<double>(ranking.order.size()))) return fail_at(fmt::format("there is no rank {}", r));
+    if (!(r >= 0 && r < static_cast<double>(ranking.order.size())))
+      return fail_at(fmt::format("there is no rank {}", r));
     out[l] = static_cast<double>(ranking.order[static_cast<size_t>(r)]);
   }
 }

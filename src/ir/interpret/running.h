@@ -1,5 +1,5 @@
-// Recurrences that carry one value along a row, as running sums, products and extrema do: y[b,t] = y[b,t-1 else 0] + e, where
-// `e` does not read y. Its values are computed for a whole block of a row at once.
+// Recurrences that carry one value along a row, as running sums, products and extrema do: y[b,t] = y[b,t-1 else 0] + e,
+// where `e` does not read y. Its values are computed for a whole block of a row at once.
 #pragma once
 
 #include <optional>

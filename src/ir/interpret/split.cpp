@@ -56,7 +56,8 @@ std::vector<Part> parts_of(const Expr& e) {
 }
 
 bool nests(Reducer r) {
-  return r == Reducer::kSum || r == Reducer::kProd || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kAny || r == Reducer::kAll;
+  return r == Reducer::kSum || r == Reducer::kProd || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kAny ||
+         r == Reducer::kAll;
 }
 
 // A condition that reads, or holds no bound index, may guard the others: those stay together.
@@ -76,12 +77,16 @@ ExprRef all_of(const std::vector<ExprRef>& conditions) {
   return out;
 }
 
-// The reduction over one part: that over its longest index within that over the others, if all conditions bound an index.
+// The reduction over one part: that over its longest index within that over the others, if all conditions bound an
+// index.
 ExprRef nest(Reducer reducer, const std::vector<Index>& indices, Part part, const ExprRef& body) {
-  const auto shorter = [&](int a, int b) { return indices[static_cast<size_t>(a)].extent < indices[static_cast<size_t>(b)].extent; };
+  const auto shorter = [&](int a, int b) {
+    return indices[static_cast<size_t>(a)].extent < indices[static_cast<size_t>(b)].extent;
+  };
   const int longest = *std::max_element(part.binders.begin(), part.binders.end(), shorter);
   const auto bounds = [&](const ExprRef& c) { return bound_on(c, false, longest).has_value(); };
-  if (part.binders.size() < 2 || part.conditions.empty() || !std::all_of(part.conditions.begin(), part.conditions.end(), bounds)) {
+  if (part.binders.size() < 2 || part.conditions.empty() ||
+      !std::all_of(part.conditions.begin(), part.conditions.end(), bounds)) {
     return make_reduce(reducer, {part.binders.begin(), part.binders.end()}, body, all_of(part.conditions));
   }
   const auto inner = std::stable_partition(part.conditions.begin(), part.conditions.end(),

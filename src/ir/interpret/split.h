@@ -1,6 +1,6 @@
 // Reductions taken apart by what their conditions relate: `sum[c,i,r where u == 2*i+r-1](e)` becomes
-// `sum[r](sum[i where u == 2*i+r-1](sum[c](e)))`: where the conditions are affine, the longest index is bounded by the others
-// and no point is tested; else a point is tested once and not for every `c`.
+// `sum[r](sum[i where u == 2*i+r-1](sum[c](e)))`: where the conditions are affine, the longest index is bounded by the
+// others and no point is tested; else a point is tested once and not for every `c`.
 #pragma once
 
 #include "ir/program.h"

@@ -9,9 +9,9 @@
 
 namespace solstice::ir {
 
-// The indices of a recurrence besides its step fall into classes: equations that read each other at one index's own value
-// share it. A class is separate if no equation reads another value of it; then each value can be run alone (the rows of a
-// running sum; the batch of a recurrent network, but not its hidden units).
+// The indices of a recurrence besides its step fall into classes: equations that read each other at one index's own
+// value share it. A class is separate if no equation reads another value of it; then each value can be run alone (the
+// rows of a running sum; the batch of a recurrent network, but not its hidden units).
 class StepClasses {
  public:
   StepClasses(const Program& program, const std::vector<int>& equations);

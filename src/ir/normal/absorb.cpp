@@ -6,8 +6,8 @@
 //   max[b](select(c, e, -inf))                  =   max[b where c](e)          (min with inf)
 //   and conditions that follow from others go; bounds on one index become its extent (domain.cpp)
 //
-// Proof. The language's definition of `else`; exp(-inf) is 0; what a reduction leaves out is its neutral element. A guard
-// leaves a product only if the other factors are finite wherever it fails: 0 * inf is no 0.
+// Proof. The language's definition of `else`; exp(-inf) is 0; what a reduction leaves out is its neutral element. A
+// guard leaves a product only if the other factors are finite wherever it fails: 0 * inf is no 0.
 #include <cmath>
 
 #include "ir/normal/expression.h"
@@ -80,8 +80,8 @@ class Absorber {
     std::vector<TermId> guards;
     if (t.reducer == Reducer::kSum) {
       args[0] = unguarded(args[0], guards);
-    } else if ((t.reducer == Reducer::kMax || t.reducer == Reducer::kMin) && body.kind == Kind::kOp && body.op == Op::kSelect &&
-               is_infinite(body.args[2], t.reducer == Reducer::kMax ? -1 : 1)) {
+    } else if ((t.reducer == Reducer::kMax || t.reducer == Reducer::kMin) && body.kind == Kind::kOp &&
+               body.op == Op::kSelect && is_infinite(body.args[2], t.reducer == Reducer::kMax ? -1 : 1)) {
       guards.push_back(body.args[0]);
       args[0] = body.args[1];
     }

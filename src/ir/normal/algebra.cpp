@@ -10,10 +10,11 @@
 //   max(k*e, c) = k * max(e, c/k), c a number;   max(min(e, h), c) = min(max(e, c), h) with c < h, or c
 //   select(c, a, b) = [c]*a + [not c]*b;   select(a > b, a, b) = max(a, b)
 //
-// Proof. Identities of the real numbers; sums are finite. A quotient cancels only where the divisor is provably positive (sign.h):
-// powers, sums and maxima of positive terms. A guard [c] marks a factor that is evaluated only where c holds; guarded terms merge
-// only under one guard, so that what is not evaluated never meets what is. A -inf stays in its select (a mask) and goes where a
-// maximum or an exponential takes it in. Casts are atoms. Recurrences that accumulate take the `where` form (prefix.cpp).
+// Proof. Identities of the real numbers; sums are finite. A quotient cancels only where the divisor is provably
+// positive (sign.h): powers, sums and maxima of positive terms. A guard [c] marks a factor that is evaluated only where
+// c holds; guarded terms merge only under one guard, so that what is not evaluated never meets what is. A -inf stays in
+// its select (a mask) and goes where a maximum or an exponential takes it in. Casts are atoms. Recurrences that
+// accumulate take the `where` form (prefix.cpp).
 #include "ir/normal/expression.h"
 #include "ir/normal/passes.h"
 

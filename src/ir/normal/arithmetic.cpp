@@ -5,8 +5,8 @@
 //   c * (a // c) + a % c = a;  a // c >= k is a >= c*k
 //   a < b  is  b - a - 1 >= 0 over the integers and b - a > 0 over the reals, divided by what all coefficients share
 //
-// Proof. Floors and remainders of integers; where both sides are provably finite, one of a < b, a == b, a > b holds. Other
-// comparisons stay as they are: of NaN all but != are false, and the difference of equal infinities is NaN.
+// Proof. Floors and remainders of integers; where both sides are provably finite, one of a < b, a == b, a > b holds.
+// Other comparisons stay as they are: of NaN all but != are false, and the difference of equal infinities is NaN.
 #include <algorithm>
 #include <numeric>
 
@@ -28,8 +28,10 @@ bool is_equality(const Term& t) { return t.kind == Kind::kOp && (t.op == Op::kEq
 TermId Expressions::division(Op op, TermId a, TermId b) {
   const Term& divisor = pool_.at(b);
   const Poly p = polys_.of(a);
-  const bool whole = std::all_of(p.begin(), p.end(), [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
-  if (divisor.kind != Kind::kConst || !divisor.number.is_integer() || divisor.number.num <= 0 || !whole || !enabled_.split_radix)
+  const bool whole = std::all_of(p.begin(), p.end(),
+                                 [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
+  if (divisor.kind != Kind::kConst || !divisor.number.is_integer() || divisor.number.num <= 0 || !whole ||
+      !enabled_.split_radix)
     return pool_.op(op, {a, b});
   const int64_t c = divisor.number.num;
   Poly multiple, quotient, rest, remainder;  // a = c * multiple + rest = c * quotient + remainder
@@ -64,7 +66,8 @@ TermId Expressions::division(Op op, TermId a, TermId b) {
   const Term& nested = pool_.at(left);
   if (nested.kind == Kind::kOp && nested.op == Op::kFloorDiv && pool_.at(nested.args[1]).kind == Kind::kConst) {
     const auto product = multiply(pool_.at(nested.args[1]).number, divisor.number);
-    if (product) return polys_.term(polys_.plus(quotient, polys_.of(division(op, nested.args[0], pool_.constant(*product)))));
+    if (product)
+      return polys_.term(polys_.plus(quotient, polys_.of(division(op, nested.args[0], pool_.constant(*product)))));
   }
   return polys_.term(polys_.plus(quotient, polys_.of(pool_.op(op, {left, b}))));
 }
@@ -73,7 +76,9 @@ TermId Expressions::division(Op op, TermId a, TermId b) {
 std::optional<Poly> Expressions::without_quotient(const Poly& p) {
   for (const auto& [m, w] : p) {
     const Term& t = pool_.at(m);
-    if (t.kind != Kind::kOp || t.op != Op::kFloorDiv || pool_.at(t.args[1]).kind != Kind::kConst || (w.num != 1 && w.num != -1)) continue;
+    if (t.kind != Kind::kOp || t.op != Op::kFloorDiv || pool_.at(t.args[1]).kind != Kind::kConst ||
+        (w.num != 1 && w.num != -1))
+      continue;
     const Rational c = pool_.at(t.args[1]).number;
     if (c.num <= 0) continue;  // computed: rounds the other way
     Poly k = p;
@@ -101,7 +106,8 @@ Poly Expressions::recombined(Poly p) {
 }
 
 TermId Expressions::at_least_zero(const Poly& p, bool strict) {
-  const bool whole = std::all_of(p.begin(), p.end(), [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
+  const bool whole = std::all_of(p.begin(), p.end(),
+                                 [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
   Poly q = p;
   if (whole) {
     if (strict) q = polys_.plus(q, polys_.constant(kOne), kMinus);
@@ -124,17 +130,20 @@ TermId Expressions::at_least_zero(const Poly& p, bool strict) {
   if (lead.num < 0) lead.num = -lead.num;
   if (const auto inverse = Rational::of(lead.den, lead.num)) q = polys_.scaled(q, *inverse);
   const TermId form = polys_.term(q);
-  if (pool_.at(form).kind == Kind::kConst) return pool_.boolean(strict ? pool_.at(form).number.num > 0 : pool_.at(form).number.num >= 0);
+  if (pool_.at(form).kind == Kind::kConst)
+    return pool_.boolean(strict ? pool_.at(form).number.num > 0 : pool_.at(form).number.num >= 0);
   return pool_.op(strict ? Op::kGt : Op::kGe, {form, pool_.constant(0)});
 }
 
 TermId Expressions::equal_zero(const Poly& p, bool equal) {
   Poly q = p;
-  const bool whole = std::all_of(p.begin(), p.end(), [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
+  const bool whole = std::all_of(p.begin(), p.end(),
+                                 [&](const auto& m) { return m.second.is_integer() && pool_.is_integral(m.first); });
   const Rational lead = polys_.leading(q);
   if (whole) {
     int64_t shared = 0, offset = 0;
-    for (const auto& [m, w] : q) (m == polys_.one() ? offset : shared) = m == polys_.one() ? w.num : std::gcd(shared, w.num);
+    for (const auto& [m, w] : q)
+      (m == polys_.one() ? offset : shared) = m == polys_.one() ? w.num : std::gcd(shared, w.num);
     if (shared != 0 && offset % shared != 0) return pool_.boolean(!equal);
     if (shared != 0) q = polys_.scaled(q, Rational{1, shared});
     if (lead.num < 0) q = polys_.scaled(q, kMinus);
@@ -152,7 +161,8 @@ TermId Expressions::comparison(Op op, TermId a, TermId b) {
   if (op == Op::kLt || op == Op::kLe) return comparison(op == Op::kLt ? Op::kGt : Op::kGe, b, a);
   const bool symmetric = op == Op::kEq || op == Op::kNe;
   const bool literal = pool_.at(a).kind == Kind::kReal || pool_.at(b).kind == Kind::kReal;
-  if (literal || !signs_.finite(a) || !signs_.finite(b)) return pool_.op(op, symmetric && b < a ? std::vector{b, a} : std::vector{a, b});
+  if (literal || !signs_.finite(a) || !signs_.finite(b))
+    return pool_.op(op, symmetric && b < a ? std::vector{b, a} : std::vector{a, b});
   const Poly difference = polys_.plus(polys_.of(a), polys_.of(b), kMinus);
   if (op == Op::kGt || op == Op::kGe) return at_least_zero(difference, op == Op::kGt);
   return equal_zero(difference, op == Op::kEq);

@@ -1,4 +1,5 @@
-// Domains of reductions in their shortest form; the passes `split_radix`, `solve` and `absorb` each allow some of the steps.
+// Domains of reductions in their shortest form; the passes `split_radix`, `solve` and `absorb` each allow some of the
+// steps.
 //
 //   v < 1                           v is 0                                                           (split_radix)
 //   k*v + rest == 0                 v = -rest/k, where k divides it and it lies in v's range         (solve)
@@ -6,8 +7,8 @@
 //   v >= a, v <= b                  v = v' + a, v' < b-a+1                                           (absorb)
 //   a condition that follows from the others goes                                                    (absorb)
 //
-// Proof. Each step is a bijection between the points of the domain before and after. Of several indices that could be solved
-// for, the one with the largest extent goes: of u == p+r-1 the position u, not the tap r.
+// Proof. Each step is a bijection between the points of the domain before and after. Of several indices that could be
+// solved for, the one with the largest extent goes: of u == p+r-1 the position u, not the tap r.
 #include <algorithm>
 #include <numeric>
 
@@ -25,7 +26,8 @@ class DomainSteps {
   void run() {
     normalise();
     for (bool more = true; more && !domain_.empty && !pool_.exceeded();) {
-      more = (steps_.split && drop_point()) || (steps_.solve && (solve_equality() || split_residue())) || (steps_.absorb && tighten());
+      more = (steps_.split && drop_point()) || (steps_.solve && (solve_equality() || split_residue())) ||
+             (steps_.absorb && tighten());
     }
     if (steps_.absorb && !domain_.empty) drop_implied();
   }
@@ -65,7 +67,8 @@ class DomainSteps {
   bool is_index_form(TermId id) const {
     const Term& t = pool_.at(id);
     if (t.kind == Kind::kRead || t.kind == Kind::kReduce) return false;
-    return pool_.is_integral(id) && std::all_of(t.args.begin(), t.args.end(), [&](TermId a) { return is_index_form(a); });
+    return pool_.is_integral(id) &&
+           std::all_of(t.args.begin(), t.args.end(), [&](TermId a) { return is_index_form(a); });
   }
 
   // The binder with the largest extent that the form is linear in; -1: none.
@@ -99,7 +102,8 @@ class DomainSteps {
       const TermId divisor = pool_.constant(size);
       domain_.conditions.push_back(pool_.op(Op::kGe, {rest, pool_.constant(0)}));
       domain_.conditions.push_back(pool_.op(Op::kLe, {rest, pool_.constant(most)}));
-      if (size > 1) domain_.conditions.push_back(pool_.op(Op::kEq, {pool_.op(Op::kMod, {rest, divisor}), pool_.constant(0)}));
+      if (size > 1)
+        domain_.conditions.push_back(pool_.op(Op::kEq, {pool_.op(Op::kMod, {rest, divisor}), pool_.constant(0)}));
       replace(b, size > 1 ? pool_.op(Op::kFloorDiv, {rest, divisor}) : rest, {});
       return true;
     }
@@ -122,9 +126,12 @@ class DomainSteps {
       if (remainder <= 0 || pool_.at(remainder).kind != Kind::kOp || pool_.at(remainder).op != Op::kMod) continue;
       const Term& divisor = pool_.at(pool_.at(remainder).args[1]);
       Poly inside = polys_.of(pool_.at(remainder).args[0]);
-      if (const auto offset = inside.find(polys_.one()); offset != inside.end()) wanted -= offset->second.num, inside.erase(offset);
-      if (inside.size() != 1 || divisor.kind != Kind::kConst || pool_.at(inside.begin()->first).kind != Kind::kVar) continue;
-      if (split(pool_.at(inside.begin()->first).id, inside.begin()->second.num, divisor.number.num, wanted)) return true;
+      if (const auto offset = inside.find(polys_.one()); offset != inside.end())
+        wanted -= offset->second.num, inside.erase(offset);
+      if (inside.size() != 1 || divisor.kind != Kind::kConst || pool_.at(inside.begin()->first).kind != Kind::kVar)
+        continue;
+      if (split(pool_.at(inside.begin()->first).id, inside.begin()->second.num, divisor.number.num, wanted))
+        return true;
     }
     return false;
   }
@@ -164,7 +171,9 @@ class DomainSteps {
     const auto offset = form.find(polys_.one());
     const int64_t k = offset == form.end() ? 0 : offset->second.num;
     if (offset != form.end()) form.erase(offset);
-    if (form.size() != 1 || pool_.at(form.begin()->first).kind != Kind::kVar || pool_.at(form.begin()->first).id != binder) return;
+    if (form.size() != 1 || pool_.at(form.begin()->first).kind != Kind::kVar ||
+        pool_.at(form.begin()->first).id != binder)
+      return;
     const int64_t w = form.begin()->second.num;
     if (w > 0)
       low = std::max(low, -floor_div(k, w));

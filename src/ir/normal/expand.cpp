@@ -7,9 +7,9 @@
 //
 // Calls, fns and views are expanded, schedules, layouts and storage dtypes gone since the program was bound.
 //
-// Proof. These are the language's definitions (docs/language.md, section 6); over the reals logsumexp needs no shift. Of an empty
-// domain mean and var are 0/0 and logsumexp is log(0), on both sides. A closed form holds for every element: the wrapper checks it
-// whenever the buffer changes.
+// Proof. These are the language's definitions (docs/language.md, section 6); over the reals logsumexp needs no shift.
+// Of an empty domain mean and var are 0/0 and logsumexp is log(0), on both sides. A closed form holds for every
+// element: the wrapper checks it whenever the buffer changes.
 #include <algorithm>
 
 #include "ir/normal/passes.h"

@@ -111,7 +111,8 @@ TermId Expressions::operation(const Term& t, const std::vector<TermId>& args) {
     case Op::kAbs:
       return signs_.nonnegative(args[0]) ? args[0] : pool_.op(t.op, args);
     case Op::kCast:  // before the operand's normal form, too, whose sums say less
-      if (is_float(t.dtype) && (is_of_format(pool_, t.args[0], t.dtype) || is_of_format(pool_, args[0], t.dtype))) return args[0];
+      if (is_float(t.dtype) && (is_of_format(pool_, t.args[0], t.dtype) || is_of_format(pool_, args[0], t.dtype)))
+        return args[0];
       return pool_.op(t.op, args, t.dtype);
     default:
       return pool_.op(t.op, args, t.dtype);
@@ -151,7 +152,8 @@ TermId Expressions::power(TermId base, TermId exponent) {
 TermId Expressions::exponential(TermId a) {
   const Term t = pool_.at(a);
   if (is_infinite(pool_, a)) return t.real < 0 ? pool_.constant(0) : pool_.op(Op::kExp, {a});
-  if (t.kind == Kind::kOp && t.op == Op::kSelect) return select(t.args[0], exponential(t.args[1]), exponential(t.args[2]));
+  if (t.kind == Kind::kOp && t.op == Op::kSelect)
+    return select(t.args[0], exponential(t.args[1]), exponential(t.args[2]));
   if (has_infinity(pool_, a) && t.kind != Kind::kSum) return pool_.op(Op::kExp, {a});
   Poly out = polys_.constant(kOne);
   for (const auto& [m, w] : polys_.of(a)) {
@@ -188,7 +190,8 @@ TermId Expressions::logarithm(TermId a) {
 std::optional<TermId> Expressions::as_maximum(TermId condition, TermId a, TermId b) {
   const Term& c = pool_.at(condition);
   if (c.kind != Kind::kOp || (c.op != Op::kGt && c.op != Op::kGe) || pool_.is_integral(c.args[0])) return std::nullopt;
-  if (!compares_with_zero(pool_, c) || !signs_.finite(a) || !signs_.finite(b)) return std::nullopt;  // a maximum hands on NaN
+  if (!compares_with_zero(pool_, c) || !signs_.finite(a) || !signs_.finite(b))
+    return std::nullopt;  // a maximum hands on NaN
   const Poly difference = polys_.plus(polys_.of(a), polys_.of(b), Rational{-1, 1});
   const Poly known = polys_.of(c.args[0]);
   if (difference.empty() || difference.size() != known.size()) return std::nullopt;
@@ -208,7 +211,8 @@ TermId Expressions::select(TermId condition, TermId a, TermId b) {
   if (is_false(condition)) return b;
   if (const auto found = as_maximum(condition, a, b)) return *found;
   if (has_infinity(pool_, a) || has_infinity(pool_, b)) return pool_.op(Op::kSelect, {condition, a, b});
-  if (pool_.at(a).value == ValueKind::kBool || pool_.at(b).value == ValueKind::kBool) return pool_.op(Op::kSelect, {condition, a, b});
+  if (pool_.at(a).value == ValueKind::kBool || pool_.at(b).value == ValueKind::kBool)
+    return pool_.op(Op::kSelect, {condition, a, b});
   const TermId not_so = negated(condition);
   const Poly first = polys_.times(polys_.of(pool_.guard(conjuncts(condition))), polys_.of(a));
   const Poly second = polys_.times(polys_.of(pool_.guard(conjuncts(not_so))), polys_.of(b));

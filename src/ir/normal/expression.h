@@ -1,5 +1,5 @@
-// Normal forms of expressions: the rules of the pass `algebra`, and the arithmetic of indices and conditions that the passes
-// before it use too.
+// Normal forms of expressions: the rules of the pass `algebra`, and the arithmetic of indices and conditions that the
+// passes before it use too.
 #pragma once
 
 #include <map>
@@ -26,7 +26,8 @@ class Expressions {
   Expressions(Pool& pool, Enabled enabled) : pool_(pool), enabled_(enabled), signs_(pool), polys_(pool, signs_) {}
 
   TermId operator()(TermId t);
-  // Brings a domain's binders and conditions into their shortest form; which steps are taken is up to the passes enabled.
+  // Brings a domain's binders and conditions into their shortest form; which steps are taken is up to the passes
+  // enabled.
   struct Steps {
     bool solve = true, split = true, absorb = true;
   };

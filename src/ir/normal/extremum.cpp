@@ -11,7 +11,8 @@ namespace {
 
 // Nowhere falling, on the whole line.
 bool is_monotone(Op op) {
-  return op == Op::kTanh || op == Op::kErf || op == Op::kFloor || op == Op::kCeil || op == Op::kRound || op == Op::kTrunc;
+  return op == Op::kTanh || op == Op::kErf || op == Op::kFloor || op == Op::kCeil || op == Op::kRound ||
+         op == Op::kTrunc;
 }
 
 }  // namespace
@@ -47,11 +48,13 @@ TermId Expressions::bounded(Op op, TermId t, Rational bound) {
   const auto inverse = scale.is(1) ? std::nullopt : Rational::of(scale.den, scale.num);
   if (const auto smaller = inverse ? multiply(bound, *inverse) : std::nullopt) {
     const Op other = op == Op::kMax ? Op::kMin : Op::kMax;
-    const TermId core = extremum(scale.num < 0 ? other : op, {polys_.term(polys_.scaled(p, *inverse)), pool_.constant(*smaller)});
+    const TermId core =
+        extremum(scale.num < 0 ? other : op, {polys_.term(polys_.scaled(p, *inverse)), pool_.constant(*smaller)});
     return polys_.term(polys_.scaled(polys_.of(core), scale));
   }
   const Term inner = pool_.at(t);
-  const bool crossed = inner.kind == Kind::kOp && inner.op == (op == Op::kMax ? Op::kMin : Op::kMax) && inner.args.size() == 2;
+  const bool crossed =
+      inner.kind == Kind::kOp && inner.op == (op == Op::kMax ? Op::kMin : Op::kMax) && inner.args.size() == 2;
   const bool first = crossed && pool_.at(inner.args[0]).kind == Kind::kConst;
   if (crossed && (first || pool_.at(inner.args[1]).kind == Kind::kConst)) {
     const TermId body = inner.args[first ? 1 : 0], limit = inner.args[first ? 0 : 1];
@@ -71,7 +74,9 @@ void Expressions::absorb_mask(Reducer reducer, Domain& domain, Poly& body) {
     const Term t = pool_.at(m);
     if (t.kind != Kind::kOp || t.op != Op::kSelect || !w.is(1)) continue;
     const Term& otherwise = pool_.at(t.args[2]);
-    if (otherwise.kind != Kind::kReal || !std::isinf(otherwise.real) || (otherwise.real < 0) != (reducer == Reducer::kMax)) continue;
+    if (otherwise.kind != Kind::kReal || !std::isinf(otherwise.real) ||
+        (otherwise.real < 0) != (reducer == Reducer::kMax))
+      continue;
     const std::vector<TermId> more = conjuncts(t.args[0]);
     domain.conditions.insert(domain.conditions.end(), more.begin(), more.end());
     Poly rest = body;
@@ -102,7 +107,8 @@ TermId Expressions::made_extremum(Reducer reducer, Domain domain, TermId body) {
   if (enabled_.absorb) absorb_mask(reducer, domain, all);
   if (domain.empty) return of_nothing(pool_, reducer);
   std::erase_if(domain.binders, [&](int b) {
-    const bool free = std::none_of(domain.conditions.begin(), domain.conditions.end(), [&](TermId c) { return pool_.depends(c, b); });
+    const bool free =
+        std::none_of(domain.conditions.begin(), domain.conditions.end(), [&](TermId c) { return pool_.depends(c, b); });
     return free && pool_.var(b).extent > 0 && !pool_.depends(polys_.term(all), b);
   });
   if (domain.binders.empty()) return at_one_point(reducer, domain.conditions, polys_.term(all));
@@ -112,7 +118,8 @@ TermId Expressions::made_extremum(Reducer reducer, Domain domain, TermId body) {
   const bool bounded_inside = has_points && std::all_of(all.begin(), all.end(), [&](const auto& m) {
                                 return !pool_.depends(m.first, domain.binders) || signs_.finite(m.first);
                               });
-  for (const auto& [m, w] : all) (pool_.depends(m, domain.binders) || (!bounded_inside && !signs_.finite(m)) ? inside : outside)[m] = w;
+  for (const auto& [m, w] : all)
+    (pool_.depends(m, domain.binders) || (!bounded_inside && !signs_.finite(m)) ? inside : outside)[m] = w;
   if (inside.empty()) return has_points ? polys_.term(all) : close(reducer, domain, polys_.term(all));
   return polys_.term(polys_.plus(outside, polys_.of(extremum_of_dependent(reducer, domain, inside))));
 }
@@ -121,10 +128,13 @@ TermId Expressions::made_extremum(Reducer reducer, Domain domain, TermId body) {
 // max[b](tanh(e)) = tanh(max[b](e)).
 TermId Expressions::extremum_of_monotone(Reducer reducer, const Domain& domain, TermId body) {
   const Term t = pool_.at(body);
-  if (t.kind == Kind::kProduct || (t.kind == Kind::kOp && t.op == Op::kExp)) return extremum_of_power(reducer, domain, body);
-  if (t.kind != Kind::kOp || (t.op != Op::kMax && t.op != Op::kMin && !is_monotone(t.op))) return close(reducer, domain, body);
+  if (t.kind == Kind::kProduct || (t.kind == Kind::kOp && t.op == Op::kExp))
+    return extremum_of_power(reducer, domain, body);
+  if (t.kind != Kind::kOp || (t.op != Op::kMax && t.op != Op::kMin && !is_monotone(t.op)))
+    return close(reducer, domain, body);
   if ((t.op != Op::kMax || reducer != Reducer::kMax) && (t.op != Op::kMin || reducer != Reducer::kMin)) {
-    const auto moves = std::count_if(t.args.begin(), t.args.end(), [&](TermId a) { return pool_.depends(a, domain.binders); });
+    const auto moves =
+        std::count_if(t.args.begin(), t.args.end(), [&](TermId a) { return pool_.depends(a, domain.binders); });
     if (moves != 1 || !has_point(pool_, domain.binders, domain.conditions)) return close(reducer, domain, body);
   }
   std::vector<TermId> args;
@@ -144,7 +154,8 @@ TermId Expressions::extremum_of_power(Reducer reducer, const Domain& domain, Ter
     if (exponential) exponent = polys_.plus(exponent, polys_.of(base.args[0]), f.exponent);
   }
   if (exponential) return this->exponential(extremum_over(reducer, domain, polys_.term(exponent)));
-  if (factors.size() != 1 || factors[0].exponent == kOne || !signs_.positive(factors[0].base)) return close(reducer, domain, body);
+  if (factors.size() != 1 || factors[0].exponent == kOne || !signs_.positive(factors[0].base))
+    return close(reducer, domain, body);
   const Reducer other = reducer == Reducer::kMax ? Reducer::kMin : Reducer::kMax;
   const TermId inner = extremum_over(factors[0].exponent.num < 0 ? other : reducer, domain, factors[0].base);
   return polys_.term(polys_.power(polys_.of(inner), factors[0].exponent));
@@ -161,7 +172,8 @@ TermId Expressions::extremum_of_dependent(Reducer reducer, const Domain& domain,
   }
   const auto inverse = Rational::of(scale.den, scale.num);
   if (!inverse) return close(reducer, domain, polys_.term(body));
-  const Poly smaller = polys_.scaled(body.size() == 1 ? polys_.scaled(polys_.from_factors(inside), scale) : body, *inverse);
+  const Poly smaller =
+      polys_.scaled(body.size() == 1 ? polys_.scaled(polys_.from_factors(inside), scale) : body, *inverse);
   const bool flip = scale.num < 0;
   const Reducer other = reducer == Reducer::kMax ? Reducer::kMin : Reducer::kMax;
   const TermId core = extremum_of_monotone(flip ? other : reducer, domain, polys_.term(smaller));

@@ -19,7 +19,8 @@ class Facts {
   // Nothing: not a condition on integers.
   std::optional<std::vector<Linear>> forms(TermId condition) {
     const Term& t = pool_.at(condition);
-    if (!compares_with_zero(pool_, t) || (t.op != Op::kGe && t.op != Op::kEq) || !pool_.is_integral(t.args[0])) return std::nullopt;
+    if (!compares_with_zero(pool_, t) || (t.op != Op::kGe && t.op != Op::kEq) || !pool_.is_integral(t.args[0]))
+      return std::nullopt;
     const Linear form = linear(t.args[0]);
     if (t.op == Op::kGe) return std::vector<Linear>{form};
     return std::vector<Linear>{form, plus(Linear{}, form, -1)};
@@ -47,7 +48,8 @@ class Facts {
     if (range.low > -kUnbounded) system_.push_back(Linear{-range.low, {{v, 1}}});
     if (range.high < kUnbounded) system_.push_back(Linear{range.high, {{v, -1}}});
     const Term& t = pool_.at(id);
-    const bool division = t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod) && pool_.at(t.args[1]).kind == Kind::kConst;
+    const bool division =
+        t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod) && pool_.at(t.args[1]).kind == Kind::kConst;
     if (division && pool_.at(t.args[1]).number.num > 0) divided(t, v);
     return Linear{0, {{v, 1}}};
   }
@@ -117,7 +119,8 @@ struct Witness {
 
 bool holds_at(const Pool& pool, TermId condition, const std::map<int, Witness>& at) {
   const Term& c = pool.at(condition);
-  if (!compares_with_zero(pool, c) || (c.op != Op::kGe && c.op != Op::kEq) || !pool.is_integral(c.args[0])) return false;
+  if (!compares_with_zero(pool, c) || (c.op != Op::kGe && c.op != Op::kEq) || !pool.is_integral(c.args[0]))
+    return false;
   const Term& form = pool.at(c.args[0]);
   const bool sum = form.kind == Kind::kSum;
   const std::vector<TermId> terms = sum ? form.args : std::vector<TermId>{c.args[0]};

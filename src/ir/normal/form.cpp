@@ -128,11 +128,12 @@ int Form::symbol(int tensor) {
   const bool given = t.is_interface() && t.kind != TensorKind::kOutput;
   if (given && t.same >= 0 && shared.count(tensor) && shared.count(t.same)) {  // tied weights: one tensor of two names
     const Tensor& base = program.tensor(t.same);
-    if (t.same_offset == 0 && t.shape == base.shape && t.strides == base.strides) return symbols_[tensor] = symbol(t.same);
+    if (t.same_offset == 0 && t.shape == base.shape && t.strides == base.strides)
+      return symbols_[tensor] = symbol(t.same);
   }
   known->second = pool.symbol({shared.count(tensor) ? t.name : prefix + t.name, t.value, t.shape,
-                               (given && !t.any_value) || (finite && finite->has(tensor)), finite && finite->not_negative(tensor),
-                               given ? t.dtype : std::nullopt});
+                               (given && !t.any_value) || (finite && finite->has(tensor)),
+                               finite && finite->not_negative(tensor), given ? t.dtype : std::nullopt});
   tensors_[known->second] = tensor;
   return known->second;
 }

@@ -14,7 +14,8 @@ namespace solstice::ir::normal {
 
 // Which passes run.
 struct Enabled {
-  bool expand = true, hoist = true, split_radix = true, solve = true, absorb = true, pieces = true, algebra = true, name = true;
+  bool expand = true, hoist = true, split_radix = true, solve = true, absorb = true, pieces = true, algebra = true,
+       name = true;
 };
 
 // One equation: tensor[left] = value, over `free`.

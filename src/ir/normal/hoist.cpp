@@ -1,12 +1,12 @@
-// Pass 2, `hoist`: definitions take the place of their reads, so that every reduction is a term over exactly the indices it
-// depends on, and equal ones are one.
+// Pass 2, `hoist`: definitions take the place of their reads, so that every reduction is a term over exactly the
+// indices it depends on, and equal ones are one.
 //
 //   t[i] = e(i); ... t[a] ...          becomes   ... e(a) ...
 //   t[i] = e(i); ... t[a else v] ...   becomes   ... select(a within t, e(a), v) ...
 //
-// Proof. A tensor defined in one piece over bare indices equals its definition at every element; in the real meaning storing
-// changes nothing. Tensors in pieces are left to the pass `pieces`, recurrences stay reads. With `keep_nodes` a tensor whose
-// definition has a reduction stays a read: the nodes of the DAG that is shown.
+// Proof. A tensor defined in one piece over bare indices equals its definition at every element; in the real meaning
+// storing changes nothing. Tensors in pieces are left to the pass `pieces`, recurrences stay reads. With `keep_nodes` a
+// tensor whose definition has a reduction stays a read: the nodes of the DAG that is shown.
 #include <algorithm>
 
 #include "ir/normal/passes.h"
@@ -33,7 +33,8 @@ class Hoister {
 
  private:
   bool stands_for_reads(const Definition& d) const {
-    const bool bare = std::all_of(d.left.begin(), d.left.end(), [&](TermId i) { return pool_.at(i).kind == Kind::kVar; });
+    const bool bare =
+        std::all_of(d.left.begin(), d.left.end(), [&](TermId i) { return pool_.at(i).kind == Kind::kVar; });
     if (form_.shared.count(d.tensor) || d.recurrent || !bare || pieces_.at(d.tensor) != 1) return false;
     return !form_.wanted.count(d.tensor) && (!form_.keep_nodes || pool_.at(d.value).level == 0);
   }
@@ -50,7 +51,8 @@ class Hoister {
     for (size_t i = 0; i < at.size(); ++i) values[pool_.at(d.left[i]).id] = at[i];
     const TermId value = pool_.substitute(d.value, values);
     if (!t.has_else) return value;
-    return pool_.op(Op::kSelect, {all_of(pool_, within(pool_, form_.program.tensor(tensor).shape, at)), value, t.args.back()});
+    return pool_.op(Op::kSelect,
+                    {all_of(pool_, within(pool_, form_.program.tensor(tensor).shape, at)), value, t.args.back()});
   }
 
   Form& form_;

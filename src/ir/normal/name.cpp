@@ -88,7 +88,8 @@ class Refiner {
     std::vector<uint64_t> parts;
     for (size_t i = 0; i < t.args.size(); ++i) {
       uint64_t part = hash(t.args[i], colours, done);
-      if (!t.weights.empty()) part = mixed(mixed(part, static_cast<uint64_t>(t.weights[i].num)), static_cast<uint64_t>(t.weights[i].den));
+      if (!t.weights.empty())
+        part = mixed(mixed(part, static_cast<uint64_t>(t.weights[i].num)), static_cast<uint64_t>(t.weights[i].den));
       parts.push_back(part);
     }
     if (is_commutative(t)) std::sort(parts.begin(), parts.end());
@@ -110,7 +111,8 @@ class Refiner {
 
 }  // namespace
 
-TermId closed(Pool& pool, Reducer reducer, const std::vector<int>& binders, const std::vector<TermId>& args, bool refine) {
+TermId closed(Pool& pool, Reducer reducer, const std::vector<int>& binders, const std::vector<TermId>& args,
+              bool refine) {
   if (pool.exceeded()) return 0;
   int level = 0;
   for (const TermId a : args) level = std::max(level, pool.at(a).level);
@@ -149,7 +151,8 @@ TermId named(Pool& pool, TermId id, std::unordered_map<TermId, TermId>& done) {
   std::vector<TermId> args;
   for (const TermId a : pool.at(id).args) args.push_back(named(pool, a, done));
   const Term& t = pool.at(id);
-  const TermId out = t.kind == Kind::kReduce ? closed(pool, t.reducer, t.binders, args, true) : pool.with_args(id, args);
+  const TermId out =
+      t.kind == Kind::kReduce ? closed(pool, t.reducer, t.binders, args, true) : pool.with_args(id, args);
   done.emplace(id, out);
   return out;
 }

@@ -1,12 +1,15 @@
 // Pass 6, `pieces`: a read of a tensor that is defined in pieces goes to the piece that holds it.
 //
-//   t[l1(i)] = e1(i); t[l2(j)] = e2(j); ... t[a] ...   becomes   ... [a in piece 1] * e1(i(a)) + [a in piece 2] * e2(j(a)) ...
+//   t[l1(i)] = e1(i); t[l2(j)] = e2(j); ... t[a] ...   becomes   ... [a in piece 1] * e1(i(a)) + [a in piece 2] *
+//   e2(j(a)) ...
 //
-// where a piece's indices are the digits of the element that is read, and a guard that always or never holds is dropped. The
-// guards then split reductions at the pieces' boundaries (pass `algebra`: sums are distributed, guards absorbed).
+// where a piece's indices are the digits of the element that is read, and a guard that always or never holds is
+// dropped. The guards then split reductions at the pieces' boundaries (pass `algebra`: sums are distributed, guards
+// absorbed).
 //
-// Proof. Pieces are disjoint and cover the tensor (rule E005), each a product of mixed radices: exactly one guard holds, and the
-// digits are the only indices with l(i) = a. With booleans or infinities in a piece, `select` chooses instead of adding.
+// Proof. Pieces are disjoint and cover the tensor (rule E005), each a product of mixed radices: exactly one guard
+// holds, and the digits are the only indices with l(i) = a. With booleans or infinities in a piece, `select` chooses
+// instead of adding.
 #include <algorithm>
 #include <cmath>
 
@@ -68,7 +71,8 @@ class Director {
     if (parts.empty()) return pool_.constant(0);  // outside the tensor: any value
     const bool numbers = std::all_of(parts.begin(), parts.end(), [&](const auto& p) { return is_number(p.second); });
     if (numbers) return added(parts);
-    std::stable_sort(parts.begin(), parts.end(), [&](const auto& a, const auto& b) { return is_number(a.second) > is_number(b.second); });
+    std::stable_sort(parts.begin(), parts.end(),
+                     [&](const auto& a, const auto& b) { return is_number(a.second) > is_number(b.second); });
     TermId out = parts.back().second;
     for (size_t p = parts.size() - 1; p-- > 0;) out = pool_.op(Op::kSelect, {parts[p].first, parts[p].second, out});
     return out;
@@ -116,7 +120,8 @@ class Director {
   // A single index may run backwards; several are a mixed radix with positive coefficients.
   void digits_of(const std::vector<std::pair<int64_t, int>>& digits, int64_t offset, TermId at, Placed& out) {
     const bool backwards = digits.size() == 1 && digits[0].first < 0;
-    TermId rest = backwards ? pool_.op(Op::kSub, {pool_.constant(offset), at}) : pool_.op(Op::kSub, {at, pool_.constant(offset)});
+    TermId rest =
+        backwards ? pool_.op(Op::kSub, {pool_.constant(offset), at}) : pool_.op(Op::kSub, {at, pool_.constant(offset)});
     for (const auto& [signed_radix, v] : digits) {
       const TermId radix = pool_.constant(backwards ? -signed_radix : signed_radix);
       out.values[v] = normal_.of_integers(pool_.op(Op::kFloorDiv, {rest, radix}));

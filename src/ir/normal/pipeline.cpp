@@ -68,7 +68,8 @@ void run_passes(Form& form, std::vector<PassReport>* reports) {
     // A piece's definition meets the indices of its reads only now.
     if (report.ran && step.run == pieces && values_of(form) != before) {
       for (const Step& again : steps()) {
-        if ((again.run == split_radix || again.run == solve || again.run == absorb) && form.enabled.*again.enabled) again.run(form);
+        if ((again.run == split_radix || again.run == solve || again.run == absorb) && form.enabled.*again.enabled)
+          again.run(form);
       }
     }
     report.microseconds = std::chrono::duration<double, std::micro>(Clock::now() - begin).count();
@@ -99,7 +100,8 @@ Result<NormalForm> normal_form(const Program& program, const NormalOptions& opti
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const NormalPass& pass : normal_passes()) names.push_back(pass.name);
-      return fail(Code::bad_argument, fmt::format("there is no pass `{}`; choose from {}", name, fmt::join(names, ", ")));
+      return fail(Code::bad_argument,
+                  fmt::format("there is no pass `{}`; choose from {}", name, fmt::join(names, ", ")));
     }
     enabled.*found->enabled = false;
   }

@@ -7,7 +7,9 @@
 namespace solstice::ir::normal {
 namespace {
 
-bool is_power(const Pool& pool, TermId base, Op op) { return pool.at(base).kind == Kind::kOp && pool.at(base).op == op; }
+bool is_power(const Pool& pool, TermId base, Op op) {
+  return pool.at(base).kind == Kind::kOp && pool.at(base).op == op;
+}
 
 }  // namespace
 
@@ -122,7 +124,8 @@ Poly Polynomials::from_factors(const std::vector<Factor>& all) {
     const Term& base = pool_.at(f.base);
     const bool whole = f.exponent.is_integer() && (f.exponent.num > 0 || base.kind == Kind::kConst);
     const bool compound = base.kind == Kind::kSum || base.kind == Kind::kProduct || base.kind == Kind::kConst;
-    const auto number = whole && base.kind == Kind::kConst ? ir::normal::power(base.number, f.exponent.num) : std::nullopt;
+    const auto number =
+        whole && base.kind == Kind::kConst ? ir::normal::power(base.number, f.exponent.num) : std::nullopt;
     if (number) {
       out = scaled(out, *number);
     } else if (whole && compound && all.size() != merged.size() && base.kind != Kind::kConst) {
@@ -183,7 +186,8 @@ bool Polynomials::splits(const Factor& f, Rational e) {
   if (signs_.positive(f.base)) return true;
   if (f.exponent.num > 0 && f.exponent.is_integer() && e.is_integer()) return true;
   const auto whole = multiply(f.exponent, e);
-  if (f.exponent.num > 0 && e.is_integer() && (signs_.nonnegative(f.base) || (whole && !whole->is_integer()))) return true;
+  if (f.exponent.num > 0 && e.is_integer() && (signs_.nonnegative(f.base) || (whole && !whole->is_integer())))
+    return true;
   return f.exponent.num < 0 && f.exponent.is_integer() && e.is_integer() && e.num > 0;
 }
 

@@ -82,7 +82,8 @@ ValueKind value_of_reduce(const Pool& pool, const Term& t) {
 }
 
 bool all_integers(const std::vector<Rational>& weights, int64_t least) {
-  return std::all_of(weights.begin(), weights.end(), [&](const Rational& w) { return w.is_integer() && w.num >= least; });
+  return std::all_of(weights.begin(), weights.end(),
+                     [&](const Rational& w) { return w.is_integer() && w.num >= least; });
 }
 
 ValueKind value_kind(const Pool& pool, const Term& t) {
@@ -135,12 +136,15 @@ uint64_t head_of(const Pool& pool, const Term& t) {
 }
 
 bool Term::operator==(const Term& o) const {
-  return kind == o.kind && op == o.op && reducer == o.reducer && dtype == o.dtype && has_else == o.has_else && number == o.number &&
-         std::bit_cast<uint64_t>(real) == std::bit_cast<uint64_t>(o.real) && id == o.id && binders == o.binders && args == o.args &&
-         weights == o.weights;
+  return kind == o.kind && op == o.op && reducer == o.reducer && dtype == o.dtype && has_else == o.has_else &&
+         number == o.number && std::bit_cast<uint64_t>(real) == std::bit_cast<uint64_t>(o.real) && id == o.id &&
+         binders == o.binders && args == o.args && weights == o.weights;
 }
 
-Pool::Pool(const Limits& limits) : limits_(limits), end_(Clock::now() + std::chrono::microseconds(limits.microseconds)) { constant(0); }
+Pool::Pool(const Limits& limits)
+    : limits_(limits), end_(Clock::now() + std::chrono::microseconds(limits.microseconds)) {
+  constant(0);
+}
 
 void Pool::derive(Term& t) const {
   t.value = value_kind(*this, t);
@@ -151,7 +155,8 @@ void Pool::derive(Term& t) const {
     t.level = std::max(t.level, a.level);
     t.free.insert(t.free.end(), a.free.begin(), a.free.end());
     uint64_t h = a.shape;
-    if (!t.weights.empty()) h = mixed(mixed(h, static_cast<uint64_t>(t.weights[i].num)), static_cast<uint64_t>(t.weights[i].den));
+    if (!t.weights.empty())
+      h = mixed(mixed(h, static_cast<uint64_t>(t.weights[i].num)), static_cast<uint64_t>(t.weights[i].den));
     shapes.push_back(h);
   }
   if (t.kind == Kind::kVar) t.free.push_back(t.id);
@@ -166,7 +171,8 @@ void Pool::derive(Term& t) const {
   if (t.kind == Kind::kReduce && shapes.size() > 1) std::sort(shapes.begin() + 1, shapes.end());
   t.shape = head_of(*this, t);
   if (t.kind == Kind::kVar)
-    t.shape = mixed(t.shape, static_cast<uint64_t>(var(t.id).extent) + (var(t.id).root ? static_cast<uint64_t>(t.id) << 40 : 0));
+    t.shape = mixed(t.shape,
+                    static_cast<uint64_t>(var(t.id).extent) + (var(t.id).root ? static_cast<uint64_t>(t.id) << 40 : 0));
   for (const uint64_t s : shapes) t.shape = mixed(t.shape, s);
 }
 

@@ -1,8 +1,9 @@
-// Hash-consed terms: equal terms have equal ids, whichever program they come from. Everything that normal forms are made of.
+// Hash-consed terms: equal terms have equal ids, whichever program they come from. Everything that normal forms are
+// made of.
 //
-// Terms are total: a read outside its tensor, and the branch of a select that is not taken, have some value that nothing
-// depends on. Index variables are ids of the pool; a reduction's binders are variables that occur nowhere outside it, so that
-// substitution never captures.
+// Terms are total: a read outside its tensor, and the branch of a select that is not taken, have some value that
+// nothing depends on. Index variables are ids of the pool; a reduction's binders are variables that occur nowhere
+// outside it, so that substitution never captures.
 #pragma once
 
 #include <chrono>

@@ -40,9 +40,11 @@ std::vector<Part> operands_of(const ExprRef& body) {
   factors_of(body, factors);
   std::vector<Part> out;
   for (const ExprRef& f : factors) {
-    if (any_below(f, [](const Expr& e) { return e.op == Op::kRead; })) out.push_back({{f}, indices_of(f), direct_indices(f)});
+    if (any_below(f, [](const Expr& e) { return e.op == Op::kRead; }))
+      out.push_back({{f}, indices_of(f), direct_indices(f)});
   }
-  std::stable_sort(out.begin(), out.end(), [](const Part& a, const Part& b) { return a.indices.size() > b.indices.size(); });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const Part& a, const Part& b) { return a.indices.size() > b.indices.size(); });
   for (size_t i = out.size(); out.size() > 2 && i-- > 1;) {
     const auto host = std::find_if(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(i), [&](const Part& o) {
       return std::includes(o.indices.begin(), o.indices.end(), out[i].indices.begin(), out[i].indices.end());
@@ -74,7 +76,8 @@ class Recogniser {
 
  private:
   std::string anchor(const Equation& e) {
-    if (e.group >= 0) return any_below(e.rhs, [&](const Expr& x) { return is_contraction_of(x); }) ? "recurrent" : "scan";
+    if (e.group >= 0)
+      return any_below(e.rhs, [&](const Expr& x) { return is_contraction_of(x); }) ? "recurrent" : "scan";
     const Expr& r = *e.rhs;
     if (r.op == Op::kRank) return "rank";
     if (r.op != Op::kReduce) return "map";
@@ -96,7 +99,8 @@ class Recogniser {
 
   static bool has_scatter(const ExprRef& where) {
     return any_below(where, [](const Expr& e) {
-      return e.op == Op::kEq && any_below(e.args[0], [](const Expr& x) { return x.op == Op::kRead || x.op == Op::kRank; });
+      return e.op == Op::kEq &&
+             any_below(e.args[0], [](const Expr& x) { return x.op == Op::kRead || x.op == Op::kRank; });
     });
   }
 
@@ -113,13 +117,16 @@ class Recogniser {
            !slides(r.args[0], r);
   }
 
-  static bool is_bound(int index, const Expr& r) { return std::find(r.binders.begin(), r.binders.end(), index) != r.binders.end(); }
+  static bool is_bound(int index, const Expr& r) {
+    return std::find(r.binders.begin(), r.binders.end(), index) != r.binders.end();
+  }
 
   // An index of a read made of a bound index and one of the result.
   bool slides(const ExprRef& body, const Expr& r) const {
     return any_below(body, [&](const Expr& e) {
       if (e.op != Op::kRead) return false;
-      return std::any_of(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0), [&](const ExprRef& a) { return mixes(a, r); });
+      return std::any_of(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0),
+                         [&](const ExprRef& a) { return mixes(a, r); });
     });
   }
 
@@ -203,8 +210,9 @@ class Recogniser {
     return std::any_of(o.factors.begin(), o.factors.end(), [](const ExprRef& f) {
       return any_below(f, [](const Expr& e) {
         if (e.op != Op::kRead) return false;
-        return std::any_of(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0),
-                           [](const ExprRef& i) { return any_below(i, [](const Expr& x) { return x.op == Op::kRead; }); });
+        return std::any_of(e.args.begin(), e.args.end() - (e.has_else ? 1 : 0), [](const ExprRef& i) {
+          return any_below(i, [](const Expr& x) { return x.op == Op::kRead; });
+        });
       });
     });
   }
@@ -224,8 +232,9 @@ class Recogniser {
       if (x.op == Op::kExp) return reads_scores(x.args[0], 0);
       const auto found = x.op == Op::kRead ? writers_.find(x.id) : writers_.end();
       if (found == writers_.end() || depth == kMostSteps) return false;
-      return std::any_of(found->second.begin(), found->second.end(),
-                         [&](const Equation* w) { return w->rhs->op != Op::kReduce && w->group < 0 && has_weights(w->rhs, depth + 1); });
+      return std::any_of(found->second.begin(), found->second.end(), [&](const Equation* w) {
+        return w->rhs->op != Op::kReduce && w->group < 0 && has_weights(w->rhs, depth + 1);
+      });
     });
   }
 
@@ -248,7 +257,8 @@ class Recogniser {
     });
     std::set<int> results{e.target};
     for (const Equation& other : nodes_.equations) {  // and what is computed from it alone, point by point
-      if (other.free.size() <= e.free.size() && other.rhs->op != Op::kReduce && reads(other, results)) results.insert(other.target);
+      if (other.free.size() <= e.free.size() && other.rhs->op != Op::kReduce && reads(other, results))
+        results.insert(other.target);
     }
     return std::any_of(nodes_.equations.begin(), nodes_.equations.end(), [&](const Equation& other) {
       return other.free.size() > e.free.size() && reads(other, results) && reads(other, sources);

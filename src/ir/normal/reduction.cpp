@@ -13,15 +13,20 @@ namespace {
 
 constexpr size_t kMostSummed = 12;  // of one sum: their order has to be found
 
-bool gives_positions(Reducer r) { return r == Reducer::kArgMax || r == Reducer::kArgMin || r == Reducer::kArgTop || r == Reducer::kArgBot; }
+bool gives_positions(Reducer r) {
+  return r == Reducer::kArgMax || r == Reducer::kArgMin || r == Reducer::kArgTop || r == Reducer::kArgBot;
+}
 
-bool is_reduction(const Pool& pool, TermId t, Reducer reducer) { return pool.at(t).kind == Kind::kReduce && pool.at(t).reducer == reducer; }
+bool is_reduction(const Pool& pool, TermId t, Reducer reducer) {
+  return pool.at(t).kind == Kind::kReduce && pool.at(t).reducer == reducer;
+}
 
 }  // namespace
 
 TermId of_nothing(Pool& pool, Reducer reducer) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (reducer == Reducer::kMax || reducer == Reducer::kMin) return pool.real(reducer == Reducer::kMax ? -kInfinity : kInfinity);
+  if (reducer == Reducer::kMax || reducer == Reducer::kMin)
+    return pool.real(reducer == Reducer::kMax ? -kInfinity : kInfinity);
   return pool.constant(reducer == Reducer::kProd || reducer == Reducer::kAll ? 1 : 0);
 }
 
@@ -85,13 +90,16 @@ Poly Expressions::sum_of_monomial(Domain domain, TermId monomial) {
 std::optional<Poly> Expressions::merged_inner_sum(const Domain& domain, const std::vector<Factor>& factors) {
   for (size_t i = 0; i < factors.size(); ++i) {
     const TermId base = factors[i].base;
-    if (!(factors[i].exponent == kOne) || !is_reduction(pool_, base, Reducer::kSum) || !pool_.depends(base, domain.binders)) continue;
+    if (!(factors[i].exponent == kOne) || !is_reduction(pool_, base, Reducer::kSum) ||
+        !pool_.depends(base, domain.binders))
+      continue;
     if (domain.binders.size() + pool_.at(base).binders.size() > kMostSummed) continue;
     std::vector<Factor> others = factors;
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const Term& reduction = pool_.at(base);  // where it has no point the other factors would not be computed any more
     const bool has_points = has_point(pool_, reduction.binders, {reduction.args.begin() + 1, reduction.args.end()});
-    if (!has_points && !std::all_of(others.begin(), others.end(), [&](const Factor& f) { return is_finite(f); })) continue;
+    if (!has_points && !std::all_of(others.begin(), others.end(), [&](const Factor& f) { return is_finite(f); }))
+      continue;
     const Opened inner = opened(pool_, base);
     Domain joint = domain;
     joint.binders.insert(joint.binders.end(), inner.binders.begin(), inner.binders.end());
@@ -101,11 +109,14 @@ std::optional<Poly> Expressions::merged_inner_sum(const Domain& domain, const st
   return std::nullopt;
 }
 
-bool Expressions::is_finite(const Factor& f) { return signs_.finite(f.exponent == kOne ? f.base : pool_.product({f.base}, {f.exponent})); }
+bool Expressions::is_finite(const Factor& f) {
+  return signs_.finite(f.exponent == kOne ? f.base : pool_.product({f.base}, {f.exponent}));
+}
 
-// A part that may have no point is 0 then, whatever else there is: what may be infinite is computed at its points alone.
-// The part that such factors stay in, all that may be empty in one; -1: there is none.
-int Expressions::tie_to_empty_parts(const Domain& domain, const std::vector<Factor>& factors, std::vector<size_t>& part) {
+// A part that may have no point is 0 then, whatever else there is: what may be infinite is computed at its points
+// alone. The part that such factors stay in, all that may be empty in one; -1: there is none.
+int Expressions::tie_to_empty_parts(const Domain& domain, const std::vector<Factor>& factors,
+                                    std::vector<size_t>& part) {
   if (std::all_of(factors.begin(), factors.end(), [&](const Factor& f) { return is_finite(f); })) return -1;
   std::set<size_t> joined;
   for (const size_t p : std::set<size_t>(part.begin(), part.end())) {
@@ -119,7 +130,8 @@ int Expressions::tie_to_empty_parts(const Domain& domain, const std::vector<Fact
     }
     for (const Factor& f : factors) {  // a guard that the pass `absorb` did not make conditions
       const Term& base = pool_.at(f.base);
-      if (base.kind == Kind::kGuard && pool_.depends(f.base, own)) conditions.insert(conditions.end(), base.args.begin(), base.args.end());
+      if (base.kind == Kind::kGuard && pool_.depends(f.base, own))
+        conditions.insert(conditions.end(), base.args.begin(), base.args.end());
     }
     if (!has_point(pool_, own, conditions)) joined.insert(p);
   }
@@ -173,7 +185,8 @@ Poly Expressions::sum_of_parts(const Domain& domain, const std::vector<Factor>& 
     }
     for (const Factor& f : factors) {
       const bool free = !pool_.depends(f.base, domain.binders);
-      if (pool_.depends(f.base, own.binders) || (free && static_cast<int>(p) == tied && !is_finite(f))) inside.push_back(f);
+      if (pool_.depends(f.base, own.binders) || (free && static_cast<int>(p) == tied && !is_finite(f)))
+        inside.push_back(f);
     }
     out = polys_.times(out, sum_of_part(own, inside));
   }

@@ -91,7 +91,8 @@ bool Signs::finite(TermId id) {
   const Term& t = pool_.at(id);
   if (t.kind == Kind::kRead && !pool_.symbol(t.id).finite) return finite_[id] = false;
   if (t.kind == Kind::kOp && t.op == Op::kCast && pool_.is_integral(id)) return finite_[id] = true;  // or it stops
-  bool out = t.kind == Kind::kReal ? std::isfinite(t.real) : std::all_of(t.args.begin(), t.args.end(), [&](TermId a) { return finite(a); });
+  bool out = t.kind == Kind::kReal ? std::isfinite(t.real)
+                                   : std::all_of(t.args.begin(), t.args.end(), [&](TermId a) { return finite(a); });
   if (out && t.kind == Kind::kOp) out = finite_op(t);
   if (out && t.kind == Kind::kProduct) out = finite_product(t);
   if (out && t.kind == Kind::kReduce) {

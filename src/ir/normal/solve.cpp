@@ -2,8 +2,8 @@
 //
 //   R[.., v where k*v + rest == 0](e)   =   R[.. where |k| divides rest and v is in range](e with v = -rest/k)
 //
-// The steps and why they hold are in domain.cpp. Equalities that depend on data stay, as scatters. Positions (argmax, a ranking)
-// keep their index.
+// The steps and why they hold are in domain.cpp. Equalities that depend on data stay, as scatters. Positions (argmax, a
+// ranking) keep their index.
 #include "ir/normal/expression.h"
 #include "ir/normal/passes.h"
 
@@ -18,7 +18,8 @@ TermId with_domain(Pool& pool, Expressions& normal, TermId id, Expressions::Step
   if (domain.empty) return of_nothing(pool, t.reducer);
   if (domain.binders.empty()) {
     const TermId holds = all_of(pool, domain.conditions);
-    return normal.is_true(holds) ? domain.carried[0] : pool.op(Op::kSelect, {holds, domain.carried[0], of_nothing(pool, t.reducer)});
+    return normal.is_true(holds) ? domain.carried[0]
+                                 : pool.op(Op::kSelect, {holds, domain.carried[0], of_nothing(pool, t.reducer)});
   }
   std::vector<TermId> args = domain.carried;
   args.insert(args.end(), domain.conditions.begin(), domain.conditions.end());

@@ -3,8 +3,8 @@
 //   R[v](e), with v//c or v%c in e and c dividing the extent of v   =   R[a,b](e with v = c*a + b), b < c
 //   and indices without the `//` and `%` that their ranges decide (arithmetic.cpp); an index of one value is 0
 //
-// Proof. (a, b) -> c*a + b is a bijection of the digits' box onto v's range. Digits of the left side take part where a tensor is
-// compared at its pieces' own patterns (prove.cpp). Reshapes without a common refinement keep `//` and `%`.
+// Proof. (a, b) -> c*a + b is a bijection of the digits' box onto v's range. Digits of the left side take part where a
+// tensor is compared at its pieces' own patterns (prove.cpp). Reshapes without a common refinement keep `//` and `%`.
 #include <algorithm>
 
 #include "ir/normal/expression.h"
@@ -20,7 +20,8 @@ class Splitter {
   TermId change(TermId id) {
     const Term& t = pool_.at(id);
     if (t.kind == Kind::kRead) return indices(id);
-    const bool position = t.reducer >= Reducer::kArgTop || t.reducer == Reducer::kArgMax || t.reducer == Reducer::kArgMin;
+    const bool position =
+        t.reducer >= Reducer::kArgTop || t.reducer == Reducer::kArgMax || t.reducer == Reducer::kArgMin;
     if (t.kind != Kind::kReduce || position) return id;
     TermId out = id;
     for (int round = 0; round < kMostDigits && pool_.at(out).kind == Kind::kReduce; ++round) {
@@ -46,10 +47,13 @@ class Splitter {
     if (!pool_.depends(id, v) || !seen.insert(id).second) return 0;
     const Term& t = pool_.at(id);
     int64_t best = 0;
-    if (t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod) && pool_.at(t.args[1]).kind == Kind::kConst) {
+    if (t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod) &&
+        pool_.at(t.args[1]).kind == Kind::kConst) {
       const Term& dividend = pool_.at(t.args[0]);
       const int64_t c = pool_.at(t.args[1]).number.num;
-      if (dividend.kind == Kind::kVar && dividend.id == v && c >= 2 && c < pool_.var(v).extent && pool_.var(v).extent % c == 0) best = c;
+      if (dividend.kind == Kind::kVar && dividend.id == v && c >= 2 && c < pool_.var(v).extent &&
+          pool_.var(v).extent % c == 0)
+        best = c;
     }
     for (const TermId a : t.args) {
       const int64_t other = radix(a, v, seen);
@@ -76,7 +80,8 @@ class Splitter {
       if (c != 0) {
         const int high = pool_.fresh(pool_.var(v).name, extent / c), low = pool_.fresh(pool_.var(v).name, c);
         binders.insert(binders.end(), {high, low});
-        value = pool_.op(Op::kAdd, {pool_.op(Op::kMul, {pool_.constant(c), pool_.variable(high)}), pool_.variable(low)});
+        value =
+            pool_.op(Op::kAdd, {pool_.op(Op::kMul, {pool_.constant(c), pool_.variable(high)}), pool_.variable(low)});
       }
       std::vector<TermId> args;
       Rewriter tidy(pool_, [&](TermId a) { return pool_.at(a).kind == Kind::kRead ? indices(a) : a; });

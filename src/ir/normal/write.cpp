@@ -16,8 +16,9 @@ class Writer {
     const auto [it, made] = indices_.emplace(variable, static_cast<int>(equation_.indices.size()));
     if (made) {
       std::string name =
-          pool_.var(variable).name +
-          (pool_.var(variable).root || names_.insert(pool_.var(variable).name).second ? "" : "_" + std::to_string(it->second));
+          pool_.var(variable).name + (pool_.var(variable).root || names_.insert(pool_.var(variable).name).second
+                                          ? ""
+                                          : "_" + std::to_string(it->second));
       equation_.indices.push_back({std::move(name), pool_.var(variable).extent, ""});
     }
     return it->second;
@@ -149,7 +150,9 @@ class Writer {
   // Exponentials in one, so that what is large only by itself does not overflow.
   ExprRef product(const Term& t) {
     ExprRef above, below, exponent, guard;
-    const auto times = [](ExprRef& into, const ExprRef& factor) { into = into ? make(Op::kMul, {into, factor}) : factor; };
+    const auto times = [](ExprRef& into, const ExprRef& factor) {
+      into = into ? make(Op::kMul, {into, factor}) : factor;
+    };
     for (size_t i = 0; i < t.args.size(); ++i) {
       const Term& base = pool_.at(t.args[i]);
       const Rational e = t.weights[i];
@@ -177,7 +180,8 @@ class Writer {
   std::map<TermId, ExprRef> done_;
 };
 
-Equation equation_of(const Form& form, int tensor, const std::vector<TermId>& left, const std::vector<int>& free, TermId value, int step) {
+Equation equation_of(const Form& form, int tensor, const std::vector<TermId>& left, const std::vector<int>& free,
+                     TermId value, int step) {
   Equation out;
   Writer writer(form, out);
   out.target = tensor;

@@ -50,8 +50,8 @@ class State {
     const Equation& e = program_.equation(equation);
     const std::vector<int>& pieces = subject_.definitions().writers(e.target);
     const auto piece = static_cast<int>(std::find(pieces.begin(), pieces.end(), equation) - pieces.begin());
-    return Step{{&rewrite, equation, to_text(program_, e), comment_of(text_.tree, e), rewritten->description, trial->saved,
-                 program_.target_of(e).name, piece},
+    return Step{{&rewrite, equation, to_text(program_, e), comment_of(text_.tree, e), rewritten->description,
+                 trial->saved, program_.target_of(e).name, piece},
                 std::move(trial->program)};
   }
 
@@ -130,7 +130,8 @@ Result<BoundText> bound_text(const std::string& text, const std::string& file) {
 
 Result<BoundText> rewritable(BoundText subject) {
   if (!subject.program.kernels.empty()) {
-    return fail(Code::not_yet, fmt::format("`{}` has kernels; only problems made of equations are rewritten", subject.program.name));
+    return fail(Code::not_yet,
+                fmt::format("`{}` has kernels; only problems made of equations are rewritten", subject.program.name));
   }
   const bool calls = std::any_of(subject.tree.items.begin(), subject.tree.items.end(),
                                  [](const lang::Item& i) { return std::holds_alternative<lang::Call>(i.node); });
@@ -159,8 +160,8 @@ Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int eq
   const Subject looked_up(text.program, &dims);
   const std::optional<Rewritten> rewritten = rewrite.at(looked_up, equation);
   if (!rewritten) {
-    return fail(Code::bad_argument,
-                fmt::format("`{}` does not apply at `{}`", rewrite.name, to_text(text.program, text.program.equation(equation))));
+    return fail(Code::bad_argument, fmt::format("`{}` does not apply at `{}`", rewrite.name,
+                                                to_text(text.program, text.program.equation(equation))));
   }
   return in_text(text, without_dead(rewritten->program));
 }

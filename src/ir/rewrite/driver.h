@@ -1,5 +1,6 @@
-// Finds and applies rewrites. What a rewrite changes is printed, parsed and bound as a program of its own, and the result
-// as a whole, so that every static rule (ranges, cover, order) is proved for it; a site that the rules refuse is no site.
+// Finds and applies rewrites. What a rewrite changes is printed, parsed and bound as a program of its own, and the
+// result as a whole, so that every static rule (ranges, cover, order) is proved for it; a site that the rules refuse is
+// no site.
 #pragma once
 
 #include <string>
@@ -20,8 +21,8 @@ struct BoundText {
 // Error program_invalid: all diagnostics.
 Result<BoundText> bound_text(const std::string& text, const std::string& file);
 
-// With calls of definitions written out, as everything below takes it. Error not_yet: the program has kernels, which name
-// what they compute and whose knobs fit that: problems are rewritten, not schedules.
+// With calls of definitions written out, as everything below takes it. Error not_yet: the program has kernels, which
+// name what they compute and whose knobs fit that: problems are rewritten, not schedules.
 Result<BoundText> rewritable(BoundText subject);
 
 struct Site {
@@ -46,8 +47,8 @@ struct RewriteOptions {
   const Rewrite* only = nullptr;   // null: all
   bool whatever_it_costs = false;  // applies also what saves nothing; for tests
   int most_steps = 100;
-  // Equations of the programs that were made for a look, those that saved nothing as well: what the time goes into (some seconds), yet
-  // the same on every machine, so that the same problem has the same steps.
+  // Equations of the programs that were made for a look, those that saved nothing as well: what the time goes into
+  // (some seconds), yet the same on every machine, so that the same problem has the same steps.
   long most_equations = 500'000;
 };
 
@@ -57,8 +58,8 @@ struct RewriteResult {
   bool finished = true;     // false: a limit was reached
 };
 
-// Applies whatever saves time and costs no operation more (a rewrite named by `only` also if it is structural), rewrite by
-// rewrite from the top of the program, until nothing does.
+// Applies whatever saves time and costs no operation more (a rewrite named by `only` also if it is structural), rewrite
+// by rewrite from the top of the program, until nothing does.
 Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& options = {});
 
 }  // namespace solstice::ir

@@ -39,8 +39,8 @@ std::string names_of(const Equation& equation, const std::vector<int>& indices);
 
 // A tensor name that nothing has yet.
 std::string fresh_name(const Program& program, const std::string& stem);
-// Puts `rhs`, over `free` indices of equation `place`, into a local of its own defined before that equation; returns the
-// read of it. `place` grows by one.
+// Puts `rhs`, over `free` indices of equation `place`, into a local of its own defined before that equation; returns
+// the read of it. `place` grows by one.
 ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::string& stem);
 void insert_equation(Program& program, int before, Equation equation);
 // Which tensors an output, a buffer or an opaque operation needs.

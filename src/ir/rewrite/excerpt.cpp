@@ -68,7 +68,8 @@ class Extractor {
     const Tensor& t = whole_.tensor(id);
     if (t.kind == TensorKind::kOutput || t.into >= 0 || definitions_.read_by_opaque(id)) return true;
     const std::vector<int>& readers = definitions_.readers(id);
-    return std::any_of(readers.begin(), readers.end(), [&](int e) { return !std::binary_search(equations_.begin(), equations_.end(), e); });
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](int e) { return !std::binary_search(equations_.begin(), equations_.end(), e); });
   }
 
   const Program& whole_;
@@ -87,7 +88,8 @@ lang::DeclKind decl_kind(TensorKind kind) {
 
 }  // namespace
 
-Excerpt excerpt(const Program& whole, const Definitions& definitions, const std::vector<int>& equations, const Needs& needs) {
+Excerpt excerpt(const Program& whole, const Definitions& definitions, const std::vector<int>& equations,
+                const Needs& needs) {
   return Extractor(whole, definitions, equations, needs).run();
 }
 

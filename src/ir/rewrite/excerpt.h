@@ -15,7 +15,8 @@ struct Excerpt {
 };
 
 // `equations` ascend; `needs`: of the whole program's tensors.
-Excerpt excerpt(const Program& whole, const Definitions& definitions, const std::vector<int>& equations, const Needs& needs);
+Excerpt excerpt(const Program& whole, const Definitions& definitions, const std::vector<int>& equations,
+                const Needs& needs);
 
 // As text, for the language's own rules to judge.
 std::string text_of(const Excerpt& part);

@@ -31,8 +31,8 @@ FiniteValues::Known FiniteValues::product(const ExprRef& e, const Known& a, cons
 
 FiniteValues::Known FiniteValues::quotient(const ExprRef& e, const Known& a, const Known& b) const {
   const Expr& divisor = *e->args[1];
-  const bool other_literal =
-      (divisor.op == Op::kReal && std::isfinite(divisor.real) && divisor.real != 0) || (divisor.op == Op::kInt && divisor.integer != 0);
+  const bool other_literal = (divisor.op == Op::kReal && std::isfinite(divisor.real) && divisor.real != 0) ||
+                             (divisor.op == Op::kInt && divisor.integer != 0);
   if (!a.finite || (b.sign != Sign::kPositive && !other_literal)) return {};
   return {true, of_both(a, b)};
 }
@@ -91,7 +91,8 @@ bool FiniteValues::has_extrema_of_something(const ExprRef& e) {
   bool out = true;
   walk(e, [&](const Expr& node) {
     if (node.kind == ValueKind::kReal) return;
-    if (node.op == Op::kReduce && (node.reducer == Reducer::kMax || node.reducer == Reducer::kMin)) out = out && node.args.size() < 2;
+    if (node.op == Op::kReduce && (node.reducer == Reducer::kMax || node.reducer == Reducer::kMin))
+      out = out && node.args.size() < 2;
     if (node.op == Op::kRead) out = out && of_tensor(node.id).finite;
   });
   return out;
@@ -99,7 +100,8 @@ bool FiniteValues::has_extrema_of_something(const ExprRef& e) {
 
 FiniteValues::Known FiniteValues::of(const ExprRef& e) {
   if (e->op == Op::kInt) return literal(static_cast<double>(e->integer));
-  if (e->kind != ValueKind::kReal) return {has_extrema_of_something(e), e->op == Op::kIndex ? Sign::kNotNegative : Sign::kUnknown};
+  if (e->kind != ValueKind::kReal)
+    return {has_extrema_of_something(e), e->op == Op::kIndex ? Sign::kNotNegative : Sign::kUnknown};
   return of_real(e);
 }
 
@@ -121,7 +123,8 @@ FiniteValues::Known FiniteValues::of_real(const ExprRef& e) {
       return either(argument(1), argument(2));
     case Op::kAdd: {
       const Known a = argument(0), b = argument(1);
-      const bool positive = not_negative(a) && not_negative(b) && (a.sign == Sign::kPositive || b.sign == Sign::kPositive);
+      const bool positive =
+          not_negative(a) && not_negative(b) && (a.sign == Sign::kPositive || b.sign == Sign::kPositive);
       return {a.finite && b.finite, positive ? Sign::kPositive : either(a, b).sign};
     }
     case Op::kSub:
@@ -175,7 +178,8 @@ FiniteValues::Known FiniteValues::of_tensor(int tensor) {
   const auto found = known_.find(tensor);
   if (found != known_.end()) return found->second;
   const TensorKind kind = program_.tensor(tensor).kind;
-  const bool given = kind == TensorKind::kParam || kind == TensorKind::kBuffer || kind == TensorKind::kInput || kind == TensorKind::kRandom;
+  const bool given = kind == TensorKind::kParam || kind == TensorKind::kBuffer || kind == TensorKind::kInput ||
+                     kind == TensorKind::kRandom;
   const std::vector<int>& writers = definitions_.writers(tensor);
   if (writers.empty()) return known_[tensor] = {given && !program_.tensor(tensor).any_value, Sign::kUnknown};
   // What it reads of itself is earlier: over the reals this is induction. Rounding errors may add up to anything.
@@ -189,7 +193,9 @@ FiniteValues::Known FiniteValues::of_tensor(int tensor) {
   }
   open_.erase(tensor);
   if (!out.finite) {  // what was found by assuming otherwise
-    std::erase_if(known_, [&](const auto& k) { return !open_.count(k.first) && (k.second.finite || k.second.sign != Sign::kUnknown); });
+    std::erase_if(known_, [&](const auto& k) {
+      return !open_.count(k.first) && (k.second.finite || k.second.sign != Sign::kUnknown);
+    });
   }
   return known_[tensor] = out;
 }

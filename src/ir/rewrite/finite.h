@@ -1,4 +1,5 @@
-// Which values are finite whatever finite values the inputs have: only those may be a factor of an empty sum or of padding.
+// Which values are finite whatever finite values the inputs have: only those may be a factor of an empty sum or of
+// padding.
 #pragma once
 
 #include <map>
@@ -16,15 +17,20 @@ class FiniteValues {
   };
   FiniteValues(const Program& program, const Definitions& definitions, Of of = Of::kFloats)
       : program_(program), definitions_(definitions), reals_(of == Of::kReals) {}
-  // Proved; false: not known. Divisors may be 0, roots and logarithms leave their domain; results of opaque operations are not
-  // looked into.
+  // Proved; false: not known. Divisors may be 0, roots and logarithms leave their domain; results of opaque operations
+  // are not looked into.
   bool has(const ExprRef& e) { return of(e).finite; }
   bool has(int tensor) { return of_tensor(tensor).finite; }
   // Finite and at least 0.
   bool not_negative(int tensor) { return has(tensor) && not_negative(of_tensor(tensor)); }
 
  private:
-  enum class Sign { kUnknown, kNotPositive, kNotNegative, kPositive };  // kPositive: of floats not below some positive literal
+  enum class Sign {
+    kUnknown,
+    kNotPositive,
+    kNotNegative,
+    kPositive
+  };  // kPositive: of floats not below some positive literal
   struct Known {
     bool finite = false;
     Sign sign = Sign::kUnknown;  // any but kUnknown: not NaN

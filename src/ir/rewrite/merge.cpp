@@ -63,7 +63,8 @@ ExprRef to_expr(const Affine& affine) {
   }
   if (!out) return make_int(affine.offset);
   if (affine.offset == 0) return out;
-  return affine.offset < 0 ? make(Op::kSub, {out, make_int(-affine.offset)}) : make(Op::kAdd, {out, make_int(affine.offset)});
+  return affine.offset < 0 ? make(Op::kSub, {out, make_int(-affine.offset)})
+                           : make(Op::kAdd, {out, make_int(affine.offset)});
 }
 
 ExprRef with_merged(const ExprRef& root, int i, int j, int merged) {

@@ -1,8 +1,8 @@
 // Algebraic rewrites of problems: the same outputs from other equations (docs/rewrites.md).
 //
-// Each rewrite is one file of rewrites/ with its proof sketch, and holds for every finite input and weight: nothing looks
-// at values. Over the reals it is exact; only the order of rounding changes. None crosses a cast, a narrowing store or an
-// infinity, changes a recurrence's steps, or touches the interface.
+// Each rewrite is one file of rewrites/ with its proof sketch, and holds for every finite input and weight: nothing
+// looks at values. Over the reals it is exact; only the order of rounding changes. None crosses a cast, a narrowing
+// store or an infinity, changes a recurrence's steps, or touches the interface.
 #pragma once
 
 #include <optional>

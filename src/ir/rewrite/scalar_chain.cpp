@@ -32,7 +32,8 @@ Number operator+(const Number& a, const Number& b) {
 template <typename F>
 ScalarChain stretched(const ScalarChain& chain, const Number& c, F&& change) {
   ScalarChain out = chain;
-  out.factor = change(chain.factor), out.shift = change(chain.shift), out.low = change(chain.low), out.high = change(chain.high);
+  out.factor = change(chain.factor), out.shift = change(chain.shift), out.low = change(chain.low),
+  out.high = change(chain.high);
   if (c.value < 0) std::swap(out.low, out.high);
   ++out.steps;
   return out;
@@ -143,13 +144,17 @@ ScalarChain::ScalarChain() : factor(1), shift(0), low(-kInfinite), high(kInfinit
 bool ScalarChain::clamped() const { return std::isfinite(low.value) || std::isfinite(high.value); }
 
 bool ScalarChain::is_finite() const {
-  return std::isfinite(factor.value) && std::isfinite(shift.value) && std::abs(factor.value) > 1e-30 && !std::isnan(low.value) &&
-         !std::isnan(high.value);
+  return std::isfinite(factor.value) && std::isfinite(shift.value) && std::abs(factor.value) > 1e-30 &&
+         !std::isnan(low.value) && !std::isnan(high.value);
 }
 
-bool ScalarChain::is_written() const { return factor.is_written() && shift.is_written() && low.is_written() && high.is_written(); }
+bool ScalarChain::is_written() const {
+  return factor.is_written() && shift.is_written() && low.is_written() && high.is_written();
+}
 
-int ScalarChain::cost() const { return (factor.value != 1) + (shift.value != 0) + std::isfinite(low.value) + std::isfinite(high.value); }
+int ScalarChain::cost() const {
+  return (factor.value != 1) + (shift.value != 0) + std::isfinite(low.value) + std::isfinite(high.value);
+}
 
 ScalarChain ScalarChain::scaled(const Number& c) const {
   return stretched(*this, c, [&](const Number& n) { return n * c; });
@@ -167,7 +172,9 @@ ScalarChain ScalarChain::moved(const Number& c) const {
 }
 
 ScalarChain ScalarChain::cut(const Number& c, bool below) const {
-  const auto limited = [&](const Number& limit) { return (below ? limit.value < c.value : c.value < limit.value) ? c : limit; };
+  const auto limited = [&](const Number& limit) {
+    return (below ? limit.value < c.value : c.value < limit.value) ? c : limit;
+  };
   ScalarChain out = *this;
   out.low = limited(low), out.high = limited(high);
   ++out.steps;

@@ -53,7 +53,8 @@ Definitions::Definitions(const Program& program) : program_(program), dtypes_(dt
 bool Definitions::narrows(const Equation& equation) const {
   const DType stored = dtype(equation.target);
   const auto is_narrower = [&](DType from) {
-    return is_float(from) && (!is_float(stored) || size_of(from) > size_of(stored) || (size_of(from) == size_of(stored) && from != stored));
+    return is_float(from) && (!is_float(stored) || size_of(from) > size_of(stored) ||
+                              (size_of(from) == size_of(stored) && from != stored));
   };
   const ExprRef& rhs = equation.rhs;
   const bool copies = rhs->op == Op::kRead && !rhs->has_else && is_float(dtype(rhs->id));
@@ -87,7 +88,8 @@ Subject::Subject(const Program& program, const WrittenDims* dims)
   for (size_t i = 0; i < program.equations.size(); ++i) {
     const int id = static_cast<int>(i);
     reductions_.emplace_back();
-    for (const ExprRef& node : reductions_in(program.equations[i].rhs, real)) reductions_.back().push_back(lone(program, id, node));
+    for (const ExprRef& node : reductions_in(program.equations[i].rhs, real))
+      reductions_.back().push_back(lone(program, id, node));
   }
   for (const std::vector<LoneReduction>& each : reductions_) {
     for (const LoneReduction& reduction : each) {

@@ -20,12 +20,16 @@ class Definitions {
   const Equation* of(int tensor) const;
   // The same for a rewrite that keeps the tensor and stores in it what it stored: it may round.
   const Equation* whole(int tensor) const;
-  // Does the equation round what it stores? A declared float below f32 rounds all but copies of such a float, any tensor what it
-  // reads in more bits.
+  // Does the equation round what it stores? A declared float below f32 rounds all but copies of such a float, any
+  // tensor what it reads in more bits.
   bool narrows(const Equation& equation) const;
   const std::vector<int>& writers(int tensor) const { return writers_[static_cast<size_t>(tensor)]; }
-  const std::vector<int>& readers(int tensor) const { return readers_[static_cast<size_t>(tensor)]; }  // equations, each once
-  DType dtype(int tensor) const { return dtypes_[static_cast<size_t>(tensor)]; }  // stored; of a local the widest it is made of
+  const std::vector<int>& readers(int tensor) const {
+    return readers_[static_cast<size_t>(tensor)];
+  }  // equations, each once
+  DType dtype(int tensor) const {
+    return dtypes_[static_cast<size_t>(tensor)];
+  }  // stored; of a local the widest it is made of
   bool read_by_opaque(int tensor) const { return opaque_[static_cast<size_t>(tensor)]; }
 
  private:
@@ -52,7 +56,9 @@ class Subject {
   // Of expressions that are equal by value: equal at other dims, too?
   bool written_alike(const ExprRef& a, const ExprRef& b) const { return !dims_ || dims_->alike(a, b); }
   bool needed(int tensor) const { return needed_[static_cast<size_t>(tensor)]; }
-  const std::vector<LoneReduction>& reductions_of(int equation) const { return reductions_[static_cast<size_t>(equation)]; }
+  const std::vector<LoneReduction>& reductions_of(int equation) const {
+    return reductions_[static_cast<size_t>(equation)];
+  }
   // Real reductions outside of recurrences that have the same structural hash, in text order.
   const std::vector<const LoneReduction*>& like(const LoneReduction& reduction) const;
 

@@ -29,13 +29,14 @@ TermSplit::TermSplit(Equation& equation, const Expr& outer, const Term& term, Fi
   if (!useful()) choose(false);
 }
 
-// Factors of the term and of the first sum among them. Divisors that the reduction does not touch stay outside; where it may
-// have no point only literals, as its 0 may not become 0/0.
+// Factors of the term and of the first sum among them. Divisors that the reduction does not touch stay outside; where
+// it may have no point only literals, as its 0 may not become 0/0.
 void TermSplit::read(const Term& term, const Expr& outer) {
   add_conjuncts(outer.args.size() > 1 ? outer.args[1] : nullptr, conditions_);
   for (const ExprRef& factor : term.factors) {
     if (is_one(factor)) continue;
-    const bool sum = !has_inner_sum_ && factor->op == Op::kReduce && factor->reducer == Reducer::kSum && depends(factor, binders_);
+    const bool sum =
+        !has_inner_sum_ && factor->op == Op::kReduce && factor->reducer == Reducer::kSum && depends(factor, binders_);
     if (!sum) {
       factors_.push_back(factor);
       continue;
@@ -60,7 +61,8 @@ void TermSplit::read(const Term& term, const Expr& outer) {
 }
 
 void TermSplit::mark_plain(FiniteValues& finite) {
-  for (const ExprRef& factor : factors_) plain_.push_back(conditions_.empty() || (is_plain(factor) && finite.has(factor)));
+  for (const ExprRef& factor : factors_)
+    plain_.push_back(conditions_.empty() || (is_plain(factor) && finite.has(factor)));
 }
 
 bool TermSplit::admits() const {
@@ -72,8 +74,8 @@ bool TermSplit::admits() const {
 }
 
 // What stays outside of the new inner reduction: factors free of the outer's indices, and the indices they need. A
-// condition that moves inside ties indices to the outer's (`u == 2*i+r-1`); with `follow` the factors that depend on the
-// widest of them (`x[n,c,i,j]`) move with it, so that a condition is not left to stand for a factor.
+// condition that moves inside ties indices to the outer's (`u == 2*i+r-1`); with `follow` the factors that depend on
+// the widest of them (`x[n,c,i,j]`) move with it, so that a condition is not left to stand for a factor.
 void TermSplit::choose(bool follow) {
   IndexSet pulled = binders_;
   for (bool more = true; more;) {
@@ -128,8 +130,12 @@ void TermSplit::divide(const IndexSet& pulled) {
 }
 
 // A factor came out, and what stays is more than a mask.
-bool TermSplit::useful() const { return !outside.empty() && !outside_binders.empty() && (!inside.empty() || inside_conditions.empty()); }
+bool TermSplit::useful() const {
+  return !outside.empty() && !outside_binders.empty() && (!inside.empty() || inside_conditions.empty());
+}
 
-bool TermSplit::exchanges() const { return useful() || (!has_inner_sum_ && (!outside.empty() || !divisors.empty() || inside.empty())); }
+bool TermSplit::exchanges() const {
+  return useful() || (!has_inner_sum_ && (!outside.empty() || !divisors.empty() || inside.empty()));
+}
 
 }  // namespace solstice::ir

@@ -51,7 +51,9 @@ class TermExpander {
     return std::vector<Term>{{false, {e}, {}}};
   }
 
-  Terms limited(std::vector<Term> terms) const { return terms.size() <= most_ ? Terms(std::move(terms)) : std::nullopt; }
+  Terms limited(std::vector<Term> terms) const {
+    return terms.size() <= most_ ? Terms(std::move(terms)) : std::nullopt;
+  }
 
   Terms added(Terms a, Terms b, bool negative) const {
     if (!a || !b) return std::nullopt;
@@ -92,7 +94,8 @@ class TermExpander {
 
 }  // namespace
 
-std::optional<std::vector<Term>> terms_of(Equation& equation, const ExprRef& e, const Definitions* definitions, size_t most) {
+std::optional<std::vector<Term>> terms_of(Equation& equation, const ExprRef& e, const Definitions* definitions,
+                                          size_t most) {
   return TermExpander(equation, definitions, most).expand(e);
 }
 

@@ -16,7 +16,9 @@
 namespace solstice::ir {
 namespace {
 
-bool contains(const lang::Item& item, const Span& span) { return item.span.begin <= span.begin && span.begin < item.span.end; }
+bool contains(const lang::Item& item, const Span& span) {
+  return item.span.begin <= span.begin && span.begin < item.span.end;
+}
 
 // The equation that a bound one was written as; in a definition's body only if `anywhere`.
 const lang::Item* item_of(const std::vector<lang::Item>& items, const Span& span, bool anywhere) {
@@ -73,7 +75,8 @@ class RewrittenText {
     }
     declarations();
     if (opaques_.size() != after_.opaques.size()) {
-      return fail(Code::not_yet, fmt::format("`{}` has opaque operations in definitions; these are not rewritten", after_.name));
+      return fail(Code::not_yet,
+                  fmt::format("`{}` has opaque operations in definitions; these are not rewritten", after_.name));
     }
     SOLSTICE_CHECK(new_tensors());
     for (const Equation& assumption : after_.assumptions) assume(assumption);
@@ -124,7 +127,8 @@ class RewrittenText {
 
   Status add(const Item& item) {
     if (item.opaque >= 0) {
-      if (static_cast<size_t>(item.opaque) >= opaques_.size()) return fail(Code::internal, "an opaque operation has no text");
+      if (static_cast<size_t>(item.opaque) >= opaques_.size())
+        return fail(Code::internal, "an opaque operation has no text");
       views_of(*opaques_[static_cast<size_t>(item.opaque)]);
       out_.items.push_back(*opaques_[static_cast<size_t>(item.opaque)]);
       return success();
@@ -204,7 +208,8 @@ Equation with_own_names(const Program& program, Equation equation) {
   const auto name = [&](int id) {
     Index& index = equation.indices[static_cast<size_t>(id)];
     const std::string stem = index.name;
-    for (int i = 2; lang::is_reserved(index.name) || !taken.insert(index.name).second; ++i) index.name = stem + std::to_string(i);
+    for (int i = 2; lang::is_reserved(index.name) || !taken.insert(index.name).second; ++i)
+      index.name = stem + std::to_string(i);
   };
   for (const int id : equation.free) name(id);
   std::set<int> done;

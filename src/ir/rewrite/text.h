@@ -11,8 +11,8 @@ namespace solstice::ir {
 // from, and its comment. The program has no kernels and no calls.
 Result<lang::Program> rewritten_tree(const lang::Program& tree, const Program& before, const Program& after);
 
-// The program with the bodies of the definitions in place of their calls, every dim there as a number. `program` is `tree`
-// bound. Error not_yet: a definition has an opaque operation.
+// The program with the bodies of the definitions in place of their calls, every dim there as a number. `program` is
+// `tree` bound. Error not_yet: a definition has an opaque operation.
 Result<lang::Program> without_calls(const lang::Program& tree, Program program);
 
 // Indices of the equation have different names, and none that of a tensor or dim.

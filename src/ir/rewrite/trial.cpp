@@ -52,7 +52,8 @@ bool in_order(const Program& program, const Definitions& definitions, const std:
     bool ordered = true;
     walk(program.equation(id).rhs, [&](const Expr& e) { ordered = ordered && (e.op != Op::kRead || after(id, e.id)); });
     const std::vector<int>& readers = definitions.readers(program.equation(id).target);
-    ordered = ordered && std::all_of(readers.begin(), readers.end(), [&](int r) { return after(r, program.equation(id).target); });
+    ordered = ordered &&
+              std::all_of(readers.begin(), readers.end(), [&](int r) { return after(r, program.equation(id).target); });
     if (!ordered) return false;
   }
   return true;
@@ -77,7 +78,8 @@ Result<Trial> tried(const Subject& before, const Needs& needs, Program after) {
   out.program = without_dead(std::move(after));
   const Definitions definitions(out.program);
   const std::vector<int> written = unknown_equations(out.program, known_equations(before.program()));
-  if (!in_order(out.program, definitions, written)) return fail(Code::program_invalid, "a tensor would be read before it is complete");
+  if (!in_order(out.program, definitions, written))
+    return fail(Code::program_invalid, "a tensor would be read before it is complete");
   const Excerpt now = excerpt(out.program, definitions, written, needs);
   out.proved = !gathers_anywhere(now.program);
   if (out.proved) SOLSTICE_CHECK(judged(now));

@@ -54,8 +54,8 @@ void WrittenDims::collect(const lang::ExprRef& e) {
 }
 
 bool WrittenDims::is_constant(const lang::Expr& e, bool& has_dim) const {
-  const bool dim = e.kind == lang::ExprKind::kName &&
-                   std::any_of(program_.dims.begin(), program_.dims.end(), [&](const Dim& d) { return d.name == e.text; });
+  const bool dim = e.kind == lang::ExprKind::kName && std::any_of(program_.dims.begin(), program_.dims.end(),
+                                                                  [&](const Dim& d) { return d.name == e.text; });
   has_dim = has_dim || dim;
   if (dim || e.kind == lang::ExprKind::kInt) return true;
   if (e.kind != lang::ExprKind::kBinary && e.kind != lang::ExprKind::kNeg) return false;

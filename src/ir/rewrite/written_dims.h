@@ -9,7 +9,8 @@
 
 namespace solstice::ir {
 
-// By their place in the source: a bound integer has one if it was made of dims, and a number that a rewrite computed has none.
+// By their place in the source: a bound integer has one if it was made of dims, and a number that a rewrite computed
+// has none.
 class WrittenDims {
  public:
   // `program` is `tree` bound.

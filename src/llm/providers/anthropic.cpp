@@ -50,7 +50,8 @@ class MessageReader : public AnswerReader {
     if (!fresh_) return out;
     // A sum that overflows says so to whoever looks whether counts can be.
     int64_t cached = 0, input = 0;
-    const bool fits = add_scaled(out.cached.value_or(0), 1, out.written.value_or(0), cached) && add_scaled(*fresh_, 1, cached, input);
+    const bool fits =
+        add_scaled(out.cached.value_or(0), 1, out.written.value_or(0), cached) && add_scaled(*fresh_, 1, cached, input);
     out.input = fits ? input : -1;
     return out;
   }
@@ -69,8 +70,8 @@ class MessageReader : public AnswerReader {
     if (part.at("stop_reason").is_string()) reason_ = part.at("stop_reason").as_string();
   }
 
-  // Later counts are the whole ones. What a stream says of its output as it begins is none of it, and where it breaks off then nobody
-  // knows.
+  // Later counts are the whole ones. What a stream says of its output as it begins is none of it, and where it breaks
+  // off then nobody knows.
   void take_usage(const Json& usage, bool whole) {
     take(usage.at("input_tokens"), fresh_);
     take(usage.at("cache_read_input_tokens"), answer_.usage.cached);
@@ -100,14 +101,17 @@ class Anthropic : public Provider {
   }
 
  private:
-  // A text up to which the prompt is cached: https://platform.claude.com/docs/en/build-with-claude/prompt-caching. The next turn of the
-  // conversation reads all of this one from there. Not where that would make the cost of an answer unknown.
+  // A text up to which the prompt is cached: https://platform.claude.com/docs/en/build-with-claude/prompt-caching. The
+  // next turn of the conversation reads all of this one from there. Not where that would make the cost of an answer
+  // unknown.
   Json content(const std::string& text) const {
     const Price& price = model_.price;
     const bool known = !price.input || (price.cached && price.written);
     if (text.empty() || !known) return Json(text);
-    return Json::array().push(
-        Json::object().set("type", "text").set("text", text).set("cache_control", Json::object().set("type", "ephemeral")));
+    return Json::array().push(Json::object()
+                                  .set("type", "text")
+                                  .set("text", text)
+                                  .set("cache_control", Json::object().set("type", "ephemeral")));
   }
 
   Json body_of(const Request& request) const {
@@ -118,7 +122,8 @@ class Anthropic : public Provider {
     if (!system.empty()) body.set("system", content(system));
     if (request.temperature && model_.temperature) body.set("temperature", *request.temperature);
     if (!request.schema.is_null() && takes_schema(model_, request.schema)) {
-      body.set("output_config", Json::object().set("format", Json::object().set("type", "json_schema").set("schema", request.schema)));
+      body.set("output_config",
+               Json::object().set("format", Json::object().set("type", "json_schema").set("schema", request.schema)));
     }
     if (settings_.stream) body.set("stream", true);
     return body;
@@ -129,13 +134,16 @@ class Anthropic : public Provider {
   std::string version_;
 };
 
-Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) { return open_over_http<Anthropic>(setup, "version", "VERSION"); }
+Result<std::unique_ptr<Provider>> open_anthropic(const Setup& setup) {
+  return open_over_http<Anthropic>(setup, "version", "VERSION");
+}
 
 }  // namespace
 
 extern const ProviderSpec solstice_providers_anthropic;
 const ProviderSpec solstice_providers_anthropic =
     http_spec("anthropic", "Anthropic's messages API.",
-              http_options("https://api.anthropic.com", "ANTHROPIC_API_KEY", {"version", "of the API", "2023-06-01"}), open_anthropic);
+              http_options("https://api.anthropic.com", "ANTHROPIC_API_KEY", {"version", "of the API", "2023-06-01"}),
+              open_anthropic);
 
 }  // namespace solstice::llm

@@ -1,4 +1,5 @@
-// Any executable: one request as JSON on its standard input, one answer as JSON on its standard output (docs/providers.md).
+// Any executable: one request as JSON on its standard input, one answer as JSON on its standard output
+// (docs/providers.md).
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -7,7 +8,7 @@
 #include <cstring>
 
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "llm/provider.h"
 
 namespace solstice::llm {
@@ -22,7 +23,8 @@ Result<std::vector<std::string>> words_of(const std::string& text) {
   if (text.starts_with('[')) {
     SOLSTICE_TRY(const Json json, parse_json(text));
     for (const Json& word : json.items()) {
-      if (!word.is_string()) return fail(Code::bad_argument, fmt::format("option `command`: {} is no string", word.dump()));
+      if (!word.is_string())
+        return fail(Code::bad_argument, fmt::format("option `command`: {} is no string", word.dump()));
       out.push_back(word.as_string());
     }
   } else {
@@ -61,7 +63,8 @@ class CommandProvider : public Provider {
     if (!written.ok() && written.error().code != Code::process_failed) return written.error();
     child.close_input();
     CommandOutput out;
-    SOLSTICE_CHECK(stepwise(deadline, [&](const Deadline& slice) { return child.read_all(out.out, out.err, kMostOutput, slice); }));
+    SOLSTICE_CHECK(stepwise(
+        deadline, [&](const Deadline& slice) { return child.read_all(out.out, out.err, kMostOutput, slice); }));
     SOLSTICE_CHECK(stepwise(deadline, [&](const Deadline& slice) -> Status {
       SOLSTICE_TRY(out.exit, child.wait(slice));
       return success();
@@ -75,7 +78,8 @@ class CommandProvider : public Provider {
     while (true) {
       const Status done = step(Deadline(std::min(kSlice, deadline.left())));
       if (done.ok() || done.error().code != Code::deadline || deadline.passed()) return done;
-      if (cancelled_ && cancelled_()) return fail(Code::interrupted, fmt::format("stopped while `{}` was working", words_.front()));
+      if (cancelled_ && cancelled_())
+        return fail(Code::interrupted, fmt::format("stopped while `{}` was working", words_.front()));
     }
   }
 
@@ -84,7 +88,8 @@ class CommandProvider : public Provider {
       Failure out;
       out.uncounted = true;  // it may have asked a model by then
       out.message = fmt::format("`{}` {}", words_.front(), message);
-      if (!done.err.empty()) out.message += "; it said: " + done.err.substr(done.err.size() - std::min<size_t>(done.err.size(), 2000));
+      if (!done.err.empty())
+        out.message += "; it said: " + done.err.substr(done.err.size() - std::min<size_t>(done.err.size(), 2000));
       return out;
     };
     if (!done.exit.ok()) return failed(done.exit.signal ? "was " + done.exit.text() : done.exit.text());

@@ -1,5 +1,5 @@
-// A folder in which requests appear as files and replies are picked up: for a person, another program, or a machine without
-// network. The protocol is in docs/providers.md.
+// A folder in which requests appear as files and replies are picked up: for a person, another program, or a machine
+// without network. The protocol is in docs/providers.md.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -27,7 +27,8 @@ int number_of(const fs::path& name) {
 int highest_number(const fs::path& folder) {
   int highest = 0;
   std::error_code ignored;  // a folder that cannot be listed cannot be written either, which tells
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) highest = std::max(highest, number_of(entry.path()));
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored))
+    highest = std::max(highest, number_of(entry.path()));
   return highest;
 }
 
@@ -48,14 +49,16 @@ std::string quoted(const std::string& text) { return text + (text.ends_with('\n'
 
 std::string readable(const Request& request, int number) {
   std::string out = fmt::format("# Request {:04}{}\n\n", number, request.label.empty() ? "" : ": " + request.label);
-  out += fmt::format("Write the answer to `replies/{0:04}.tmp`, then rename it to `replies/{0:04}.md`. At most {1} tokens.\n", number,
-                     request.most_output);
+  out += fmt::format(
+      "Write the answer to `replies/{0:04}.tmp`, then rename it to `replies/{0:04}.md`. At most {1} tokens.\n", number,
+      request.most_output);
   if (!request.system.empty()) out += "\n# Instructions\n\n" + quoted(request.system);
   for (const Message& message : request.messages) {
     out += fmt::format("\n# {}\n\n", message.role == Role::kUser ? "Question" : "Answer so far") + quoted(message.text);
   }
   if (!request.schema.is_null())
-    out += "\n# Form of the answer\n\nOne JSON value that follows this JSON Schema:\n\n" + request.schema.dump(2) + "\n";
+    out +=
+        "\n# Form of the answer\n\nOne JSON value that follows this JSON Schema:\n\n" + request.schema.dump(2) + "\n";
   return out;
 }
 
@@ -77,7 +80,8 @@ class Mailbox : public Provider {
     news_(fmt::format("waiting for {}, the answer to {}", reply_name(number), request_file(number, "md").string()));
     const Result<Answer> answer = wait_for(number, Deadline(std::min(timeout_, deadline.left())));
     // Whoever looks at the request later sees that nobody waits for its answer.
-    const Status marked = answer.ok() ? success() : write_file(request_file(number, "expired"), answer.error().text() + "\n");
+    const Status marked =
+        answer.ok() ? success() : write_file(request_file(number, "expired"), answer.error().text() + "\n");
     posed->open.close();
     if (answer.ok()) return *answer;
     Failure failure = failure_of(answer.error(), false);
@@ -86,7 +90,9 @@ class Mailbox : public Provider {
   }
 
  private:
-  fs::path request_file(int number, std::string_view kind) const { return folder_ / "requests" / fmt::format("{:04}.{}", number, kind); }
+  fs::path request_file(int number, std::string_view kind) const {
+    return folder_ / "requests" / fmt::format("{:04}.{}", number, kind);
+  }
 
   struct Posed {
     int number = 0;
@@ -110,7 +116,8 @@ class Mailbox : public Provider {
     std::sort(numbers.begin(), numbers.end());
     for (const int number : numbers) {
       const Result<std::string> asked = read_file(request_file(number, "json"));
-      if (!asked.ok() || *asked != in_json(request, number) || fs::exists(request_file(number, "expired"), ignored)) continue;
+      if (!asked.ok() || *asked != in_json(request, number) || fs::exists(request_file(number, "expired"), ignored))
+        continue;
       if (auto open = OpenRequest::take_up(request_file(number, "open"))) return Posed{number, std::move(*open)};
     }
     return std::nullopt;
@@ -121,19 +128,22 @@ class Mailbox : public Provider {
     return json.set("number", number).set("model", model_).dump(2) + "\n";
   }
 
-  // Whole under another name first, then linked to a number that nobody has: a file that is seen is complete. The readable one
-  // is there before the other.
+  // Whole under another name first, then linked to a number that nobody has: a file that is seen is complete. The
+  // readable one is there before the other.
   Result<Posed> put(const Request& request) const {
     int number = std::max(highest_number(folder_ / "requests"), highest_number(folder_ / "replies"));
     for (int tries = 0; tries < 10000; ++tries) {
-      const fs::path part = folder_ / "requests" /
-                            fmt::format("part-{}-{}-{}", ::getpid(), ++number, std::hash<std::thread::id>()(std::this_thread::get_id()));
+      const fs::path part =
+          folder_ / "requests" /
+          fmt::format("part-{}-{}-{}", ::getpid(), ++number, std::hash<std::thread::id>()(std::this_thread::get_id()));
       SOLSTICE_CHECK(write_file(part, readable(request, number)));
       std::error_code taken, ignored;
       fs::create_hard_link(part, request_file(number, "md"), taken);
       fs::remove(part, ignored);
       if (taken == std::errc::file_exists) continue;
-      if (taken) return fail(Code::io_error, fmt::format("cannot make {}: {}", request_file(number, "md").string(), taken.message()));
+      if (taken)
+        return fail(Code::io_error,
+                    fmt::format("cannot make {}: {}", request_file(number, "md").string(), taken.message()));
       SOLSTICE_TRY(OpenRequest open, OpenRequest::create(request_file(number, "open")));
       SOLSTICE_CHECK(write_file(request_file(number, "json"), in_json(request, number)));
       return Posed{number, std::move(open)};
@@ -147,7 +157,8 @@ class Mailbox : public Provider {
     Look look;
     Seconds since;
     while (true) {
-      if (cancelled_ && cancelled_()) return fail(Code::interrupted, fmt::format("stopped while waiting for {}", reply_name(number)));
+      if (cancelled_ && cancelled_())
+        return fail(Code::interrupted, fmt::format("stopped while waiting for {}", reply_name(number)));
       if (next.passed()) {
         next = Deadline(std::min(poll_, settle_));
         for (const char* kind : {"json", "md", "txt"}) {
@@ -162,7 +173,8 @@ class Mailbox : public Provider {
         }
       }
       if (deadline.passed()) return fail(Code::deadline, fmt::format("{} did not come in time", reply_name(number)));
-      std::this_thread::sleep_for(std::chrono::duration<double>(std::min({0.05, next.left().value + 1e-4, deadline.left().value + 1e-4})));
+      std::this_thread::sleep_for(
+          std::chrono::duration<double>(std::min({0.05, next.left().value + 1e-4, deadline.left().value + 1e-4})));
     }
   }
 
@@ -176,7 +188,8 @@ class Mailbox : public Provider {
     Result<Json> json = parse_json(out.text);
     if (!json.ok()) return fail(Code::provider_failed, fmt::format("{} is {}", file.string(), json.error().message));
     Result<Answer> answer = from_json<Answer>(*json);
-    if (!answer.ok()) return fail(Code::provider_failed, fmt::format("in {}, {}", file.string(), answer.error().message));
+    if (!answer.ok())
+      return fail(Code::provider_failed, fmt::format("in {}, {}", file.string(), answer.error().message));
     return answer;
   }
 
@@ -200,7 +213,9 @@ Result<std::unique_ptr<Provider>> open_mailbox(const Setup& setup) {
 extern const ProviderSpec solstice_providers_mailbox;
 const ProviderSpec solstice_providers_mailbox = {
     .name = "mailbox",
-    .about = "A folder in which requests appear and replies are picked up: a person, another program, a site without network.",
+    .about =
+        "A folder in which requests appear and replies are picked up: a person, another program, a site without "
+        "network.",
     .patience = Seconds(7 * 86400),
     .options = {{"folder", "that holds requests/ and replies/; made where it is missing", ""},
                 {"timeout", "seconds to wait for one reply", "604800"},

@@ -7,7 +7,9 @@
 namespace solstice::llm {
 namespace {
 
-std::optional<int64_t> count(const Json& value) { return value.is_int() ? std::optional(value.as_int()) : std::nullopt; }
+std::optional<int64_t> count(const Json& value) {
+  return value.is_int() ? std::optional(value.as_int()) : std::nullopt;
+}
 
 class ChatReader : public AnswerReader {
  public:
@@ -27,7 +29,8 @@ class ChatReader : public AnswerReader {
   }
 
   Attempt result() override {
-    if (reason_.empty()) return broken(done_ ? "its answer has no finish_reason" : "the stream broke off before the answer was complete");
+    if (reason_.empty())
+      return broken(done_ ? "its answer has no finish_reason" : "the stream broke off before the answer was complete");
     if (reason_ == "length") answer_.finish = Finish::kTruncated;
     if (reason_ == "content_filter" || !refusal_.empty()) answer_.finish = Finish::kRefused;
     if (answer_.text.empty()) answer_.text = refusal_;
@@ -103,15 +106,18 @@ class OpenAi : public Provider {
   std::string limit_field_;
 };
 
-Result<std::unique_ptr<Provider>> open_openai(const Setup& setup) { return open_over_http<OpenAi>(setup, "limit_field", "NAME"); }
+Result<std::unique_ptr<Provider>> open_openai(const Setup& setup) {
+  return open_over_http<OpenAi>(setup, "limit_field", "NAME");
+}
 
 }  // namespace
 
 extern const ProviderSpec solstice_providers_openai;
-const ProviderSpec solstice_providers_openai = http_spec(
-    "openai", "Any server of the chat completions API: OpenAI's, a gateway, or one of your own (base_url).",
-    http_options("https://api.openai.com/v1", "OPENAI_API_KEY",
-                 {"limit_field", "how the server calls the most output tokens; older ones say max_tokens", "max_completion_tokens"}),
-    open_openai);
+const ProviderSpec solstice_providers_openai =
+    http_spec("openai", "Any server of the chat completions API: OpenAI's, a gateway, or one of your own (base_url).",
+              http_options("https://api.openai.com/v1", "OPENAI_API_KEY",
+                           {"limit_field", "how the server calls the most output tokens; older ones say max_tokens",
+                            "max_completion_tokens"}),
+              open_openai);
 
 }  // namespace solstice::llm

@@ -1,9 +1,10 @@
-// Answers from a transcript, in place of the provider that gave them. Requests that are equal get their answers, failures
-// included, in the order in which they were recorded; a request that was not recorded is an error. With match=order an attempt gets
-// the next recorded one of its label, whatever it asks: so that a session outlives a prompt that was reworded.
+// Answers from a transcript, in place of the provider that gave them. Requests that are equal get their answers,
+// failures included, in the order in which they were recorded; a request that was not recorded is an error. With
+// match=order an attempt gets the next recorded one of its label, whatever it asks: so that a session outlives a prompt
+// that was reworded.
 //
-// A session that was broken off and went on has asked twice what it was asking then, and went on from the second answer: the first
-// call, whatever it came to, is passed over.
+// A session that was broken off and went on has asked twice what it was asking then, and went on from the second
+// answer: the first call, whatever it came to, is passed over.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +20,8 @@ namespace {
 
 class Replay : public Provider {
  public:
-  Replay(std::vector<Exchange> exchanges, bool any) : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false), any_(any) {
+  Replay(std::vector<Exchange> exchanges, bool any)
+      : exchanges_(std::move(exchanges)), used_(exchanges_.size(), false), any_(any) {
     for (const Exchange& exchange : exchanges_) requests_.push_back(to_json(exchange.request));
     pass_over_repeated();
   }
@@ -36,7 +38,8 @@ class Replay : public Provider {
   }
 
  private:
-  // Calls that a later session made again, and calls without an answer that were made again later: older transcripts name no sessions.
+  // Calls that a later session made again, and calls without an answer that were made again later: older transcripts
+  // name no sessions.
   void pass_over_repeated() {
     std::map<std::string, int> last_session, last_call;
     std::map<int, bool> answered;
@@ -67,9 +70,11 @@ class Replay : public Provider {
     for (size_t i = 0; i < exchanges_.size(); ++i) {
       if (used_[i]) continue;
       const std::string what = first_difference(requests_[i], asked);
-      return fail(Code::replay_differs, fmt::format("the request is not the one recorded as call {}: {}", exchanges_[i].call, what));
+      return fail(Code::replay_differs,
+                  fmt::format("the request is not the one recorded as call {}: {}", exchanges_[i].call, what));
     }
-    return fail(Code::replay_differs, fmt::format("all {} recorded attempts are used up, and another is asked for", exchanges_.size()));
+    return fail(Code::replay_differs,
+                fmt::format("all {} recorded attempts are used up, and another is asked for", exchanges_.size()));
   }
 
   std::mutex mutex_;
@@ -97,7 +102,9 @@ const ProviderSpec solstice_providers_replay = {
     .recorded = true,
     .patience = Seconds(1800),
     .options = {{"transcript", "file that a client has recorded", ""},
-                {"match", "request: equal requests get their answers; order: the next of the same label, whatever is asked", "request"}},
+                {"match",
+                 "request: equal requests get their answers; order: the next of the same label, whatever is asked",
+                 "request"}},
     .open = open_replay,
 };
 

@@ -1,4 +1,5 @@
-// Two summits: the model and most neighbours point to the lower one; the higher one lies where three knobs are changed together.
+// Two summits: the model and most neighbours point to the lower one; the higher one lies where three knobs are changed
+// together.
 #include <algorithm>
 
 #include "search/knobs.h"

@@ -19,8 +19,9 @@ bool failing_works(uint64_t seed, const std::string& candidate) {
 }
 
 std::vector<Step> failing_moves(uint64_t seed, const std::string& candidate) {
-  return one_knob_moves(kFailing, seed, candidate,
-                        [seed](const Setting& at) { return separable(kFailing, seed, at, 3.0) - 0.8 + 0.7 * surprise(seed, "model", at); });
+  return one_knob_moves(kFailing, seed, candidate, [seed](const Setting& at) {
+    return separable(kFailing, seed, at, 3.0) - 0.8 + 0.7 * surprise(seed, "model", at);
+  });
 }
 
 }  // namespace

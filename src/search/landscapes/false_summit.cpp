@@ -1,9 +1,11 @@
-// Two designs of one kernel: the usual one, in which every warp loads and computes, and a better one with warps that only load. Going
-// over takes four knobs, in two pairs (say, producer warps with bulk copies, and deeper stages with larger tiles).
+// Two designs of one kernel: the usual one, in which every warp loads and computes, and a better one with warps that
+// only load. Going over takes four knobs, in two pairs (say, producer warps with bulk copies, and deeper stages with
+// larger tiles).
 //
-// Hard because all openings are of the usual design, and both the cost model and the nearest gains lead to its best candidate. On the
-// way over, each knob alone costs a little. The signs: a complete pair wins back a part of its cost, the cost model does not know
-// this and so is too low there in a consistent way, and the other knobs begin to prefer what the better design wants.
+// Hard because all openings are of the usual design, and both the cost model and the nearest gains lead to its best
+// candidate. On the way over, each knob alone costs a little. The signs: a complete pair wins back a part of its cost,
+// the cost model does not know this and so is too low there in a consistent way, and the other knobs begin to prefer
+// what the better design wants.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -22,7 +24,9 @@ constexpr int openings = 4;
 
 using Point = std::array<int, knobs>;
 
-int random_value(Random& random, size_t knob) { return static_cast<int>(random.below(static_cast<size_t>(values[knob]))); }
+int random_value(Random& random, size_t knob) {
+  return static_cast<int>(random.below(static_cast<size_t>(values[knob])));
+}
 
 struct Model {
   explicit Model(uint64_t seed_) : seed(seed_) {
@@ -101,28 +105,35 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
   Point whole_pair = start;  // one of the pairs is also offered as one change of structure
   for (size_t i = 0; i < 2; ++i) whole_pair[model.order[i]] = model.better[model.order[i]];
   if (!candidate.empty() && whole_pair != start) steps.push_back(model.step(whole_pair));
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
-  const auto same = [](const Step& a, const Step& b) { return a.candidate == b.candidate; };  // these are now neighbours
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  const auto same = [](const Step& a, const Step& b) {
+    return a.candidate == b.candidate;
+  };  // these are now neighbours
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
+double gain(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values));
+}
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "false_summit fails", number_of(point_of(candidate, values), most_values)).chance(0.06);
+  return candidate.empty() ||
+         !Random(seed, "false_summit fails", number_of(point_of(candidate, values), most_values)).chance(0.06);
 }
 
 }  // namespace false_summit
 }  // namespace
 
 extern const Landscape solstice_landscapes_false_summit;
-const Landscape solstice_landscapes_false_summit = {"false_summit",
-                                                    "deceptive",
-                                                    "the usual design is where all signs point first; a better one lies four knobs away",
-                                                    false_summit::moves,
-                                                    false_summit::gain,
-                                                    false_summit::works,
-                                                    0.03};
+const Landscape solstice_landscapes_false_summit = {
+    "false_summit",
+    "deceptive",
+    "the usual design is where all signs point first; a better one lies four knobs away",
+    false_summit::moves,
+    false_summit::gain,
+    false_summit::works,
+    0.03};
 
 }  // namespace solstice::search

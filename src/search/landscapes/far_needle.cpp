@@ -1,8 +1,10 @@
-// A kernel with one fast path that needs five settings at once, such as a layout, a tile, a cluster, a swizzle and a way to issue
-// copies which only together keep the tensor cores busy. Everywhere else all candidates are about as good as each other.
+// A kernel with one fast path that needs five settings at once, such as a layout, a tile, a cluster, a swizzle and a
+// way to issue copies which only together keep the tensor cores busy. Everywhere else all candidates are about as good
+// as each other.
 //
-// Hard because the gains elsewhere are small and say nothing about where the fast path is, the openings are far from it, and the cost
-// model hardly knows it. Two settings short of it there is a faint sign, and one short a clear one; the two other knobs hardly matter.
+// Hard because the gains elsewhere are small and say nothing about where the fast path is, the openings are far from
+// it, and the cost model hardly knows it. Two settings short of it there is a faint sign, and one short a clear one;
+// the two other knobs hardly matter.
 #include <algorithm>
 #include <array>
 
@@ -50,7 +52,8 @@ struct Model {
     double sum = 0;
     for (size_t knob = 0; knob < knobs; ++knob) sum += effect[knob][static_cast<size_t>(point[knob])];
     for (size_t knob = 0; knob + 1 < knobs; ++knob) {
-      const auto pair = (knob * most_values + static_cast<size_t>(point[knob])) * most_values + static_cast<size_t>(point[knob + 1]);
+      const auto pair =
+          (knob * most_values + static_cast<size_t>(point[knob])) * most_values + static_cast<size_t>(point[knob + 1]);
       sum += spread * Random(seed, "far_needle pair", pair).normal();
     }
     return sum;
@@ -90,26 +93,31 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
       point[knob] = before;
     }
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
+double gain(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values));
+}
 
 bool works(uint64_t seed, const std::string& candidate) {  // a few fail for reasons of their own
-  return candidate.empty() || !Random(seed, "far_needle fails", number_of(point_of(candidate, values), most_values)).chance(0.04);
+  return candidate.empty() ||
+         !Random(seed, "far_needle fails", number_of(point_of(candidate, values), most_values)).chance(0.04);
 }
 
 }  // namespace far_needle
 }  // namespace
 
 extern const Landscape solstice_landscapes_far_needle;
-const Landscape solstice_landscapes_far_needle = {"far_needle",
-                                                  "needle",
-                                                  "a fast path that needs five settings at once, in a landscape that is flat elsewhere",
-                                                  far_needle::moves,
-                                                  far_needle::gain,
-                                                  far_needle::works,
-                                                  0.03};
+const Landscape solstice_landscapes_far_needle = {
+    "far_needle",
+    "needle",
+    "a fast path that needs five settings at once, in a landscape that is flat elsewhere",
+    far_needle::moves,
+    far_needle::gain,
+    far_needle::works,
+    0.03};
 
 }  // namespace solstice::search

@@ -1,9 +1,11 @@
-// A kernel written by a generator that is not always right. Candidates which need more shared memory than there is do not compile,
-// some pairs of settings exclude each other, one setting is often wrong, and of the rest some fail for reasons nobody can foresee.
+// A kernel written by a generator that is not always right. Candidates which need more shared memory than there is do
+// not compile, some pairs of settings exclude each other, one setting is often wrong, and of the rest some fail for
+// reasons nobody can foresee.
 //
-// Hard because about half of all candidates fail and the cost model does not know which: it likes large tiles and deep stages, and so
-// do the true gains, up to the edge where nothing compiles. Part of the failures can be learnt from the knobs, part cannot, and a
-// good region may be reachable only around a gap. The gains are a sum over knobs and pairs of knobs; it knows half of the pairs.
+// Hard because about half of all candidates fail and the cost model does not know which: it likes large tiles and deep
+// stages, and so do the true gains, up to the edge where nothing compiles. Part of the failures can be learnt from the
+// knobs, part cannot, and a good region may be reachable only around a gap. The gains are a sum over knobs and pairs of
+// knobs; it knows half of the pairs.
 #include <algorithm>
 #include <array>
 
@@ -64,10 +66,13 @@ struct Model {
     }
     return sum;
   }
-  double gain(const Point& point) const { return 0.5 * (size(point) - 1.2) + sum_of(point, effect) + of_pairs(point, pairs); }
+  double gain(const Point& point) const {
+    return 0.5 * (size(point) - 1.2) + sum_of(point, effect) + of_pairs(point, pairs);
+  }
   double predicted(const Point& point) const {
     const double known = 0.6 * (size(point) - 1.2) + 0.7 * sum_of(point, effect) + 0.7 * of_pairs(point, pairs / 2);
-    return known + sum_of(point, mistake) + 0.3 * Random(seed, "flaky_slopes mistake", number_of(point, most_values)).normal();
+    return known + sum_of(point, mistake) +
+           0.3 * Random(seed, "flaky_slopes mistake", number_of(point, most_values)).normal();
   }
   bool works(const Point& point) const {
     if (size(point) > memory) return false;
@@ -101,13 +106,18 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
       point[knob] = (start[knob] + more) % values[knob];
       steps.push_back(model.step(point));
     }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
+double gain(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values));
+}
 
-bool works(uint64_t seed, const std::string& candidate) { return candidate.empty() || Model(seed).works(point_of(candidate, values)); }
+bool works(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() || Model(seed).works(point_of(candidate, values));
+}
 
 }  // namespace flaky_slopes
 }  // namespace

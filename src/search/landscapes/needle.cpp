@@ -12,7 +12,8 @@ double needle_gain(uint64_t seed, const std::string& candidate) {
 }
 
 std::vector<Step> needle_moves(uint64_t seed, const std::string& candidate) {
-  return one_knob_moves(kNeedle, seed, candidate, [seed](const Setting& at) { return 0.1 * surprise(seed, "model", at); });
+  return one_knob_moves(kNeedle, seed, candidate,
+                        [seed](const Setting& at) { return 0.1 * surprise(seed, "model", at); });
 }
 
 }  // namespace

@@ -12,8 +12,9 @@ double noisy_gain(uint64_t seed, const std::string& candidate) {
 }
 
 std::vector<Step> noisy_moves(uint64_t seed, const std::string& candidate) {
-  return one_knob_moves(kNoisy, seed, candidate,
-                        [seed](const Setting& at) { return separable(kNoisy, seed, at, 2.5) - 0.8 + 0.8 * surprise(seed, "model", at); });
+  return one_knob_moves(kNoisy, seed, candidate, [seed](const Setting& at) {
+    return separable(kNoisy, seed, at, 2.5) - 0.8 + 0.8 * surprise(seed, "model", at);
+  });
 }
 
 }  // namespace

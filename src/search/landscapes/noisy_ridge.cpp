@@ -1,9 +1,11 @@
-// Tile against stages, threads against registers, split against cluster: three pairs of knobs that share a budget, so that what pays
-// is the right balance of the two. All knobs are ordered and neighbours are alike. The machine is shared and its clock wanders.
+// Tile against stages, threads against registers, split against cluster: three pairs of knobs that share a budget, so
+// that what pays is the right balance of the two. All knobs are ordered and neighbours are alike. The machine is shared
+// and its clock wanders.
 //
-// Hard because the noise of a measurement is about as large as several moves along the ridge, so that the best of many measurements
-// is often a lucky one; and a single knob changed on the ridge leads off it, so that progress takes two moves of which the first
-// looks bad. The cost model is smooth too, but its optimum is off and it underrates the balance.
+// Hard because the noise of a measurement is about as large as several moves along the ridge, so that the best of many
+// measurements is often a lucky one; and a single knob changed on the ridge leads off it, so that progress takes two
+// moves of which the first looks bad. The cost model is smooth too, but its optimum is off and it underrates the
+// balance.
 #include <algorithm>
 #include <array>
 
@@ -55,7 +57,8 @@ struct Model {
   }
   double gain(const Point& point) const { return hill(point, best, 1); }
   double predicted(const Point& point) const {
-    return hill(point, believed, 0.4) - 0.4 + 0.45 * Random(seed, "noisy_ridge mistake", number_of(point, most_values)).normal();
+    return hill(point, believed, 0.4) - 0.4 +
+           0.45 * Random(seed, "noisy_ridge mistake", number_of(point, most_values)).normal();
   }
   Step step(const Point& point) const { return {text_of(point), predicted(point)}; }
 
@@ -90,26 +93,31 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
       add(shifted, model.order[1], model.sign[0] > 0 ? -by : by);
     }
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values)); }
+double gain(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, values));
+}
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "noisy_ridge fails", number_of(point_of(candidate, values), most_values)).chance(0.05);
+  return candidate.empty() ||
+         !Random(seed, "noisy_ridge fails", number_of(point_of(candidate, values), most_values)).chance(0.05);
 }
 
 }  // namespace noisy_ridge
 }  // namespace
 
 extern const Landscape solstice_landscapes_noisy_ridge;
-const Landscape solstice_landscapes_noisy_ridge = {"noisy_ridge",
-                                                   "noisy",
-                                                   "smooth, with pairs of knobs to keep in balance, measured on a noisy machine",
-                                                   noisy_ridge::moves,
-                                                   noisy_ridge::gain,
-                                                   noisy_ridge::works,
-                                                   0.15};
+const Landscape solstice_landscapes_noisy_ridge = {
+    "noisy_ridge",
+    "noisy",
+    "smooth, with pairs of knobs to keep in balance, measured on a noisy machine",
+    noisy_ridge::moves,
+    noisy_ridge::gain,
+    noisy_ridge::works,
+    0.15};
 
 }  // namespace solstice::search

@@ -15,8 +15,9 @@ double plateau_gain(uint64_t seed, const std::string& candidate) {
 }
 
 std::vector<Step> plateau_moves(uint64_t seed, const std::string& candidate) {
-  return one_knob_moves(kPlateau, seed, candidate,
-                        [seed](const Setting& at) { return plateau_slope(seed, at) - 0.5 + 0.6 * surprise(seed, "model", at); });
+  return one_knob_moves(kPlateau, seed, candidate, [seed](const Setting& at) {
+    return plateau_slope(seed, at) - 0.5 + 0.6 * surprise(seed, "model", at);
+  });
 }
 
 }  // namespace

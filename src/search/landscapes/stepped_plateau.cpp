@@ -1,9 +1,11 @@
-// A kernel that is as fast as its tightest limit allows: bandwidth, latency, issue slots or the last wave. Each limit comes in whole
-// steps (blocks per multiprocessor, bytes per load, waves) and depends on three of eight knobs; some knobs serve two limits.
+// A kernel that is as fast as its tightest limit allows: bandwidth, latency, issue slots or the last wave. Each limit
+// comes in whole steps (blocks per multiprocessor, bytes per load, waves) and depends on three of eight knobs; some
+// knobs serve two limits.
 //
-// Hard because widening a limit that does not bind changes nothing, so most moves stay on a level; a level is left upwards only when
-// all the limits that bind have been widened. The cost model adds the limits up where the hardware takes the least of them: it
-// praises what does not bind, but also sees progress within a level that no measurement shows.
+// Hard because widening a limit that does not bind changes nothing, so most moves stay on a level; a level is left
+// upwards only when all the limits that bind have been widened. The cost model adds the limits up where the hardware
+// takes the least of them: it praises what does not bind, but also sees progress within a level that no measurement
+// shows.
 #include <algorithm>
 #include <array>
 
@@ -56,7 +58,8 @@ struct Model {
     Levels result{};
     for (size_t i = 0; i < limits; ++i) {
       int lost = 0;
-      for (size_t j = 0; j < knobs_a_limit; ++j) lost += limit_[i].cost[j][static_cast<size_t>(point[limit_[i].knob[j]])];
+      for (size_t j = 0; j < knobs_a_limit; ++j)
+        lost += limit_[i].cost[j][static_cast<size_t>(point[limit_[i].knob[j]])];
       result[i] = std::max(0, top - lost);
     }
     return result;
@@ -105,16 +108,22 @@ std::vector<Step> moves(uint64_t seed, const std::string& candidate) {
       if (point != start) steps.push_back(model.step(point));
     }
   }
-  std::stable_sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
-  const auto same = [](const Step& a, const Step& b) { return a.candidate == b.candidate; };  // these are now neighbours
+  std::stable_sort(steps.begin(), steps.end(),
+                   [](const Step& a, const Step& b) { return a.predicted_gain > b.predicted_gain; });
+  const auto same = [](const Step& a, const Step& b) {
+    return a.candidate == b.candidate;
+  };  // these are now neighbours
   steps.erase(std::unique(steps.begin(), steps.end(), same), steps.end());
   return steps;
 }
 
-double gain(uint64_t seed, const std::string& candidate) { return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, each)); }
+double gain(uint64_t seed, const std::string& candidate) {
+  return candidate.empty() ? 0 : Model(seed).gain(point_of(candidate, each));
+}
 
 bool works(uint64_t seed, const std::string& candidate) {
-  return candidate.empty() || !Random(seed, "stepped_plateau fails", number_of(point_of(candidate, each), values)).chance(0.05);
+  return candidate.empty() ||
+         !Random(seed, "stepped_plateau fails", number_of(point_of(candidate, each), values)).chance(0.05);
 }
 
 }  // namespace stepped_plateau

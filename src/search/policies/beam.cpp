@@ -1,5 +1,5 @@
-// Level by level: the `width` fastest of a level are each expanded `branch` times before the next level is looked at. When the
-// deepest level has nothing more to expand, the beam starts again from the top with twice the branches.
+// Level by level: the `width` fastest of a level are each expanded `branch` times before the next level is looked at.
+// When the deepest level has nothing more to expand, the beam starts again from the top with twice the branches.
 #include <algorithm>
 
 #include "search/policy.h"
@@ -20,7 +20,8 @@ std::vector<int> beam_at(const Tree& tree, int depth, size_t width) {
 }
 
 bool in_flight_at(const Tree& tree, int depth) {
-  return std::any_of(tree.nodes().begin(), tree.nodes().end(), [&](const Node& n) { return n.depth == depth && n.in_flight; });
+  return std::any_of(tree.nodes().begin(), tree.nodes().end(),
+                     [&](const Node& n) { return n.depth == depth && n.in_flight; });
 }
 
 struct Pass {
@@ -60,7 +61,8 @@ const PolicySpec solstice_policies_beam = {
     .name = "beam",
     .about = "the fastest of each level, all expanded before the next level",
     .source = "beam search",
-    .parameters = {{"width", 3, 1, 1000, true, "nodes of a level that are expanded"}, {"branch", 4, 1, 1000, true, "children of each"}},
+    .parameters = {{"width", 3, 1, 1000, true, "nodes of a level that are expanded"},
+                   {"branch", 4, 1, 1000, true, "children of each"}},
     .decide = beam_decision,
 };
 

@@ -1,5 +1,6 @@
-// STARK's adapted epsilon-greedy (arXiv 2510.16996): the best-scoring node, or with probability epsilon any leaf. The root is
-// closed after `root_children` children; a node with more than `dead_children` children that all fail is a dead branch.
+// STARK's adapted epsilon-greedy (arXiv 2510.16996): the best-scoring node, or with probability epsilon any leaf. The
+// root is closed after `root_children` children; a node with more than `dead_children` children that all fail is a dead
+// branch.
 #include <algorithm>
 
 #include "search/policy.h"
@@ -17,7 +18,8 @@ bool closed(const Tree& tree, const Node& node, const Values& values) {
 std::optional<Decision> epsilon_greedy_decision(const Tree& tree, const Values& values, Random& random) {
   std::vector<int> open = open_nodes(tree), leaves;
   std::erase_if(open, [&](int id) { return closed(tree, tree.node(id), values); });
-  std::copy_if(open.begin(), open.end(), std::back_inserter(leaves), [&](int id) { return tree.node(id).children.empty(); });
+  std::copy_if(open.begin(), open.end(), std::back_inserter(leaves),
+               [&](int id) { return tree.node(id).children.empty(); });
   const bool explore = random.chance(values.find("epsilon")->second);
   if (explore && !leaves.empty()) return Decision{leaves[random.below(leaves.size())]};
   const std::vector<int> best = ranked(tree, open);

@@ -6,7 +6,8 @@ namespace {
 
 std::optional<Decision> greedy_decision(const Tree& tree, const Values& values, Random&) {
   const Node& problem = tree.node(0);
-  if (problem.open() && static_cast<double>(problem.children.size()) < values.find("starts")->second) return Decision{0};
+  if (problem.open() && static_cast<double>(problem.children.size()) < values.find("starts")->second)
+    return Decision{0};
   const std::vector<int> open = open_nodes(tree);
   std::vector<int> best = ranked(tree, open);
   std::erase(best, 0);

@@ -1,7 +1,8 @@
-// Monte Carlo tree search as KernelPro uses it (arXiv 2606.26453): UCT over rewards on the logarithm of the speedup, progressive
-// widening, fewer children for nodes that fail than for those that work, dead ends pruned. The constants are not published; the
-// usual values were chosen on the made-up landscapes of landscapes/ that bear their kind's name, and checked on the others. A trial in
-// flight counts as a visit with the least reward, so that several in flight spread (virtual loss).
+// Monte Carlo tree search as KernelPro uses it (arXiv 2606.26453): UCT over rewards on the logarithm of the speedup,
+// progressive widening, fewer children for nodes that fail than for those that work, dead ends pruned. The constants
+// are not published; the usual values were chosen on the made-up landscapes of landscapes/ that bear their kind's name,
+// and checked on the others. A trial in flight counts as a visit with the least reward, so that several in flight
+// spread (virtual loss).
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,7 +76,9 @@ class Search {
   bool widens(const Node& node) const {
     if (!node.open() || pruned(node)) return false;
     const double visits = at_[static_cast<size_t>(node.id)].visits;
-    const double most = node.failed() ? value("failing_children") : node.id == 0 ? value("root_children") : value("children");
+    const double most = node.failed()  ? value("failing_children")
+                        : node.id == 0 ? value("root_children")
+                                       : value("children");
     return static_cast<double>(node.children.size()) < std::min(most, std::ceil(std::pow(visits, value("widening"))));
   }
 
@@ -86,7 +89,8 @@ class Search {
     for (const int child : node.children) {
       const Statistics& s = at_[static_cast<size_t>(child)];
       if (!s.alive) continue;
-      const double score = mixed * s.most + (1 - mixed) * s.sum / s.visits + value("exploration") * std::sqrt(parent / s.visits);
+      const double score =
+          mixed * s.most + (1 - mixed) * s.sum / s.visits + value("exploration") * std::sqrt(parent / s.visits);
       if (score >= most) best = child, most = score;  // of equals the newest, which walks over plateaus
     }
     return best;
@@ -97,7 +101,9 @@ class Search {
   std::vector<Statistics> at_;
 };
 
-std::optional<Decision> mcts_decision(const Tree& tree, const Values& values, Random&) { return Search(tree, values).descend(); }
+std::optional<Decision> mcts_decision(const Tree& tree, const Values& values, Random&) {
+  return Search(tree, values).descend();
+}
 
 }  // namespace
 

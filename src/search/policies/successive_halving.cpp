@@ -1,6 +1,6 @@
-// Measure many roughly, few precisely (Jamieson and Talwalkar 2016). A round derives `first` candidates from its parents, measured
-// roughly; the fastest 1/`keep` of them are measured again as usual, the fastest 1/`keep` of these precisely. What is left are the
-// next round's parents.
+// Measure many roughly, few precisely (Jamieson and Talwalkar 2016). A round derives `first` candidates from its
+// parents, measured roughly; the fastest 1/`keep` of them are measured again as usual, the fastest 1/`keep` of these
+// precisely. What is left are the next round's parents.
 #include <algorithm>
 
 #include "search/policy.h"
@@ -11,7 +11,9 @@ namespace {
 class Rounds {
  public:
   Rounds(const Tree& tree, const Values& values)
-      : tree_(tree), first_(static_cast<size_t>(values.find("first")->second)), keep_(static_cast<size_t>(values.find("keep")->second)) {}
+      : tree_(tree),
+        first_(static_cast<size_t>(values.find("first")->second)),
+        keep_(static_cast<size_t>(values.find("keep")->second)) {}
 
   std::optional<Decision> decide() const {
     std::vector<int> parents = {0};

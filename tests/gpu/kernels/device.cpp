@@ -24,7 +24,9 @@ struct Block {
   run::DeviceBuffer memory;
   std::string before;  // all of it, as it was
 
-  void* address(int64_t zone) const { return reinterpret_cast<void*>(memory.address() + static_cast<cu::DevicePtr>(zone)); }
+  void* address(int64_t zone) const {
+    return reinterpret_cast<void*>(memory.address() + static_cast<cu::DevicePtr>(zone));
+  }
 };
 
 class PlanRun {
@@ -61,8 +63,9 @@ class PlanRun {
     block.buffer = &buffer;
     const auto given = inputs.find(buffer.name);
     const bool written = buffer.kind == BufferKind::kOutput;
-    SOLSTICE_CHECK(add_block(std::move(block), written ? std::string(static_cast<size_t>(buffer.bytes), static_cast<char>(kGap))
-                                                       : packed(buffer, given->second.values, kGap)));
+    SOLSTICE_CHECK(
+        add_block(std::move(block), written ? std::string(static_cast<size_t>(buffer.bytes), static_cast<char>(kGap))
+                                            : packed(buffer, given->second.values, kGap)));
     tensors_.push_back(blocks_.back().address(options_.red_zone));
     return success();
   }
@@ -71,7 +74,8 @@ class PlanRun {
     Block block;
     block.name = "the workspace";
     block.kind = BufferKind::kWorkspace;
-    return add_block(std::move(block), std::string(static_cast<size_t>(executor_->workspace_bytes()), static_cast<char>(kZone)));
+    return add_block(std::move(block),
+                     std::string(static_cast<size_t>(executor_->workspace_bytes()), static_cast<char>(kZone)));
   }
 
   // Bytes of the workspace that belong to a buffer of the plan, persistent ones if asked for.
@@ -87,7 +91,8 @@ class PlanRun {
   Status launch(unsigned char poison, bool first) {
     for (Block& block : blocks_) {
       if (block.kind == BufferKind::kOutput)
-        std::fill(block.before.begin() + options_.red_zone, block.before.end() - options_.red_zone, static_cast<char>(poison));
+        std::fill(block.before.begin() + options_.red_zone, block.before.end() - options_.red_zone,
+                  static_cast<char>(poison));
       if (block.buffer || first) {
         if (!block.buffer) poison_workspace(block, poison);
         SOLSTICE_CHECK(upload(block, 0, block.before.size()));
@@ -114,7 +119,8 @@ class PlanRun {
   }
 
   Status upload(const Block& block, size_t from, size_t bytes) {
-    return driver_.check(driver_.cuMemcpyHtoD(block.memory.address() + from, block.before.data() + from, bytes), "upload");
+    return driver_.check(driver_.cuMemcpyHtoD(block.memory.address() + from, block.before.data() + from, bytes),
+                         "upload");
   }
 
   Status wait() const {
@@ -136,7 +142,8 @@ class PlanRun {
       std::string result = now.substr(static_cast<size_t>(options_.red_zone), static_cast<size_t>(block.buffer->bytes));
       std::string& known = out.outputs[block.name];
       const bool again = !known.empty() && out.fault.empty();
-      if (again && values_of(block, known) != values_of(block, result)) out.fault = fmt::format("`{}` differs from run to run", block.name);
+      if (again && values_of(block, known) != values_of(block, result))
+        out.fault = fmt::format("`{}` differs from run to run", block.name);
       known = std::move(result);
     }
     return success();
@@ -154,22 +161,27 @@ class PlanRun {
 
   std::string fault_of(const Block& block, const std::string& now, unsigned char poison) const {
     const auto zone = static_cast<size_t>(options_.red_zone);
-    const auto same = [&](size_t from, size_t count) { return now.compare(from, count, block.before, from, count) == 0; };
+    const auto same = [&](size_t from, size_t count) {
+      return now.compare(from, count, block.before, from, count) == 0;
+    };
     if (!same(0, zone)) return fmt::format("wrote before `{}`", block.name);
     if (!same(now.size() - zone, zone)) return fmt::format("wrote behind `{}`", block.name);
     if (!block.buffer) return fault_of_workspace(block, now);
-    if (block.kind != BufferKind::kOutput) return same(0, now.size()) ? "" : fmt::format("wrote into the input `{}`", block.name);
+    if (block.kind != BufferKind::kOutput)
+      return same(0, now.size()) ? "" : fmt::format("wrote into the input `{}`", block.name);
     const bool clean = gaps_untouched(*block.buffer, reinterpret_cast<const unsigned char*>(now.data()) + zone, poison);
     return clean ? "" : fmt::format("wrote between the elements of `{}`", block.name);
   }
 
   std::string fault_of_workspace(const Block& block, const std::string& now) const {
     std::vector<std::pair<size_t, size_t>> used;
-    each_workspace_buffer([&](const PlanBuffer& buffer, size_t at) { used.emplace_back(at, at + static_cast<size_t>(buffer.bytes)); });
+    each_workspace_buffer(
+        [&](const PlanBuffer& buffer, size_t at) { used.emplace_back(at, at + static_cast<size_t>(buffer.bytes)); });
     used.emplace_back(now.size(), now.size());
     size_t from = 0;
     for (const auto& [begin, end] : used) {
-      if (now.compare(from, begin - from, block.before, from, begin - from) != 0) return "wrote between the buffers of the workspace";
+      if (now.compare(from, begin - from, block.before, from, begin - from) != 0)
+        return "wrote between the buffers of the workspace";
       from = end;
     }
     return "";

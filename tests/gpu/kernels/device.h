@@ -1,8 +1,8 @@
 // Plans on the GPU of this process: run twice, with other poison, and looked at for what they must not do.
 //
-// Every tensor has an allocation of its own with a red zone at either end. Outputs and workspace are poisoned before each run
-// (0xff, then 0x00), gaps between the elements of a strided tensor hold NaN. What a run leaves is checked: red zones and gaps
-// are as they were, inputs too, and both runs gave the same bits.
+// Every tensor has an allocation of its own with a red zone at either end. Outputs and workspace are poisoned before
+// each run (0xff, then 0x00), gaps between the elements of a strided tensor hold NaN. What a run leaves is checked: red
+// zones and gaps are as they were, inputs too, and both runs gave the same bits.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// test_random_kernels: random programs within each family's reach, compiled, run on the GPU and compared with the interpreter.
+// test_random_kernels: random programs within each family's reach, compiled, run on the GPU and compared with the
+// interpreter.
 // `--help` has the options; docs/testing.md says what is generated and what a result may differ by.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -63,12 +64,15 @@ Result<std::vector<Verdict>> verdicts_of(const Options& options, const std::vect
   Progress progress(items.size());
   if (!options.in_process) {
     SOLSTICE_TRY(const Sizes sizes, sizes_named(options.work.sizes));
-    const auto text_of = [&](const Item& item) { return make_sample(item.family, options.work.seed, item.number, sizes).text(); };
+    const auto text_of = [&](const Item& item) {
+      return make_sample(item.family, options.work.seed, item.number, sizes).text();
+    };
     return supervise(items, arguments, text_of, [&](const Verdict& v) { progress.add(v); });
   }
   SOLSTICE_TRY(const auto work, Work::create(options.work));
   std::vector<Verdict> out;
-  const Watcher watcher = {[](const Item&) {}, [](const Item&) {}, [&](const Verdict& v) { progress.add(v), out.push_back(v); }};
+  const Watcher watcher = {[](const Item&) {}, [](const Item&) {},
+                           [&](const Verdict& v) { progress.add(v), out.push_back(v); }};
   if (work->run(items, watcher)) fmt::print(stderr, "the GPU's context is lost: what is left was not run\n");
   return out;
 }
@@ -98,9 +102,10 @@ Result<int> run(const Options& options, const std::vector<std::string>& argument
   }
   const Seconds begin = monotonic_now();
   SOLSTICE_TRY(const std::vector<Verdict> verdicts, verdicts_of(options, items, arguments));
-  fmt::print("{}{} programs in {:.0f} s, seed {}\n", summary(verdicts, options.work.seed, options.work.sizes), verdicts.size(),
-             (monotonic_now() - begin).value, options.work.seed);
-  if (!options.out.empty()) SOLSTICE_CHECK(write_file(options.out, to_report(verdicts, options.work.seed, device).dump(1)));
+  fmt::print("{}{} programs in {:.0f} s, seed {}\n", summary(verdicts, options.work.seed, options.work.sizes),
+             verdicts.size(), (monotonic_now() - begin).value, options.work.seed);
+  if (!options.out.empty())
+    SOLSTICE_CHECK(write_file(options.out, to_report(verdicts, options.work.seed, device).dump(1)));
   return all_well(verdicts) && verdicts.size() == items.size() ? 0 : 1;
 }
 
@@ -109,9 +114,11 @@ void add_options(CLI::App& app, Options& o) {
   app.add_option("--seed", o.work.seed, "of the programs and of their inputs")->capture_default_str();
   app.add_option("--family", o.family, "this one alone")->check(CLI::IsMember(sampled_families()));
   app.add_option("--only", o.only, "the program of this number alone");
-  app.add_option("--sizes", o.work.sizes, "device (up to 1e6 points), sanitizer (2e4) or host (1500)")->capture_default_str();
+  app.add_option("--sizes", o.work.sizes, "device (up to 1e6 points), sanitizer (2e4) or host (1500)")
+      ->capture_default_str();
   app.add_option("--out", o.out, "a JSON report");
-  app.add_flag("--in-process", o.in_process, "one process, for compute-sanitizer: an allocation a tensor, without red zones");
+  app.add_flag("--in-process", o.in_process,
+               "one process, for compute-sanitizer: an allocation a tensor, without red zones");
   app.add_flag("--compile-only", o.work.compile_only, "run nothing: for machines without a GPU");
   app.add_flag("--show", o.show, "print the programs, with the knobs they run with");
   app.add_flag("!--no-shrink", o.work.shrink, "leave failing programs as they are");

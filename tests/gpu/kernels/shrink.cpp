@@ -47,7 +47,8 @@ Sample without_unread(Sample sample) {
     changed = false;
     for (const std::string& line : lines_of(sample.head + sample.body)) {
       const std::string name = name_in(line);
-      const std::string others = text_of(lines_of(sample.body), [&](const std::string& l) { return name_in(l) != name; });
+      const std::string others =
+          text_of(lines_of(sample.body), [&](const std::string& l) { return name_in(l) != name; });
       const bool is_output = sample.head.find("output " + name + " ") != std::string::npos;
       if (name.empty() || is_output || mentions(others, name) || mentions(sample.before, name)) continue;
       sample = without(sample, name);

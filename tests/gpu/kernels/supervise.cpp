@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice::random_kernels {
 namespace {
@@ -16,7 +16,9 @@ namespace {
 constexpr int kContextLost = 4;
 constexpr double kSilence = 180;  // seconds without an event: a compile may take 60, an interpretation too
 
-std::string line_of(const char* what, const Item& item) { return fmt::format("{} {} {}\n", what, item.family, item.number); }
+std::string line_of(const char* what, const Item& item) {
+  return fmt::format("{} {} {}\n", what, item.family, item.number);
+}
 
 void write_out(const std::string& line) {
   std::fwrite(line.data(), 1, line.size(), stdout);
@@ -103,7 +105,8 @@ Result<std::vector<Verdict>> supervise(const std::vector<Item>& items, const std
     SOLSTICE_TRY(const std::string end, shift.run(argv));
     if (!single) left = std::move(now);
     const std::vector<Item> suspects = shift.suspects();
-    if (!single && left.size() == before && suspects.empty()) return fail(Code::process_failed, "the process that does the work " + end);
+    if (!single && left.size() == before && suspects.empty())
+      return fail(Code::process_failed, "the process that does the work " + end);
     if (suspects.size() == 1) {
       Verdict verdict;
       verdict.family = suspects[0].family;
@@ -118,8 +121,9 @@ Result<std::vector<Verdict>> supervise(const std::vector<Item>& items, const std
       for (const Item& item : suspects) std::erase(left, item), alone.push_back(item);
     }
   }
-  std::sort(verdicts.begin(), verdicts.end(),
-            [](const Verdict& a, const Verdict& b) { return std::tie(a.family, a.number) < std::tie(b.family, b.number); });
+  std::sort(verdicts.begin(), verdicts.end(), [](const Verdict& a, const Verdict& b) {
+    return std::tie(a.family, a.number) < std::tie(b.family, b.number);
+  });
   return verdicts;
 }
 
@@ -127,9 +131,10 @@ int serve_items(Work& work) {
   std::vector<Item> items;
   std::string what;
   for (Item item; std::cin >> what >> item.family >> item.number;) items.push_back(item);
-  const Watcher watcher = {[](const Item& item) { write_out(line_of("begin", item)); },
-                           [](const Item& item) { write_out(line_of("gpu", item)); },
-                           [](const Verdict& verdict) { write_out(fmt::format("end {}\n", solstice::to_json(verdict).dump())); }};
+  const Watcher watcher = {
+      [](const Item& item) { write_out(line_of("begin", item)); },
+      [](const Item& item) { write_out(line_of("gpu", item)); },
+      [](const Verdict& verdict) { write_out(fmt::format("end {}\n", solstice::to_json(verdict).dump())); }};
   if (!work.run(items, watcher)) return 0;
   // Nothing that asks the lost context to clean up.
   std::fflush(nullptr);

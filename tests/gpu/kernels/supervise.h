@@ -1,5 +1,5 @@
-// A program that loses the GPU's context, hangs or dies costs its own verdict and no other: work is done in a process that is
-// started again without it.
+// A program that loses the GPU's context, hangs or dies costs its own verdict and no other: work is done in a process
+// that is started again without it.
 #pragma once
 
 #include "gpu/kernels/work.h"

@@ -9,7 +9,8 @@ namespace solstice::random_kernels {
 namespace {
 
 struct Row {
-  int64_t programs = 0, exact = 0, refused = 0, refused_knobs = 0, wrong = 0, crashed = 0, other = 0, elements = 0, unasked = 0;
+  int64_t programs = 0, exact = 0, refused = 0, refused_knobs = 0, wrong = 0, crashed = 0, other = 0, elements = 0,
+          unasked = 0;
   double worst = 0;
 };
 
@@ -38,26 +39,30 @@ bool too_many_refused(const Row& row) {
 
 }  // namespace
 
-std::vector<const char*> enum_names(Outcome) { return {"passed", "refused", "wrong", "crashed", "not_compiled", "fault", "invalid"}; }
+std::vector<const char*> enum_names(Outcome) {
+  return {"passed", "refused", "wrong", "crashed", "not_compiled", "fault", "invalid"};
+}
 
 bool is_failure(Outcome outcome) { return outcome != Outcome::kPassed && outcome != Outcome::kRefused; }
 
 std::string summary(const std::vector<Verdict>& verdicts, uint64_t seed, const std::string& sizes) {
-  std::string out = fmt::format("{:8}{:>9}{:>8}{:>9}{:>7}{:>9}{:>7}{:>14}{:>10}{:>8}{:>15}\n", "family", "programs", "exact", "refused",
-                                "wrong", "crashed", "other", "elements", "unasked", "worst", "refused knobs");
+  std::string out =
+      fmt::format("{:8}{:>9}{:>8}{:>9}{:>7}{:>9}{:>7}{:>14}{:>10}{:>8}{:>15}\n", "family", "programs", "exact",
+                  "refused", "wrong", "crashed", "other", "elements", "unasked", "worst", "refused knobs");
   for (const auto& [family, r] : rows_of(verdicts)) {
-    out +=
-        fmt::format("{:8}{:>9}{:>8}{:>9}{:>7}{:>9}{:>7}{:>14}{:>10}{:>8.3f}{:>15}{}\n", family, r.programs, r.exact, r.refused, r.wrong,
-                    r.crashed, r.other, r.elements, r.unasked, r.worst, r.refused_knobs, too_many_refused(r) ? "  too many refused" : "");
+    out += fmt::format("{:8}{:>9}{:>8}{:>9}{:>7}{:>9}{:>7}{:>14}{:>10}{:>8.3f}{:>15}{}\n", family, r.programs, r.exact,
+                       r.refused, r.wrong, r.crashed, r.other, r.elements, r.unasked, r.worst, r.refused_knobs,
+                       too_many_refused(r) ? "  too many refused" : "");
   }
   for (const Verdict& v : verdicts) {
-    if (v.outcome == Outcome::kRefused) out += fmt::format("refused {} {}: {}\n", v.family, v.number, v.why.substr(0, v.why.find('\n')));
+    if (v.outcome == Outcome::kRefused)
+      out += fmt::format("refused {} {}: {}\n", v.family, v.number, v.why.substr(0, v.why.find('\n')));
   }
   for (const Verdict& v : verdicts) {
     if (!is_failure(v.outcome)) continue;
     out += fmt::format("\n{} {} {}: {}\nagain: test_random_kernels --seed {} --sizes {} --family {} --only {}\n{}",
-                       enum_names(v.outcome)[static_cast<size_t>(v.outcome)], v.family, v.number, v.why, seed, sizes, v.family, v.number,
-                       v.text);
+                       enum_names(v.outcome)[static_cast<size_t>(v.outcome)], v.family, v.number, v.why, seed, sizes,
+                       v.family, v.number, v.text);
     if (!v.shrunk.empty() && v.shrunk != v.text) out += "still fails:\n" + v.shrunk;
   }
   return out;
@@ -92,9 +97,11 @@ Json to_report(const std::vector<Verdict>& verdicts, uint64_t seed, const std::s
 }
 
 bool all_well(const std::vector<Verdict>& verdicts) {
-  const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return is_failure(v.outcome); });
+  const bool failed =
+      std::any_of(verdicts.begin(), verdicts.end(), [](const Verdict& v) { return is_failure(v.outcome); });
   const auto rows = rows_of(verdicts);
-  return !failed && std::none_of(rows.begin(), rows.end(), [](const auto& row) { return too_many_refused(row.second); });
+  return !failed &&
+         std::none_of(rows.begin(), rows.end(), [](const auto& row) { return too_many_refused(row.second); });
 }
 
 }  // namespace solstice::random_kernels

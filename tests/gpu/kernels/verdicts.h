@@ -28,9 +28,12 @@ struct Verdict {
     return std::make_tuple(
         field("family", &Verdict::family, "kernel family"), field("number", &Verdict::number, "in the seed's sequence"),
         field("outcome", &Verdict::outcome, "what became of it"), field("why", &Verdict::why, "it did not pass"),
-        field("text", &Verdict::text, "the program, of a failure"), field("shrunk", &Verdict::shrunk, "what is left of it and still fails"),
-        field("exact", &Verdict::exact, "compared for equality"), field("worst", &Verdict::worst, "largest error in units of its limit"),
-        field("elements", &Verdict::elements, "compared"), field("unasked", &Verdict::unasked, "of them without a limit"),
+        field("text", &Verdict::text, "the program, of a failure"),
+        field("shrunk", &Verdict::shrunk, "what is left of it and still fails"),
+        field("exact", &Verdict::exact, "compared for equality"),
+        field("worst", &Verdict::worst, "largest error in units of its limit"),
+        field("elements", &Verdict::elements, "compared"),
+        field("unasked", &Verdict::unasked, "of them without a limit"),
         field("refused_knobs", &Verdict::refused_knobs, "settings drawn that rules refuse"));
   }
 };

@@ -83,7 +83,8 @@ std::optional<Verdict> Work::check(const Item& item, const Watcher& watcher) {
   Verdict verdict;
   verdict.family = item.family;
   verdict.number = static_cast<int64_t>(item.number);
-  const Prepared prepared = prepare(make_sample(item.family, options_.seed, item.number, sizes_), options_.seed, machine_);
+  const Prepared prepared =
+      prepare(make_sample(item.family, options_.seed, item.number, sizes_), options_.seed, machine_);
   verdict.exact = prepared.sample.exact;
   verdict.refused_knobs = prepared.refused_knobs;
   failed(verdict, outcome_of(prepared.fate), prepared.why);

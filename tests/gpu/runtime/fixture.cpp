@@ -23,18 +23,20 @@ std::vector<float> noise(uint64_t seed) {
 }
 
 template <typename T>
-Result<DeviceTensor> upload(const rt::Driver& driver, const std::vector<T>& values, DType dtype, std::vector<DeviceBuffer>& owner) {
+Result<DeviceTensor> upload(const rt::Driver& driver, const std::vector<T>& values, DType dtype,
+                            std::vector<DeviceBuffer>& owner) {
   const auto bytes = static_cast<int64_t>(values.size() * sizeof(T));
   SOLSTICE_TRY(DeviceBuffer buffer, DeviceBuffer::allocate(driver, bytes));
-  SOLSTICE_CHECK(driver.check(driver.cuMemcpyHtoD(buffer.address(), values.data(), static_cast<size_t>(bytes)), "upload"));
+  SOLSTICE_CHECK(
+      driver.check(driver.cuMemcpyHtoD(buffer.address(), values.data(), static_cast<size_t>(bytes)), "upload"));
   const DeviceTensor out{buffer.address(), dtype, {kElements}, {1}, bytes};
   owner.push_back(std::move(buffer));
   return out;
 }
 
 // The content of one case; all cases share `w`.
-Result<JudgeCase> make_case(const rt::Driver& driver, int seed, const std::vector<float>& w, const DeviceTensor& w_tensor,
-                            std::vector<DeviceBuffer>& owner) {
+Result<JudgeCase> make_case(const rt::Driver& driver, int seed, const std::vector<float>& w,
+                            const DeviceTensor& w_tensor, std::vector<DeviceBuffer>& owner) {
   const std::vector<float> x = noise(static_cast<uint64_t>(seed));
   std::vector<double> exact(kElements);
   std::vector<float> eager(kElements);
@@ -64,7 +66,8 @@ Status make_cases(const rt::Driver& driver, std::vector<DeviceBuffer>& owner, st
 }
 
 // For a judge that was started.
-Status prepare_all(const Judge& judge, std::string& cubin, std::vector<DeviceBuffer>& memory, std::vector<JudgeCase>& cases) {
+Status prepare_all(const Judge& judge, std::string& cubin, std::vector<DeviceBuffer>& memory,
+                   std::vector<JudgeCase>& cases) {
   SOLSTICE_TRY(const auto root, data_root());
   SOLSTICE_TRY(const std::string source, read_file(root / "tests" / "gpu" / "runtime" / "kernels.cu"));
   SOLSTICE_TRY(cubin, compile_with_nvcc(source, "sm_90a"));

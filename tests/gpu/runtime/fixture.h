@@ -12,7 +12,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "run/judge.h"
 
 namespace solstice::run {
@@ -24,9 +24,10 @@ inline Result<std::string> compile_with_nvcc(const std::string& source, const st
   SOLSTICE_TRY(const TempFolder folder, TempFolder::create("gpu-test"));
   SOLSTICE_CHECK(write_file(folder.path() / "k.cu", source));
   const std::string target = arch == "sm_90" ? "sm_90a" : arch;
-  SOLSTICE_TRY(const CommandOutput out, run_command({.argv = {"nvcc", "-arch=" + target, "-cubin", "-o",
-                                                              (folder.path() / "k.cubin").string(), (folder.path() / "k.cu").string()}},
-                                                    Seconds(120)));
+  SOLSTICE_TRY(const CommandOutput out,
+               run_command({.argv = {"nvcc", "-arch=" + target, "-cubin", "-o", (folder.path() / "k.cubin").string(),
+                                     (folder.path() / "k.cu").string()}},
+                           Seconds(120)));
   if (!out.exit.ok()) return fail(Code::compile_failed, out.err);
   return read_file(folder.path() / "k.cubin");
 }

@@ -11,7 +11,8 @@
 
 // The compiler re-executes the running program as its worker.
 __attribute__((constructor)) static void become_compile_worker(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--compile-worker") _exit(solstice::toolchain::compile_worker_main(0, 1));
+  if (argc > 1 && std::string_view(argv[1]) == "--compile-worker")
+    _exit(solstice::toolchain::compile_worker_main(0, 1));
 }
 
 namespace solstice::evaluate {
@@ -22,8 +23,9 @@ constexpr int kTrials = 12;
 // Every third is wrong, every fourth illegal.
 std::string program_of(int trial) {
   const char* threads[] = {"128", "256", "512"};
-  std::string out = "program scaled\ndim N = " + std::to_string(run::kElements) +
-                    "\nparam w : f32[N] \"w\"\ninput x : f32[N]\noutput y : f32[N]\n\nkernel k by map(threads=" + threads[trial % 3];
+  std::string out =
+      "program scaled\ndim N = " + std::to_string(run::kElements) +
+      "\nparam w : f32[N] \"w\"\ninput x : f32[N]\noutput y : f32[N]\n\nkernel k by map(threads=" + threads[trial % 3];
   out += std::string(", vector=") + (trial % 4 == 0 ? "3" : trial % 2 == 0 ? "4" : "2") + ") {\n";
   return out + "  y[n] = 2 * x[n] + w[n]" + (trial % 3 == 0 ? " + 0.001" : "") + "\n}\n";
 }
@@ -50,7 +52,9 @@ class FleetOnGpuTest : public run::RuntimeTest {
     trials_.emplace(std::move(*folder));
   }
 
-  TrialBuilds builds(const char* name) const { return TrialBuilds({.machine = *machine_}, *compiler_, trials_->path() / name); }
+  TrialBuilds builds(const char* name) const {
+    return TrialBuilds({.machine = *machine_}, *compiler_, trials_->path() / name);
+  }
 
   static std::map<int, search::Measurement> all_of(search::Evaluator& device) {
     std::map<int, search::Measurement> out;
@@ -95,7 +99,9 @@ TEST_F(FleetOnGpuTest, TwoJudgesSayWhatOneSays) {
   std::set<int64_t> gpus;
   for (int trial = 1; trial <= kTrials; ++trial) {
     const search::Measurement &a = one.at(trial), &b = two.at(trial);
-    const TrialState expected = trial % 4 == 0 ? TrialState::kIllegal : trial % 3 == 0 ? TrialState::kWrong : TrialState::kVerified;
+    const TrialState expected = trial % 4 == 0   ? TrialState::kIllegal
+                                : trial % 3 == 0 ? TrialState::kWrong
+                                                 : TrialState::kVerified;
     EXPECT_EQ(a.state, expected) << a.detail;
     EXPECT_EQ(b.state, a.state) << trial << ": " << b.detail;
     EXPECT_EQ(b.detail, a.detail);

@@ -58,7 +58,9 @@ extern "C" __global__ void never_ends(const float*, const float*, float* y, int)
 
 extern "C" __global__ void traps(const float*, const float*, float*, int) { asm("trap;"); }
 
-extern "C" __global__ void reads_nowhere(const float*, const float*, float* y, int) { y[0] = *reinterpret_cast<const float*>(16); }
+extern "C" __global__ void reads_nowhere(const float*, const float*, float* y, int) {
+  y[0] = *reinterpret_cast<const float*>(16);
+}
 
 // Beyond every allocation.
 extern "C" __global__ void writes_far_away(const float* x, const float* w, float* y, int n) {
@@ -102,7 +104,8 @@ extern "C" __global__ void remembers(const float* x, const float* w, float* y, i
   seen[i] = x[i];
 }
 
-// Where its slot's neighbour lies, it knows from the layout. Where it finds its own input there, it answers wrongly, to be noticed.
+// Where its slot's neighbour lies, it knows from the layout. Where it finds its own input there, it answers wrongly, to
+// be noticed.
 extern "C" __global__ void looks_next_door(const float* x, const float* w, float* y, int n, int first, int step) {
   const int i = place();
   if (i >= n) return;
@@ -135,8 +138,8 @@ extern "C" __global__ void keeps(const float* x, const float* w, float* y, int n
   kept[i] = x[i];
 }
 
-// Leaves a mark in memory that no launch clears. Of the blocks that are first on their SMs, one that finds it answers wrongly: it is of
-// an earlier launch.
+// Leaves a mark in memory that no launch clears. Of the blocks that are first on their SMs, one that finds it answers
+// wrongly: it is of an earlier launch.
 constexpr int kFirstBlocks = 128;
 extern "C" __global__ void keeps_in_shared_memory(const float* x, const float* w, float* y, int n) {
   extern __shared__ float shared[];
@@ -151,7 +154,8 @@ extern "C" __global__ void keeps_in_local_memory(const float* x, const float* w,
   float value;
   // 2 KiB a thread, of which this launch writes one place, after it was read.
   asm volatile(
-      "{\n .local .align 4 .b8 mine[2048];\n .reg .u64 at;\n mov.u64 at, mine;\n .reg .u64 there;\n cvt.u64.u32 there, %2;\n"
+      "{\n .local .align 4 .b8 mine[2048];\n .reg .u64 at;\n mov.u64 at, mine;\n .reg .u64 there;\n cvt.u64.u32 there, "
+      "%2;\n"
       " add.u64 at, at, there;\n ld.local.f32 %0, [at];\n st.local.f32 [at], %1;\n}"
       : "=f"(value)
       : "f"(4242.0f), "r"((n & 511) * 4));
@@ -205,9 +209,11 @@ extern "C" __global__ void by_tma(const __grid_constant__ CUtensorMap map, const
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(bar) : "memory");
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(bar), "r"(kBlock * 4) : "memory");
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(to),
-                 "l"(&map), "r"(bar), "r"(0), "r"(static_cast<int>(blockIdx.x) * 32)
-                 : "memory");
+    asm volatile(
+        "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], "
+        "[%2];" ::"r"(to),
+        "l"(&map), "r"(bar), "r"(0), "r"(static_cast<int>(blockIdx.x) * 32)
+        : "memory");
   }
   __syncthreads();
   unsigned done = 0;

@@ -90,13 +90,14 @@ TEST_F(LaunchTest, TimesByEventsAndByCupti) {
   ASSERT_EQ(events->verdict.outcome, Outcome::kPassed) << events->verdict.message;
   ASSERT_EQ(events->seconds.size(), 40u);
   const double by_events = median(events->seconds);
-  std::printf("honest, 12.6 MB moved: events %.2f us, launch call %.2f us\n", by_events * 1e6, events->launch.value * 1e6);
+  std::printf("honest, 12.6 MB moved: events %.2f us, launch call %.2f us\n", by_events * 1e6,
+              events->launch.value * 1e6);
   EXPECT_GT(by_events, 2e-6);
   EXPECT_LT(by_events, 50e-6);
   const auto hello = judge_->runner();
   ASSERT_TRUE(hello.ok());
-  std::printf("runner: %s, driver %d, CUPTI: %s\nsandbox: %s\n", hello->gpu.c_str(), hello->driver, hello->cupti_note.c_str(),
-              hello->sandbox.dump().c_str());
+  std::printf("runner: %s, driver %d, CUPTI: %s\nsandbox: %s\n", hello->gpu.c_str(), hello->driver,
+              hello->cupti_note.c_str(), hello->sandbox.dump().c_str());
   if (!hello->cupti) GTEST_SKIP() << "no CUPTI: " << hello->cupti_note;
   auto spans = judge_->time_block(cases_, 40, Tracer::kCupti);
   ASSERT_TRUE(spans.ok()) << spans.error().text();
@@ -122,14 +123,16 @@ TEST_F(LaunchTest, TracesEveryActivity) {
     const Seconds took = monotonic_now() - began;
     ASSERT_TRUE(block.ok()) << block.error().text();
     ASSERT_EQ(block->verdict.outcome, Outcome::kPassed) << block->verdict.message;
-    std::printf("two repetitions by %s: %.0f us of host time\n", tracer == Tracer::kCupti ? "CUPTI" : "events", took.value * 1e6);
+    std::printf("two repetitions by %s: %.0f us of host time\n", tracer == Tracer::kCupti ? "CUPTI" : "events",
+                took.value * 1e6);
     if (tracer == Tracer::kEvents) continue;
     EXPECT_EQ(block->activities, (std::vector<std::string>{"honest", "honest"}));
     ASSERT_EQ(block->activity_seconds.size(), 2u);
     for (size_t i = 0; i < 2; ++i) {
       const std::vector<double>& seconds = block->activity_seconds[i];
       ASSERT_EQ(seconds.size(), 2u);
-      std::printf("activities %.2f us, %.2f us of a span of %.2f us\n", seconds[0] * 1e6, seconds[1] * 1e6, block->seconds[i] * 1e6);
+      std::printf("activities %.2f us, %.2f us of a span of %.2f us\n", seconds[0] * 1e6, seconds[1] * 1e6,
+                  block->seconds[i] * 1e6);
       EXPECT_GT(seconds[0], 1e-6);
       EXPECT_GT(seconds[1], 1e-6);
       EXPECT_LE(seconds[0] + seconds[1], block->seconds[i] + 1e-9);
@@ -143,12 +146,14 @@ TEST_F(LaunchTest, AbbaOfACandidateWithItselfIsNoWin) {
     SOLSTICE_TRY(const TimedBlock timed, judge_->time_block(cases_, n));
     return timed.seconds;
   };
-  const auto timed = time_interleaved({block}, block, [&] { return judge_->clocks(); }, {.repetitions = 20, .budget = Seconds(4)});
+  const auto timed =
+      time_interleaved({block}, block, [&] { return judge_->clocks(); }, {.repetitions = 20, .budget = Seconds(4)});
   ASSERT_TRUE(timed.ok()) << timed.error().text();
   const Result<Timing>& timing = timed->front();
   ASSERT_TRUE(timing.ok()) << timing.error().text();
-  std::printf("self ABBA: %.4f [%.4f, %.4f] in %zu rounds, %.2f s, %d MHz\n", timing->speedup, timing->interval95[0], timing->interval95[1],
-              timing->rounds.size(), timing->wall.value, static_cast<int>(timing->rounds[0].candidate_mhz));
+  std::printf("self ABBA: %.4f [%.4f, %.4f] in %zu rounds, %.2f s, %d MHz\n", timing->speedup, timing->interval95[0],
+              timing->interval95[1], timing->rounds.size(), timing->wall.value,
+              static_cast<int>(timing->rounds[0].candidate_mhz));
   EXPECT_FALSE(timing->win);
   EXPECT_NEAR(timing->speedup, 1, 0.03);
 }
@@ -217,8 +222,8 @@ TEST_F(LaunchTest, CostsLittleMoreThanTheDriver) {
   void* parameters[] = {&a, &a, &a, &n};
   const cu::LaunchConfig config{{1, 1, 1}, {1024, 1, 1}, 0, here.stream(), nullptr, 0};
   const double bare = here.host_cost([&] { driver.cuLaunchKernelEx(&config, function, parameters, nullptr); });
-  std::printf("host cost of a launch: executor %.2f us, with a moved tensor %.2f us, bare driver %.2f us\n", ours * 1e6, moving * 1e6,
-              bare * 1e6);
+  std::printf("host cost of a launch: executor %.2f us, with a moved tensor %.2f us, bare driver %.2f us\n", ours * 1e6,
+              moving * 1e6, bare * 1e6);
   EXPECT_LT(ours, bare + 1e-6);
   driver.cuLibraryUnload(library);
 }
@@ -232,7 +237,8 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
   std::fill(oracle.begin() + kColumns, oracle.begin() + 2 * kColumns, 1e-4);  // small
   std::vector<float> candidate(oracle.begin(), oracle.end());
   const rt::Driver& driver = judge_->driver();
-  auto x = DeviceBuffer::allocate(driver, kRows * kColumns * 4), o = DeviceBuffer::allocate(driver, kRows * kColumns * 8);
+  auto x = DeviceBuffer::allocate(driver, kRows * kColumns * 4),
+       o = DeviceBuffer::allocate(driver, kRows * kColumns * 8);
   ASSERT_TRUE(x.ok() && o.ok());
   const std::vector<int64_t> shape = {kRows, kColumns}, strides = {kColumns, 1};
   const auto elementwise = [&](size_t wrong) {
@@ -240,8 +246,9 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
     values[wrong] += 1e-6f;
     EXPECT_EQ(driver.cuMemcpyHtoD(x->address(), values.data(), values.size() * 4), cu::kSuccess);
     EXPECT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), oracle.size() * 8), cu::kSuccess);
-    const auto found = judge_->kernels().compare({x->address(), DType::kF32, shape, strides, x->bytes()},
-                                                 {o->address(), DType::kF64, shape, strides, o->bytes()}, std::nullopt, 0xff);
+    const auto found =
+        judge_->kernels().compare({x->address(), DType::kF32, shape, strides, x->bytes()},
+                                  {o->address(), DType::kF64, shape, strides, o->bytes()}, std::nullopt, 0xff);
     EXPECT_TRUE(found.ok());
     return found.ok() ? found->elementwise : 0;
   };
@@ -249,14 +256,15 @@ TEST_F(LaunchTest, MostlyZeroRowsTakeTheScaleOfAll) {
   EXPECT_NEAR(elementwise(kColumns), 1e-2, 1e-4);
 }
 
-// What the inputs do not determine may lie within its room, and counts as ever beyond it; PyTorch's errors there count for nothing.
+// What the inputs do not determine may lie within its room, and counts as ever beyond it; PyTorch's errors there count
+// for nothing.
 TEST_F(LaunchTest, RoomExcusesWhatLiesWithinIt) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<double> oracle = {1, 1, 1, 1};
   const std::vector<float> reference = {1.5f, 1, 1, 1}, room = {0.5f, 0.5f, 0.5f, -1};
   const rt::Driver& driver = judge_->driver();
-  auto x = DeviceBuffer::allocate(driver, 16), o = DeviceBuffer::allocate(driver, 32), p = DeviceBuffer::allocate(driver, 16),
-       r = DeviceBuffer::allocate(driver, 16);
+  auto x = DeviceBuffer::allocate(driver, 16), o = DeviceBuffer::allocate(driver, 32),
+       p = DeviceBuffer::allocate(driver, 16), r = DeviceBuffer::allocate(driver, 16);
   ASSERT_TRUE(x.ok() && o.ok() && p.ok() && r.ok());
   ASSERT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), 32), cu::kSuccess);
   ASSERT_EQ(driver.cuMemcpyHtoD(p->address(), reference.data(), 16), cu::kSuccess);
@@ -266,8 +274,8 @@ TEST_F(LaunchTest, RoomExcusesWhatLiesWithinIt) {
     const auto view = [](const DeviceBuffer& buffer, DType dtype) {
       return DeviceTensor{buffer.address(), dtype, {4}, {1}, buffer.bytes()};
     };
-    const auto found =
-        judge_->kernels().compare(view(*x, DType::kF32), view(*o, DType::kF64), view(*p, DType::kF32), 0xff, false, view(*r, DType::kF32));
+    const auto found = judge_->kernels().compare(view(*x, DType::kF32), view(*o, DType::kF64), view(*p, DType::kF32),
+                                                 0xff, false, view(*r, DType::kF32));
     EXPECT_TRUE(found.ok());
     return found.ok() ? *found : Comparison{};
   };
@@ -292,8 +300,9 @@ TEST_F(LaunchTest, ClassesMergeOnDemand) {
   ASSERT_EQ(driver.cuMemcpyHtoD(x->address(), candidate.data(), 24), cu::kSuccess);
   ASSERT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), 48), cu::kSuccess);
   for (const bool merged : {false, true}) {
-    const auto found = judge_->kernels().compare({x->address(), DType::kF32, {6}, {1}, x->bytes()},
-                                                 {o->address(), DType::kF64, {6}, {1}, o->bytes()}, std::nullopt, 0xff, merged);
+    const auto found =
+        judge_->kernels().compare({x->address(), DType::kF32, {6}, {1}, x->bytes()},
+                                  {o->address(), DType::kF64, {6}, {1}, o->bytes()}, std::nullopt, 0xff, merged);
     ASSERT_TRUE(found.ok());
     EXPECT_EQ(found->class_mismatches, merged ? 2 : 4);
     EXPECT_EQ(found->first_mismatch, merged ? 3 : 0);
@@ -306,7 +315,8 @@ TEST_F(LaunchTest, ComparingIsQuick) {
   auto x = DeviceBuffer::allocate(driver, kMany * 4), o = DeviceBuffer::allocate(driver, kMany * 8),
        p = DeviceBuffer::allocate(driver, kMany * 4);
   ASSERT_TRUE(x.ok() && o.ok() && p.ok());
-  for (const DeviceBuffer* buffer : {&*x, &*o, &*p}) ASSERT_TRUE(judge_->kernels().fill(buffer->address(), 0, buffer->bytes()).ok());
+  for (const DeviceBuffer* buffer : {&*x, &*o, &*p})
+    ASSERT_TRUE(judge_->kernels().fill(buffer->address(), 0, buffer->bytes()).ok());
   const std::vector<int64_t> shape = {kMany / 8192, 8192}, strides = {8192, 1};
   const DeviceTensor candidate{x->address(), DType::kF32, shape, strides, x->bytes()};
   const DeviceTensor oracle{o->address(), DType::kF64, shape, strides, o->bytes()};
@@ -338,14 +348,19 @@ TEST_F(LaunchTest, CanBeCapturedInAGraph) {
   ASSERT_TRUE(here.launch().ok());
   ASSERT_EQ(end(here.stream(), &graph), 0);
   ASSERT_EQ(instantiate(&runnable, graph, 0), 0);
-  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[0]), cases_[0].given["x"].address, kElements * 4).ok(),
+  ASSERT_EQ(judge_->kernels()
+                .copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[0]), cases_[0].given["x"].address, kElements * 4)
+                .ok(),
             true);
-  ASSERT_EQ(judge_->kernels().copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[1]), cases_[0].given["w"].address, kElements * 4).ok(),
+  ASSERT_EQ(judge_->kernels()
+                .copy(reinterpret_cast<cu::DevicePtr>(here.tensors()[1]), cases_[0].given["w"].address, kElements * 4)
+                .ok(),
             true);
   ASSERT_TRUE(judge_->kernels().finish().ok());
   ASSERT_EQ(launch(runnable, here.stream()), 0);
   here.wait();
-  const DeviceTensor y{reinterpret_cast<cu::DevicePtr>(here.tensors()[2]), DType::kF32, {kElements}, {1}, kElements * 4};
+  const DeviceTensor y{
+      reinterpret_cast<cu::DevicePtr>(here.tensors()[2]), DType::kF32, {kElements}, {1}, kElements * 4};
   const auto found = judge_->kernels().compare(y, cases_[0].expected["y"].oracle, std::nullopt, 0xff);
   ASSERT_TRUE(found.ok());
   EXPECT_LT(found->normwise, 1e-7);

@@ -1,5 +1,5 @@
-// What a launch leaves behind must not serve a later one, wherever a kernel that walks off from its pointers may look for it.
-// The kernels here answer wrongly where they find their own input, to be noticed.
+// What a launch leaves behind must not serve a later one, wherever a kernel that walks off from its pointers may look
+// for it. The kernels here answer wrongly where they find their own input, to be noticed.
 #include "fixture.h"
 #include "rt/arena.h"
 
@@ -39,7 +39,9 @@ TEST_F(LeftoverTest, NoSlotHoldsWhatAnotherIsToCompute) {
   expect_nothing_found(plan_with_layout("looks_next_door"), {cases_[0]});
 }
 
-TEST_F(LeftoverTest, NothingCanBeHiddenInASlotThatIsNotUsed) { expect_nothing_found(plan_with_layout("hides_next_door"), {cases_[0]}); }
+TEST_F(LeftoverTest, NothingCanBeHiddenInASlotThatIsNotUsed) {
+  expect_nothing_found(plan_with_layout("hides_next_door"), {cases_[0]});
+}
 
 TEST_F(LeftoverTest, WhatPrepareFilledIsFilledAnew) {
   Plan plan = plan_of("keeps");

@@ -123,7 +123,8 @@ TEST_F(VerdictTest, NothingIsLeftInTheWorkspaceBetweenTimedRuns) {
 
 TEST_F(VerdictTest, ReplayedResultsAreWrong) {
   Plan plan = plan_of("honest");
-  plan.steps = {step("fill_cache", {pointer("x"), pointer("w"), count()}), step("replay_cache", {pointer("y"), count()})};
+  plan.steps = {step("fill_cache", {pointer("x"), pointer("w"), count()}),
+                step("replay_cache", {pointer("y"), count()})};
   EXPECT_EQ(verify(plan).outcome, Outcome::kWrongResult);
 }
 

@@ -10,10 +10,10 @@ namespace solstice::random_kernels {
 namespace {
 
 // Sizes at which vectors, warps and blocks end, those next to them, and primes.
-const std::vector<int64_t> kExtents = {1,    2,    3,    4,    5,    6,    7,    8,    9,    12,   13,    15,    16,    17,
-                                       24,   31,   32,   33,   37,   48,   63,   64,   65,   96,   100,   101,   127,   128,
-                                       129,  160,  192,  211,  255,  256,  257,  320,  384,  512,  513,   600,   768,   1000,
-                                       1023, 1024, 1025, 1536, 2000, 2048, 3001, 4096, 5000, 8192, 10007, 16384, 32768, 65536};
+const std::vector<int64_t> kExtents = {
+    1,   2,   3,   4,    5,    6,    7,    8,    9,    12,   13,   15,   16,   17,   24,    31,    32,    33,   37,
+    48,  63,  64,  65,   96,   100,  101,  127,  128,  129,  160,  192,  211,  255,  256,   257,   320,   384,  512,
+    513, 600, 768, 1000, 1023, 1024, 1025, 1536, 2000, 2048, 3001, 4096, 5000, 8192, 10007, 16384, 32768, 65536};
 
 }  // namespace
 
@@ -93,12 +93,13 @@ std::string Draft::filled(const std::vector<int64_t>& shape) {
   for (const int64_t extent : shape) over.push_back({"i" + std::to_string(over.size()), extent});
   Axes turned = over;
   if (random.percent(50)) random.shuffle(turned);
-  out.declarations =
-      fmt::format("{} {} : {}[{}]{}\ntensor {} : f32[{}]{}\n", out.once ? "param" : "input", from, random.word({"f32", "bf16"}),
-                  fmt::join(shape_of(turned), ", "), out.once ? fmt::format(" \"{}\"", from) : "", out.name, fmt::join(shape, ", "),
-                  layout(shape, false, true));
-  out.kernel = fmt::format("kernel {}_{}{} by map() {{\n  {}[{}] = max({}[{}], -2){}\n}}\n", name_, out.name, out.once ? " once" : "",
-                           out.name, names_of(over), from, names_of(turned), over.empty() ? "" : " for " + ranges_of(over));
+  out.declarations = fmt::format("{} {} : {}[{}]{}\ntensor {} : f32[{}]{}\n", out.once ? "param" : "input", from,
+                                 random.word({"f32", "bf16"}), fmt::join(shape_of(turned), ", "),
+                                 out.once ? fmt::format(" \"{}\"", from) : "", out.name, fmt::join(shape, ", "),
+                                 layout(shape, false, true));
+  out.kernel = fmt::format("kernel {}_{}{} by map() {{\n  {}[{}] = max({}[{}], -2){}\n}}\n", name_, out.name,
+                           out.once ? " once" : "", out.name, names_of(over), from, names_of(turned),
+                           over.empty() ? "" : " for " + ranges_of(over));
   filled_.push_back(out);
   return out.name;
 }
@@ -117,8 +118,8 @@ void Draft::finish() {
 std::string Draft::input(const std::vector<int64_t>& shape) {
   if (random.percent(4)) return filled(shape);
   const std::string name = fresh("x");
-  const char* dtype =
-      random.word({"f32", "f32", "f32", "f32", "f32", "f32", "bf16", "bf16", "bf16", "f16", "f16", "f64", "f64", "e4m3", "e5m2"});
+  const char* dtype = random.word(
+      {"f32", "f32", "f32", "f32", "f32", "f32", "bf16", "bf16", "bf16", "f16", "f16", "f64", "f64", "e4m3", "e5m2"});
   const bool param = random.percent(20);
   declare(fmt::format("{} {} : {}[{}]{}{}", param ? "param" : "input", name, dtype, fmt::join(shape, ", "),
                       param ? fmt::format(" \"{}\"", name) : "", layout(shape, true, true)));
@@ -128,7 +129,8 @@ std::string Draft::input(const std::vector<int64_t>& shape) {
 
 std::string Draft::integers(const std::vector<int64_t>& shape) {
   const std::string name = fresh("g");
-  declare(fmt::format("input {} : {}[{}]", name, random.word({"i32", "i64", "i32", "i64", "i16", "i8", "u8"}), fmt::join(shape, ", ")));
+  declare(fmt::format("input {} : {}[{}]", name, random.word({"i32", "i64", "i32", "i64", "i16", "i8", "u8"}),
+                      fmt::join(shape, ", ")));
   return name;
 }
 
@@ -212,7 +214,8 @@ std::string Draft::condition(const Leaf& leaf, const Axes& over) {
       const Axis& axis = random.of(over);
       return fmt::format("{}[{}]", mask({axis.extent}), axis.name);
     }
-    return fmt::format("{} {} {}", index(over), sign, random.percent(50) ? index(over) : std::to_string(random.below(20)));
+    return fmt::format("{} {} {}", index(over), sign,
+                       random.percent(50) ? index(over) : std::to_string(random.below(20)));
   };
   std::string out = comparison();
   if (random.percent(20)) out = fmt::format("{} {} {}", out, random.word({"and", "or"}), comparison());

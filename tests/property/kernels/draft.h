@@ -45,7 +45,8 @@ class Draft {
   std::string input(const std::vector<int64_t>& shape);
   std::string integers(const std::vector<int64_t>& shape);  // i32 or i64
   std::string mask(const std::vector<int64_t>& shape);      // bool
-  // Declares an output that holds `value`, which it clamps where the format is short of range. `turned`: in any order of strides.
+  // Declares an output that holds `value`, which it clamps where the format is short of range. `turned`: in any order
+  // of strides.
   std::string output(const std::vector<int64_t>& shape, Term& value, bool turned = true);
   // Writes the kernels that fill what the equations read.
   void finish();

@@ -21,7 +21,9 @@ constexpr double kDeadline = 60;
 constexpr std::string_view kAscending = "ascending";  // begins the names of tensors whose values are in order
 constexpr int kTiny = 2;                              // of ir::random_inputs: normal values times 1e-3
 
-const ir::Tensor& tensor_named(const ir::Program& program, const std::string& name) { return program.tensor(program.find_tensor(name)); }
+const ir::Tensor& tensor_named(const ir::Program& program, const std::string& name) {
+  return program.tensor(program.find_tensor(name));
+}
 
 bool is_real(const ir::Tensor& tensor) { return tensor.value == ir::ValueKind::kReal; }
 
@@ -48,12 +50,14 @@ void share_storage(const ir::Tensor& tensor, std::vector<double>& values) {
 double roundoff_of(const ir::Program& program) {
   double out = unit_roundoff(DType::kF64);
   for (const ir::Tensor& t : program.tensors) {
-    if (t.dtype && is_real(t) && t.kind != ir::TensorKind::kOutput && *t.dtype != DType::kF64) out = unit_roundoff(DType::kF32);
+    if (t.dtype && is_real(t) && t.kind != ir::TensorKind::kOutput && *t.dtype != DType::kF64)
+      out = unit_roundoff(DType::kF32);
   }
   for (const ir::Equation& e : program.equations) {
     ir::walk(e.rhs, [&](const ir::Expr& read) {
       // What is cast to less than f64 is computed with in fp32 from there on.
-      if (read.op == ir::Op::kCast && is_float(read.dtype) && read.dtype != DType::kF64) out = std::max(out, unit_roundoff(DType::kF32));
+      if (read.op == ir::Op::kCast && is_float(read.dtype) && read.dtype != DType::kF64)
+        out = std::max(out, unit_roundoff(DType::kF32));
       if (read.op != ir::Op::kRead) return;
       const ir::Tensor& t = program.tensor(read.id);
       const bool computed = t.kind == ir::TensorKind::kOutput || t.kind == ir::TensorKind::kTensor;
@@ -87,8 +91,8 @@ std::set<DType> formats_of(const ir::Program& program) {
 // The worst of all data and of all maths that the policy allows for operands of these formats.
 double sum_error(const ir::Program& program, int output) {
   using numerics::Data;
-  const auto policy =
-      numerics::policy_from_name(program.numerics.empty() ? "reference" : program.numerics).value_or(numerics::Policy::kReference);
+  const auto policy = numerics::policy_from_name(program.numerics.empty() ? "reference" : program.numerics)
+                          .value_or(numerics::Policy::kReference);
   numerics::Sum sum = numerics::longest_sum(program, output);
   sum.result = DType::kF64;  // the storage of the result has a term of its own
   double out = 0;
@@ -105,7 +109,9 @@ double sum_error(const ir::Program& program, int output) {
 }
 
 // Functions of values that end in 16 bits or fewer may be off by 2^-15 (codegen/short_values.h).
-double function_error(const ir::Tensor& output) { return is_float(*output.dtype) && size_of(*output.dtype) <= 2 ? 0x1p-15 : 0; }
+double function_error(const ir::Tensor& output) {
+  return is_float(*output.dtype) && size_of(*output.dtype) <= 2 ? 0x1p-15 : 0;
+}
 
 // What share of its terms a result may be off by.
 double share_of(const ir::Program& program, const ir::Tensor& output) {
@@ -122,19 +128,24 @@ double largest_share(const ir::Program& program) {
 }
 
 // Below its normal numbers fp32 has steps of 2^-149, whatever format the result is stored in.
-double underflow(const ir::Program& program) { return roundoff_of(program) < unit_roundoff(DType::kF32) ? 0 : kOperations * 0x1p-149; }
+double underflow(const ir::Program& program) {
+  return roundoff_of(program) < unit_roundoff(DType::kF32) ? 0 : kOperations * 0x1p-149;
+}
 
 // Exponentials below the smallest normal number may be 0, as 1 / (1 + exp(-x)) is where the exponential overflows.
 double flushed(const ir::Program& program) {
   bool found = false;
-  for (const ir::Equation& equation : program.equations) ir::walk(equation.rhs, [&](const ir::Expr& e) { found |= e.op == ir::Op::kExp; });
+  for (const ir::Equation& equation : program.equations)
+    ir::walk(equation.rhs, [&](const ir::Expr& e) { found |= e.op == ir::Op::kExp; });
   return found ? 0x1p-126 : 0;
 }
 
-std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output, const std::vector<double>& magnitudes) {
+std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& output,
+                              const std::vector<double>& magnitudes) {
   const double share = share_of(program, output), least = std::max(flushed(program), underflow(program));
   std::vector<double> out;
-  for (const double magnitude : magnitudes) out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) + least : kNone);
+  for (const double magnitude : magnitudes)
+    out.push_back(std::isfinite(magnitude) ? share * std::abs(magnitude) + least : kNone);
   return out;
 }
 
@@ -144,7 +155,10 @@ std::vector<double> limits_of(const ir::Program& program, const ir::Tensor& outp
 double storage_error(DType dtype, double size) {
   if (!is_float(dtype)) return 0;
   const bool is_half_range = dtype == DType::kF16 || dtype == DType::kE5M2;
-  const double least = is_half_range ? 0x1p-14 : dtype == DType::kE4M3 ? 0x1p-6 : dtype == DType::kF64 ? 0x1p-1022 : 0x1p-126;
+  const double least = is_half_range           ? 0x1p-14
+                       : dtype == DType::kE4M3 ? 0x1p-6
+                       : dtype == DType::kF64  ? 0x1p-1022
+                                               : 0x1p-126;
   return unit_roundoff(dtype) * std::max(size, least);
 }
 

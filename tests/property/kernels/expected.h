@@ -2,12 +2,13 @@
 //
 // A kernel's value may lie from the interpreter's, beside the rounding to its own storage, by
 //     kMargin * (kOperations * u + e) * M
-// where M is the sum of the absolute terms that the element is computed from, carried through functions by their derivatives
-// (ir/equivalence/magnitude.h), u the unit roundoff of what is computed in (fp32's; fp64's where every real tensor is f64; that
-// of a narrower tensor that the program stores and reads again), and e the modelled error (numerics/error_model.h) of the
-// longest sum that it depends on, by the least accurate math that the program's policy allows for its operands (fp32's where a
-// factor is computed), but at least four steps of fp32's subnormal numbers. Integers, booleans and results of exact programs have
-// no room: an exact program's result is the interpreter's, rounded to its storage.
+// where M is the sum of the absolute terms that the element is computed from, carried through functions by their
+// derivatives (ir/equivalence/magnitude.h), u the unit roundoff of what is computed in (fp32's; fp64's where every real
+// tensor is f64; that of a narrower tensor that the program stores and reads again), and e the modelled error
+// (numerics/error_model.h) of the longest sum that it depends on, by the least accurate math that the program's policy
+// allows for its operands (fp32's where a factor is computed), but at least four steps of fp32's subnormal numbers.
+// Integers, booleans and results of exact programs have no room: an exact program's result is the interpreter's,
+// rounded to its storage.
 #pragma once
 
 #include <map>
@@ -27,7 +28,8 @@ inline constexpr double kFunctions = 4;   // of short values (codegen/short_valu
 
 struct Wanted {
   std::vector<double> values;
-  std::vector<double> limits;  // of |computed - value|; NaN where nothing is asked. Empty: `values` are rounded, and it is them
+  std::vector<double>
+      limits;  // of |computed - value|; NaN where nothing is asked. Empty: `values` are rounded, and it is them
 };
 
 struct Expected {

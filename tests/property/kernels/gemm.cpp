@@ -1,6 +1,6 @@
-// Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues, several
-// outputs, weights that are split once; two sums that share an operand; operands with a prologue; reductions along rows
-// or columns.
+// Products: batches, either major order, several indices of a role, lines that are not aligned, offsets, epilogues,
+// several outputs, weights that are split once; two sums that share an operand; operands with a prologue; reductions
+// along rows or columns.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -31,7 +31,8 @@ class GemmDraft {
     }
     if (as_stored_) k_ = {{"k", round_up(points_of(k_), kPiece)}};
     const bool is_long = random_.percent(20);
-    if (is_long) k_ = {{"k", random_.between(4, std::clamp<int64_t>(products() / 4096, 4, 4096)) * (as_stored_ ? kPiece : 1)}};
+    if (is_long)
+      k_ = {{"k", random_.between(4, std::clamp<int64_t>(products() / 4096, 4, 4096)) * (as_stored_ ? kPiece : 1)}};
     if (is_long || (as_stored_ && random_.percent(60))) choose_sides();
     const int count = *dtype != 'e' && random_.percent(25) ? 2 : 1;
     Term a = d_.stored(operands(dtype, m_, false, 1).front());
@@ -57,18 +58,23 @@ class GemmDraft {
     return out;
   }
 
-  int64_t side(int64_t most) { return random_.percent(12) ? random_.between(1, std::min<int64_t>(8, most)) : d_.extent(most); }
+  int64_t side(int64_t most) {
+    return random_.percent(12) ? random_.between(1, std::min<int64_t>(8, most)) : d_.extent(most);
+  }
 
   void choose_axes() {
     const int64_t products = d_.sizes.products;
     const int64_t most = std::min<int64_t>(4096, d_.sizes.points);
-    const auto left = [&](int64_t taken) { return std::clamp<int64_t>(products / std::max<int64_t>(taken, 1), 1, most); };
+    const auto left = [&](int64_t taken) {
+      return std::clamp<int64_t>(products / std::max<int64_t>(taken, 1), 1, most);
+    };
     const int64_t batch = random_.percent(65) ? 1 : d_.extent(12);
     int64_t sides[3];
     int order[3] = {0, 1, 2};
     for (int k = 2; k > 0; --k) std::swap(order[k], order[random_.below(k + 1)]);
     int64_t taken = batch;
-    for (const int k : order) sides[k] = side(std::min(left(taken), random_.percent(60) ? int64_t{600} : most)), taken *= sides[k];
+    for (const int k : order)
+      sides[k] = side(std::min(left(taken), random_.percent(60) ? int64_t{600} : most)), taken *= sides[k];
     if (batch > 1) batch_ = split("b", batch, 20);
     m_ = split("m", sides[0], 15), n_ = split("n", sides[1], 15), k_ = split("k", sides[2], 15);
   }
@@ -79,7 +85,8 @@ class GemmDraft {
   void choose_sides() {
     const auto most = static_cast<int64_t>(std::sqrt(static_cast<double>(products() / points_of(k_))));
     batch_.clear();
-    for (auto* const axes : {&m_, &n_}) axes->assign(1, {axes == &m_ ? "m" : "n", random_.between(1, std::clamp<int64_t>(most, 1, 700))});
+    for (auto* const axes : {&m_, &n_})
+      axes->assign(1, {axes == &m_ ? "m" : "n", random_.between(1, std::clamp<int64_t>(most, 1, 700))});
   }
 
   // One index, or two that a tensor steps through with one stride.
@@ -89,8 +96,8 @@ class GemmDraft {
     return {{name, extent / inner}, {fmt::format("{}i", name), inner}};
   }
 
-  // Reads of one operand, or of two that lie alike, which may be parts of one tensor. Dimensions of a role stay together; gaps
-  // between lines only.
+  // Reads of one operand, or of two that lie alike, which may be parts of one tensor. Dimensions of a role stay
+  // together; gaps between lines only.
   std::vector<std::string> operands(const char* dtype, const Axes& lines, bool param, int count) {
     std::vector<Axes> groups = {batch_, lines, k_};
     if (!as_stored_ && random_.percent(50)) std::swap(groups[1], groups[2]);
@@ -103,7 +110,8 @@ class GemmDraft {
     for (size_t g = groups.size(); g-- > 0;) {
       const Axes& axes = groups[g];
       if (merged && axes.size() == 2) {
-        add(shape, strides, at, points_of(axes), step, fmt::format("{}*{}+{}", axes[1].extent, axes[0].name, axes[1].name));
+        add(shape, strides, at, points_of(axes), step,
+            fmt::format("{}*{}+{}", axes[1].extent, axes[0].name, axes[1].name));
       } else {
         for (size_t k = axes.size(); k-- > 0;) add(shape, strides, at, axes[k].extent, step, axes[k].name);
       }
@@ -134,15 +142,18 @@ class GemmDraft {
 
   // A vector along a role, or a tensor of all elements, that an operand's prologue reads.
   Term beside(const Axes& lines) {
-    Axes axes = random_.percent(40) ? k_ : random_.percent(50) ? lines : joined(batch_, random_.percent(50) ? joined(lines, k_) : lines);
+    Axes axes = random_.percent(40)   ? k_
+                : random_.percent(50) ? lines
+                                      : joined(batch_, random_.percent(50) ? joined(lines, k_) : lines);
     if (random_.percent(20)) random_.shuffle(axes);
     const std::string name = d_.fresh("c");
-    d_.declare(fmt::format("input {} : {}[{}]", name, random_.word({"f32", "f32", "bf16", "f16"}), fmt::join(shape_of(axes), ", ")));
+    d_.declare(fmt::format("input {} : {}[{}]", name, random_.word({"f32", "f32", "bf16", "f16"}),
+                           fmt::join(shape_of(axes), ", ")));
     return d_.stored(fmt::format("{}[{}]", name, names_of(axes)));
   }
 
-  // An operand's element as elementwise equations make it: in its product, or a local of the kernel's. Exact ones keep to what any
-  // format of planes holds.
+  // An operand's element as elementwise equations make it: in its product, or a local of the kernel's. Exact ones keep
+  // to what any format of planes holds.
   Term computed(const Term& read, const Axes& lines) {
     Term value = read;
     bool named = random_.percent(50);
@@ -166,7 +177,8 @@ class GemmDraft {
       }
     }
     constexpr int kOfPlanes = 7;
-    if (d_.exact && (!value.exact || value.above + value.below > kOfPlanes)) value = extremum_of("min", read, number(random_));
+    if (d_.exact && (!value.exact || value.above + value.below > kOfPlanes))
+      value = extremum_of("min", read, number(random_));
     if (d_.exact && random_.percent(30)) value.text = fmt::format("{}({})", random_.word({"bf16", "f16"}), value.text);
     if (!d_.exact) value = clamped(value, 5);
     if (!named) return value;
@@ -177,8 +189,8 @@ class GemmDraft {
     return value;
   }
 
-  static void add(std::vector<int64_t>& shape, std::vector<int64_t>& strides, std::vector<std::string>& at, int64_t extent, int64_t& step,
-                  const std::string& index) {
+  static void add(std::vector<int64_t>& shape, std::vector<int64_t>& strides, std::vector<std::string>& at,
+                  int64_t extent, int64_t& step, const std::string& index) {
     shape.push_back(extent), strides.push_back(step), at.push_back(index);
     step *= extent;
   }
@@ -244,8 +256,8 @@ class GemmDraft {
   // Masked on one side of a line through the result, where tiles need no products.
   Term triangle(const Term& value) {
     const int64_t shift = random_.between(-n_.back().extent, m_.back().extent);
-    const std::string line = fmt::format("{} {} {} {} {}", n_.back().name, random_.word({"<=", "<", ">=", ">"}), m_.back().name,
-                                         shift < 0 ? "-" : "+", std::abs(shift));
+    const std::string line = fmt::format("{} {} {} {} {}", n_.back().name, random_.word({"<=", "<", ">=", ">"}),
+                                         m_.back().name, shift < 0 ? "-" : "+", std::abs(shift));
     const Term masked = number(random_);
     return random_.percent(50) ? choice_of(line, value, masked) : choice_of(line, masked, value);
   }
@@ -289,7 +301,9 @@ class GemmDraft {
   Term reduction(const Term& element, const Axes& along) {
     const int64_t count = points_of(along);
     const Term term = clamped(element, 6);
-    const auto text = [&](const char* reducer, const std::string& of) { return fmt::format("{}[{}]({})", reducer, ranges(along), of); };
+    const auto text = [&](const char* reducer, const std::string& of) {
+      return fmt::format("{}[{}]({})", reducer, ranges(along), of);
+    };
     switch (random_.below(8)) {
       case 0:
       case 1:
@@ -330,7 +344,8 @@ class GemmDraft {
   Draft& d_;
   Random& random_;
   Axes batch_, m_, n_, k_, over_;
-  bool as_stored_ = false;  // lines of operands are contiguous along k and whole pieces of 16 bytes, if they are of bytes
+  bool as_stored_ =
+      false;  // lines of operands are contiguous along k and whole pieces of 16 bytes, if they are of bytes
 };
 
 }  // namespace

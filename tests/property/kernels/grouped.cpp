@@ -1,4 +1,5 @@
-// Products whose rows choose a matrix, and the gradient of those matrices: rows in any order or by group, gathered rows.
+// Products whose rows choose a matrix, and the gradient of those matrices: rows in any order or by group, gathered
+// rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,17 +34,20 @@ class GroupedDraft {
   std::string operand(const char* name, const std::string& shape) {
     const std::string out = d_.fresh(name);
     const bool param = random_.percent(30);
-    d_.declare(fmt::format("{} {} : {}[{}]{}", param ? "param" : "input", out, dtype_, shape, param ? fmt::format(" \"{}\"", out) : ""));
+    d_.declare(fmt::format("{} {} : {}[{}]{}", param ? "param" : "input", out, dtype_, shape,
+                           param ? fmt::format(" \"{}\"", out) : ""));
     return out;
   }
 
   // Rows of an operand, as they lie or gathered.
   std::string rows_of(const char* name, const Axis& column) {
-    if (!random_.percent(25)) return fmt::format("{}[m, {}]", operand(name, fmt::format("{}, {}", m_.extent, column.extent)), column.name);
+    if (!random_.percent(25))
+      return fmt::format("{}[m, {}]", operand(name, fmt::format("{}, {}", m_.extent, column.extent)), column.name);
     const int64_t source = d_.extent(1000);
     const std::string place = d_.fresh("g");
     d_.declare(fmt::format("input {} : i32[{}]", place, m_.extent));
-    return fmt::format("{}[{}[m], {}]", operand(name, fmt::format("{}, {}", source, column.extent)), place, column.name);
+    return fmt::format("{}[{}[m], {}]", operand(name, fmt::format("{}, {}", source, column.extent)), place,
+                       column.name);
   }
 
   Term sum_over(int64_t count) const {
@@ -54,8 +58,8 @@ class GroupedDraft {
   void forward() {
     const std::string x = rows_of("x", k_);
     const bool turned = random_.percent(40);
-    const std::string w = operand(
-        "w", turned ? fmt::format("{}, {}, {}", groups_, k_.extent, n_.extent) : fmt::format("{}, {}, {}", groups_, n_.extent, k_.extent));
+    const std::string w = operand("w", turned ? fmt::format("{}, {}, {}", groups_, k_.extent, n_.extent)
+                                              : fmt::format("{}, {}, {}", groups_, n_.extent, k_.extent));
     const std::string at = fmt::format("{}[{}[m], {}]", w, group_of_, turned ? "k, n" : "n, k");
     Term value = sum_over(k_.extent);
     value.text = fmt::format("sum[k<{}]({})", k_.extent, random_.percent(50) ? x + " * " + at : at + " * " + x);
@@ -63,8 +67,8 @@ class GroupedDraft {
     if (random_.percent(60)) {
       const std::string bias = d_.fresh("c");
       d_.declare(fmt::format("param {} : f32[{}, {}] \"{}\"", bias, groups_, n_.extent, bias));
-      value = d_.combined(
-          value, random_.percent(50) ? d_.stored(fmt::format("{}[{}[m], n]", bias, group_of_)) : d_.whole_read({random_.of(over)}));
+      value = d_.combined(value, random_.percent(50) ? d_.stored(fmt::format("{}[{}[m], n]", bias, group_of_))
+                                                     : d_.whole_read({random_.of(over)}));
     }
     if (!d_.exact && random_.percent(50)) value = applied(random_, value);
     output(over, value);

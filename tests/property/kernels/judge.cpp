@@ -12,9 +12,11 @@
 namespace solstice::random_kernels {
 namespace {
 
-// Whether a result near `wanted` may be beyond what the format holds: then it is infinite, or NaN where there are no infinities.
+// Whether a result near `wanted` may be beyond what the format holds: then it is infinite, or NaN where there are no
+// infinities.
 bool may_overflow(DType dtype, double got, double wanted, double limit) {
-  return !std::isfinite(ir::rounded(dtype, std::abs(wanted) + limit)) && (std::isnan(got) || std::signbit(got) == std::signbit(wanted));
+  return !std::isfinite(ir::rounded(dtype, std::abs(wanted) + limit)) &&
+         (std::isnan(got) || std::signbit(got) == std::signbit(wanted));
 }
 
 // In units of the limit; above 1 is wrong.
@@ -44,13 +46,14 @@ void judge_output(const ir::Tensor& tensor, const Wanted& wanted, const std::vec
   if (wrong == 0 || !out.wrong.empty()) return;
   const double limit = wanted.limits.empty() ? 0 : wanted.limits[first];
   out.wrong = fmt::format("`{}[{}]` is {} instead of {} (limit {:.3g}; {} of {} elements are wrong)", tensor.name,
-                          fmt::join(ir::index_at(static_cast<int64_t>(first), tensor.shape), ","), got[first], wanted.values[first], limit,
-                          wrong, wanted.values.size());
+                          fmt::join(ir::index_at(static_cast<int64_t>(first), tensor.shape), ","), got[first],
+                          wanted.values[first], limit, wrong, wanted.values.size());
 }
 
 }  // namespace
 
-Judged judge(const ir::Program& program, const Expected& expected, const std::map<std::string, std::vector<double>>& got) {
+Judged judge(const ir::Program& program, const Expected& expected,
+             const std::map<std::string, std::vector<double>>& got) {
   Judged out;
   for (const auto& [name, wanted] : expected.outputs) {
     judge_output(program.tensor(program.find_tensor(name)), wanted, got.at(name), out);

@@ -16,6 +16,7 @@ struct Judged {
 };
 
 // `got` holds the values of every output. Where the exact result is not finite the kernel's must not be either.
-Judged judge(const ir::Program& program, const Expected& expected, const std::map<std::string, std::vector<double>>& got);
+Judged judge(const ir::Program& program, const Expected& expected,
+             const std::map<std::string, std::vector<double>>& got);
 
 }  // namespace solstice::random_kernels

@@ -33,8 +33,9 @@ class MapDraft {
     if (!locals_.empty() && random_.percent(30)) return local_read(over);
     if (!over.empty() && random_.percent(8)) return d_.window(over);
     if (!over.empty() && random_.percent(6)) {
-      const int64_t extent =
-          std::max_element(over.begin(), over.end(), [](const Axis& a, const Axis& b) { return a.extent < b.extent; })->extent;
+      const int64_t extent = std::max_element(over.begin(), over.end(), [](const Axis& a, const Axis& b) {
+                               return a.extent < b.extent;
+                             })->extent;
       return {random_.of(over).name, true, bits_of(extent + 1), 0};
     }
     return random_.percent(8) ? number(random_) : d_.read(over);
@@ -83,7 +84,8 @@ class MapDraft {
     std::string extents;
     for (const Axis& axis : over_) extents += fmt::format("{}{}", extents.empty() ? "" : ", ", axis.extent);
     d_.declare(fmt::format("output {} : {}[{}]", name, random_.word({"i64", "i32"}), extents));
-    const std::string value = random_.percent(50) ? d_.index(over_) : fmt::format("i64(floor({}))", d_.read(over_).text);
+    const std::string value =
+        random_.percent(50) ? d_.index(over_) : fmt::format("i64(floor({}))", d_.read(over_).text);
     d_.define(name, names_of(over_), value, over_);
   }
 
@@ -109,7 +111,8 @@ class MapDraft {
     };
     const std::string i = over_[along].name;
     d_.define(name, at(first, interleaved ? "2*" + i : i), a.text, first);
-    d_.define(name, at(second, interleaved ? "2*" + i + "+1" : fmt::format("{}+{}", i, first[along].extent)), b.text, second);
+    d_.define(name, at(second, interleaved ? "2*" + i + "+1" : fmt::format("{}+{}", i, first[along].extent)), b.text,
+              second);
   }
 
   Draft& d_;

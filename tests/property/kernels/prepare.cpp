@@ -11,8 +11,9 @@ namespace solstice::random_kernels {
 namespace {
 
 // Values of sizes, which tables describe in words.
-const std::vector<std::string> kSizes = {"128x256x64", "128x256", "128x128", "128x64",     "64x256", "64x128", "64x64", "32x32", "16x128",
-                                         "8x128",      "64x192",  "32x64",   "128x128x32", "1x1",    "2x1",    "1x2",   "2x2",   "7x3"};
+const std::vector<std::string> kSizes = {"128x256x64", "128x256", "128x128", "128x64", "64x256", "64x128",
+                                         "64x64",      "32x32",   "16x128",  "8x128",  "64x192", "32x64",
+                                         "128x128x32", "1x1",     "2x1",     "1x2",    "2x2",    "7x3"};
 
 std::string random_value(const families::KnobSpec& spec, Random& random) {
   if (!spec.values.empty()) return random.of(spec.values);
@@ -33,20 +34,24 @@ std::string from_table(const families::Family& family, Random& random) {
   return out;
 }
 
-std::string proposed(const families::Family& family, const Prepared& plain, const machine::Machine& machine, Random& random) {
-  const families::Context context{*plain.program, machine, plain.program->numerics.empty() ? "reference" : plain.program->numerics, true};
+std::string proposed(const families::Family& family, const Prepared& plain, const machine::Machine& machine,
+                     Random& random) {
+  const families::Context context{*plain.program, machine,
+                                  plain.program->numerics.empty() ? "reference" : plain.program->numerics, true};
   const auto found = family.propose(context, plain.program->kernels.back());
   return found.ok() && !found->empty() ? ir::to_text(random.of(*found)) : "";
 }
 
 // What the family proposes, with a value of its table's own for one knob.
-std::string varied(const families::Family& family, const Prepared& plain, const machine::Machine& machine, Random& random) {
+std::string varied(const families::Family& family, const Prepared& plain, const machine::Machine& machine,
+                   Random& random) {
   const families::KnobSpec spec = random.of(family.knobs());
   std::string knobs = proposed(family, plain, machine, random);
   const size_t at = knobs.find(spec.name + "=");
   if (spec.name.empty() || at == std::string::npos || (at > 0 && knobs[at - 1] != ' ')) return knobs;
   const size_t end = knobs.find(',', at);
-  return knobs.replace(at, (end == std::string::npos ? knobs.size() : end) - at, spec.name + "=" + random_value(spec, random));
+  return knobs.replace(at, (end == std::string::npos ? knobs.size() : end) - at,
+                       spec.name + "=" + random_value(spec, random));
 }
 
 Fate fate_of(const Diagnostics& diagnostics) {
@@ -99,7 +104,8 @@ Prepared prepare(Sample sample, uint64_t seed, const machine::Machine& machine) 
   if (how < 65) {
     sample.knobs = proposed(family, plain, machine, random);
     Prepared out = prepare_as_written(sample, machine);
-    if (out.fate == Fate::kRefused) out.fate = Fate::kFault, out.why = "what the family proposes is refused: " + out.why;
+    if (out.fate == Fate::kRefused)
+      out.fate = Fate::kFault, out.why = "what the family proposes is refused: " + out.why;
     return out;
   }
   int refused = 0;

@@ -1,5 +1,5 @@
-// From a sample to a plan and its sources, by the same way as a candidate's: parsed, checked, lowered. Knobs are the family's
-// own choice, one of its proposals, or drawn from its table; what is illegal has to be refused in words.
+// From a sample to a plan and its sources, by the same way as a candidate's: parsed, checked, lowered. Knobs are the
+// family's own choice, one of its proposals, or drawn from its table; what is illegal has to be refused in words.
 #pragma once
 
 #include <optional>

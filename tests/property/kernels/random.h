@@ -13,7 +13,9 @@ class Random : public SplitMix64 {
   using SplitMix64::SplitMix64;
 
   int below(int n) { return static_cast<int>(next() % static_cast<uint64_t>(n)); }
-  int64_t between(int64_t least, int64_t most) { return least + static_cast<int64_t>(next() % static_cast<uint64_t>(most - least + 1)); }
+  int64_t between(int64_t least, int64_t most) {
+    return least + static_cast<int64_t>(next() % static_cast<uint64_t>(most - least + 1));
+  }
   bool percent(int chance) { return below(100) < chance; }
   template <class T>
   const T& of(const std::vector<T>& choices) {
@@ -26,7 +28,8 @@ class Random : public SplitMix64 {
   const char* word(std::initializer_list<const char*> choices) { return of(choices); }
   template <class T>
   void shuffle(std::vector<T>& items) {
-    for (size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[static_cast<size_t>(below(static_cast<int>(i)))]);
+    for (size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[static_cast<size_t>(below(static_cast<int>(i)))]);
   }
 };
 

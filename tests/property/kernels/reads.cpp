@@ -91,7 +91,8 @@ Whole Draft::whole(const Axes& over) {
   if (over.size() > 1 && random.percent(12)) out.merged = random.below(static_cast<int>(over.size()) - 1);
   if (out.merged >= 0) std::erase(out.order, static_cast<size_t>(out.merged) + 1);
   std::vector<int64_t> shape;
-  for (const size_t k : out.order) shape.push_back(over[k].extent * (static_cast<int>(k) == out.merged ? over[k + 1].extent : 1));
+  for (const size_t k : out.order)
+    shape.push_back(over[k].extent * (static_cast<int>(k) == out.merged ? over[k + 1].extent : 1));
   if (!shape.empty()) shape.back() += out.offset;
   out.tensor = input(shape);
   return out;
@@ -113,8 +114,9 @@ Term Draft::window(const Axes& over) {
     const char* otherwise;
     bool exact;
   };
-  const Kind kind = random.of({Kind{"sum", "0", true}, Kind{"max", "-inf", true}, Kind{"min", "4", true}, Kind{"mean", "0", false},
-                               Kind{"prod", "1", true}, Kind{"var", "0", false}, Kind{"logsumexp", "-1", false}});
+  const Kind kind =
+      random.of({Kind{"sum", "0", true}, Kind{"max", "-inf", true}, Kind{"min", "4", true}, Kind{"mean", "0", false},
+                 Kind{"prod", "1", true}, Kind{"var", "0", false}, Kind{"logsumexp", "-1", false}});
   if (exact && !kind.exact) return read(over);
   const Axis axis = random.of(over);
   const int64_t size = random.of({1, 2, 3, 3, 5, 7});
@@ -131,11 +133,14 @@ Term Draft::window(const Axes& over) {
   }
   const std::string name = input(shape);
   // Every window holds an element: the one in its middle, or the one before where the tensor ends early.
-  const std::string where = random.percent(20) && std::string_view(kind.reducer) == "sum" ? fmt::format(" where r != {}", size / 2) : "";
-  Term out = stored(fmt::format("{}[r<{}{}]({}[{} else {}])", kind.reducer, size, where, name, fmt::join(at, ", "), kind.otherwise));
+  const std::string where =
+      random.percent(20) && std::string_view(kind.reducer) == "sum" ? fmt::format(" where r != {}", size / 2) : "";
+  Term out = stored(
+      fmt::format("{}[r<{}{}]({}[{} else {}])", kind.reducer, size, where, name, fmt::join(at, ", "), kind.otherwise));
   const std::string_view reducer = kind.reducer;
   if (reducer == "sum") return repeated(out, size);
-  if (reducer == "prod") return {out.text, exact, 2 * static_cast<int>(size), exact ? static_cast<int>(size) : kAnyStep};
+  if (reducer == "prod")
+    return {out.text, exact, 2 * static_cast<int>(size), exact ? static_cast<int>(size) : kAnyStep};
   if (reducer == "max" || reducer == "min") return clamped({out.text, true, 3, out.below}, 2);
   out.exact = false;
   out.above = 4;

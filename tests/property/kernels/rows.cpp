@@ -1,5 +1,5 @@
-// Reductions along one axis or several, inner, middle or outer, that need each other, and maps behind them. Those of family
-// `reduce` do not need each other, and nothing is stored along the rows.
+// Reductions along one axis or several, inner, middle or outer, that need each other, and maps behind them. Those of
+// family `reduce` do not need each other, and nothing is stored along the rows.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,7 +34,9 @@ class RowsDraft {
       all_.push_back({name, extent}), is_column_.push_back(false);
       rows_.push_back(all_.back());
     };
-    const auto column = [&](const char* name, int64_t most) { all_.push_back({name, d_.extent(most)}), is_column_.push_back(true); };
+    const auto column = [&](const char* name, int64_t most) {
+      all_.push_back({name, d_.extent(most)}), is_column_.push_back(true);
+    };
     const int64_t n = d_.sizes.points, few = 64;
     const int64_t length = std::min(d_.sizes.row, random_.percent(60) ? int64_t{4096} : n);
     const auto left = [&] { return std::max<int64_t>(1, n / points_of(all_)); };
@@ -100,7 +102,8 @@ class RowsDraft {
       case 1:
         return fmt::format(" where {} > {}", data(over).text, number(random_).text);
       case 2:
-        return fmt::format(" where {} {} {}", axis.name, random_.word({"<", ">", "!="}), random_.below(static_cast<int>(axis.extent)));
+        return fmt::format(" where {} {} {}", axis.name, random_.word({"<", ">", "!="}),
+                           random_.below(static_cast<int>(axis.extent)));
       default:
         return fmt::format(" where {} % 3 != 1", axis.name);
     }
@@ -129,7 +132,8 @@ class RowsDraft {
     const Axes columns = columns_in(over);
     const int64_t count = points_of(columns);
     std::string binders;
-    for (const Axis& axis : columns) binders += fmt::format("{}{}<{}", binders.empty() ? "" : ",", axis.name, axis.extent);
+    for (const Axis& axis : columns)
+      binders += fmt::format("{}{}<{}", binders.empty() ? "" : ",", axis.name, axis.extent);
     const auto text = [&](const char* reducer, const std::string& where, const std::string& term) {
       return fmt::format("{}[{}{}]({})", reducer, binders, where, term);
     };
@@ -149,10 +153,12 @@ class RowsDraft {
         if (!d_.exact) return {text("mean", "", term.text), false, term.above, kAnyStep};
         break;
       case 5:  // two rounds of reductions
-        if (!d_.exact && !reduces_) return {fmt::format("sqrt({} + 0.01)", text("var", "", term.text)), false, term.above + 1, kAnyStep};
+        if (!d_.exact && !reduces_)
+          return {fmt::format("sqrt({} + 0.01)", text("var", "", term.text)), false, term.above + 1, kAnyStep};
         break;
       case 6:
-        if (!d_.exact && !reduces_) return {text("logsumexp", "", term.text), false, std::max(term.above, 5) + 1, kAnyStep};
+        if (!d_.exact && !reduces_)
+          return {text("logsumexp", "", term.text), false, std::max(term.above, 5) + 1, kAnyStep};
         break;
       case 7:
         return product(over, text("prod", where, "{}"), count);
@@ -161,7 +167,8 @@ class RowsDraft {
     }
     const Term sum = repeated({text("sum", where, term.text), term.exact, term.above, term.below}, count);
     if (sum.exact || !d_.exact) return scaled(sum, count);
-    return repeated({text("sum", where, fmt::format("sign({})", term.text)), true, 1, 0}, count);  // short enough to be exact
+    return repeated({text("sum", where, fmt::format("sign({})", term.text)), true, 1, 0},
+                    count);  // short enough to be exact
   }
 
   std::string condition(const Axes& over) {
@@ -186,7 +193,8 @@ class RowsDraft {
       const std::string term = fmt::format("select({} > {}, 1, -1)", element_of.text, number(random_).text);
       return {fmt::format(fmt::runtime(text), term), true, 1, 0};
     }
-    return {fmt::format(fmt::runtime(text), fmt::format("(1 + {} / {})", element_of.text, 4 + 2 * count)), false, 4, kAnyStep};
+    return {fmt::format(fmt::runtime(text), fmt::format("(1 + {} / {})", element_of.text, 4 + 2 * count)), false, 4,
+            kAnyStep};
   }
 
   // Every equation of the family's holds a reduction.

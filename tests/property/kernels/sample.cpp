@@ -25,7 +25,8 @@ Sizes sizes_of_host() { return {1500, 20'000, 1500}; }
 std::string Sample::name() const { return fmt::format("{}{}", family, number); }
 
 std::string Sample::text() const {
-  return fmt::format("program {}\n{}\n{}kernel {} by {}({}) {{\n{}}}\n", name(), head, before, name(), family, knobs, body);
+  return fmt::format("program {}\n{}\n{}kernel {} by {}({}) {{\n{}}}\n", name(), head, before, name(), family, knobs,
+                     body);
 }
 
 const std::vector<std::string>& sampled_families() {

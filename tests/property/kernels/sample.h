@@ -1,8 +1,8 @@
 // Random kernels: programs of one kernel that a family should be able to run, each from a seed.
 //
-// A program is text, so that whatever fails is reproduced by `solstice check` and `solstice compile` as well. Half of them are
-// exact: inputs are small multiples of 1/2 and every value on the way fits fp32's significand, so that results have to be equal
-// to the last bit, and a wrong index, mask or tail is not lost in a tolerance.
+// A program is text, so that whatever fails is reproduced by `solstice check` and `solstice compile` as well. Half of
+// them are exact: inputs are small multiples of 1/2 and every value on the way fits fp32's significand, so that results
+// have to be equal to the last bit, and a wrong index, mask or tail is not lost in a tolerance.
 #pragma once
 
 #include <cstdint>

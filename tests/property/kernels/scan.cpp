@@ -1,5 +1,5 @@
-// Prefix reductions along one axis: either direction, with or without their own element, filtered, over flipped tensors, several
-// in one kernel, with maps before and behind; and linear recurrences in their place.
+// Prefix reductions along one axis: either direction, with or without their own element, filtered, over flipped
+// tensors, several in one kernel, with maps before and behind; and linear recurrences in their place.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -81,7 +81,9 @@ class ScanDraft {
     if (filtered_ && random_.percent(70)) where += fmt::format(" and {} > {}", data.text, number(random_).text);
     Term term = data;
     if (random_.percent(50)) term = computed(over);
-    const auto text = [&](const std::string& body) { return fmt::format("{}[j<{} where {}]({})", how, along_.extent, where, body); };
+    const auto text = [&](const std::string& body) {
+      return fmt::format("{}[j<{} where {}]({})", how, along_.extent, where, body);
+    };
     if (how == "prod") return product(data, text);
     if (how != "sum") return {fmt::format("clamp({}, -31, 31)", text(term.text)), term.exact, 5, term.below};
     const Term out = repeated({text(term.text), term.exact, term.above, term.below}, along_.extent);
@@ -95,7 +97,8 @@ class ScanDraft {
     const Term data = random_.percent(50) ? d_.read(data_, all_) : d_.read(all_);
     if (!d_.exact && random_.percent(80)) return fmt::format("tanh({})", data.text);
     if (!data.exact) return "-1";
-    return fmt::format("select({0} > {1}, 1, select({0} < {2}, -1, 0))", data.text, number(random_).text, number(random_).text);
+    return fmt::format("select({0} > {1}, 1, select({0} < {2}, -1, 0))", data.text, number(random_).text,
+                       number(random_).text);
   }
 
   Term recurrence() {
@@ -112,7 +115,8 @@ class ScanDraft {
       out = repeated(sum_of(added, "+", begin), along_.extent + 1);
     }
     const std::string state = fmt::format("{}[{} else {}]", name, names_of(before), begin.text);
-    const std::string by = factor(), taken = random_.percent(50) ? fmt::format("{} * {}", by, state) : fmt::format("{} * {}", state, by);
+    const std::string by = factor(), taken = random_.percent(50) ? fmt::format("{} * {}", by, state)
+                                                                 : fmt::format("{} * {}", state, by);
     d_.define(name, names_of(all_), fmt::format("{} {} {}", added.text, random_.word({"+", "-"}), taken), all_);
     out.text = fmt::format("{}[{}]", name, names_of(all_));
     return out;
@@ -127,7 +131,8 @@ class ScanDraft {
 
   template <class Text>
   Term product(const Term& data, const Text& text) {
-    if (d_.exact || along_.extent > 64) return {text(fmt::format("select({} > {}, 1, -1)", data.text, number(random_).text)), true, 1, 0};
+    if (d_.exact || along_.extent > 64)
+      return {text(fmt::format("select({} > {}, 1, -1)", data.text, number(random_).text)), true, 1, 0};
     return {text(fmt::format("(1 + {} / {})", data.text, 4 + along_.extent)), false, 4, kAnyStep};
   }
 

@@ -28,7 +28,9 @@ Narrow narrow_of(DType dtype) {
 // `value` is one of the format's.
 uint16_t bits_of(Narrow f, double value) {
   const int sign = std::signbit(value) ? 1 << (8 * f.bytes - 1) : 0;
-  const auto with = [&](int exponent, int fraction) { return static_cast<uint16_t>(sign | exponent << f.mantissa | fraction); };
+  const auto with = [&](int exponent, int fraction) {
+    return static_cast<uint16_t>(sign | exponent << f.mantissa | fraction);
+  };
   if (std::isnan(value) || (std::isinf(value) && !f.infinite)) return with(f.top(), f.fraction());
   if (std::isinf(value)) return with(f.top(), 0);
   if (value == 0) return static_cast<uint16_t>(sign);
@@ -114,7 +116,8 @@ double decode(DType dtype, const unsigned char* from) {
 
 int64_t place_of(const PlanBuffer& buffer, int64_t position) {
   int64_t out = 0;
-  for (size_t d = buffer.shape.size(); d-- > 0; position /= buffer.shape[d]) out += position % buffer.shape[d] * buffer.strides[d];
+  for (size_t d = buffer.shape.size(); d-- > 0; position /= buffer.shape[d])
+    out += position % buffer.shape[d] * buffer.strides[d];
   return out;
 }
 

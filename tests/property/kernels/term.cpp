@@ -55,12 +55,17 @@ const Function kGenerated[] = {
 
 const Function kExactFunctions[] = {{"abs({})", same},          {"relu({})", same},  {"-({})", same},
                                     {"clamp({}, -2, 3)", same}, {"relu6({})", same}, {"hardtanh({})", same}};
-const Function kSteps[] = {
-    {"floor({})", one_more}, {"ceil({})", one_more}, {"round({})", one_more}, {"trunc({})", same}, {"sign({})", at_most_one}};
+const Function kSteps[] = {{"floor({})", one_more},
+                           {"ceil({})", one_more},
+                           {"round({})", one_more},
+                           {"trunc({})", same},
+                           {"sign({})", at_most_one}};
 
 }  // namespace
 
-int bits_of(int64_t count) { return static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(count, 1) - 1))); }
+int bits_of(int64_t count) {
+  return static_cast<int>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(count, 1) - 1)));
+}
 
 Term number(Random& random) {
   const int64_t quarters = random.between(-12, 12);
@@ -73,12 +78,13 @@ Term sum_of(Term a, const char* sign, Term b) {
 }
 
 Term product_of(Term a, Term b) {
-  return made(fmt::format("({} * {})", a.text, b.text), a.exact && b.exact, a.above + b.above, std::min(kAnyStep, a.below + b.below));
+  return made(fmt::format("({} * {})", a.text, b.text), a.exact && b.exact, a.above + b.above,
+              std::min(kAnyStep, a.below + b.below));
 }
 
 Term extremum_of(const char* function, Term a, Term b) {
-  return {fmt::format("{}({}, {})", function, a.text, b.text), a.exact && b.exact, std::max(a.above, b.above), std::max(a.below, b.below),
-          false};
+  return {fmt::format("{}({}, {})", function, a.text, b.text), a.exact && b.exact, std::max(a.above, b.above),
+          std::max(a.below, b.below), false};
 }
 
 Term choice_of(const std::string& condition, Term a, Term b) {
@@ -122,7 +128,8 @@ Term stepped(Random& random, Term exact) {
   }
   // Rounding to fewer bits leaves multiples of the same step.
   const char* cast = random.word({"bf16", "f16", "f32"});
-  return {fmt::format("{}({})", cast, clamped(exact, kLargest).text), true, std::min(exact.above, kLargest) + 1, exact.below, false};
+  return {fmt::format("{}({})", cast, clamped(exact, kLargest).text), true, std::min(exact.above, kLargest) + 1,
+          exact.below, false};
 }
 
 }  // namespace solstice::random_kernels

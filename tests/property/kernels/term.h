@@ -1,6 +1,6 @@
-// Expressions as text, with what is known of their values: how large they are, and whether a kernel that computes in fp32 gets
-// them exactly, in whatever order it adds. Of exact terms a test may ask for equality, and only they are compared, rounded or
-// cast: what rounding changes there would change a result by more than rounding.
+// Expressions as text, with what is known of their values: how large they are, and whether a kernel that computes in
+// fp32 gets them exactly, in whatever order it adds. Of exact terms a test may ask for equality, and only they are
+// compared, rounded or cast: what rounding changes there would change a result by more than rounding.
 #pragma once
 
 #include <cstdint>

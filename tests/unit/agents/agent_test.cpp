@@ -76,7 +76,8 @@ TEST(Agent, AfterItsRepairsTheAttemptCounts) {
 
 TEST(Agent, WhatWasNotAskedForIsNoCandidate) {
   std::vector<std::string> replies;
-  for (const char* number : {"1", "2", "3", "4"}) replies.push_back(says(answer("try", std::string("unwanted ") + number).dump()));
+  for (const char* number : {"1", "2", "3", "4"})
+    replies.push_back(says(answer("try", std::string("unwanted ") + number).dump()));
   Script script(replies);
   EXPECT_EQ(proposed(script, grown(), 2).program, "# attempt 4 brought no program: that was not asked for\n");
 }
@@ -84,7 +85,8 @@ TEST(Agent, WhatWasNotAskedForIsNoCandidate) {
 // Nor after another complaint than that: what the last repair was is no judgement of the program before it.
 TEST(Agent, WhatWasNotAskedForIsNoCandidateWhateverTheLastRepair) {
   const std::string unwanted = says(answer("try", "unwanted").dump());
-  for (const std::string& last : {says("half of", "truncated"), says(""), says(answer("try", "no such text", "x").dump())}) {
+  for (const std::string& last :
+       {says("half of", "truncated"), says(""), says(answer("try", "no such text", "x").dump())}) {
     Script script({unwanted, unwanted, unwanted, last});
     const search::Proposal found = proposed(script, grown(), 2);
     EXPECT_EQ(found.program.substr(0, 32), "# attempt 4 brought no program: ") << found.program;
@@ -111,7 +113,8 @@ TEST(Agent, AnAttemptWithoutAnAnswerIsTheModelsAllTheSame) {
   EXPECT_FALSE(tree.node(node).open()) << "there is no program to go on from";
   const search::Proposal again = from_json<search::Proposal>(to_json(tree.node(node).proposal)).value();
   EXPECT_TRUE(again.barren && again.by_model());
-  EXPECT_TRUE(from_json<search::Proposal>(*parse_json(R"({"program":"p","reason":"","parent":0,"answer":"{}"})"))->by_model())
+  EXPECT_TRUE(
+      from_json<search::Proposal>(*parse_json(R"({"program":"p","reason":"","parent":0,"answer":"{}"})"))->by_model())
       << "earlier versions told by the answer";
 }
 
@@ -205,9 +208,11 @@ TEST(Agent, WhoeverWatchesHearsOfWhatNothingIsLeft) {
 // Each node costs a question, unless the answer is of all.
 TEST(Agent, WhatIsSaidOfAllProgramsIsAskedOnceUntilThereIsNews) {
   search::Tree tree = grown();
-  Script script({says(nothing_left("here", "a").dump()), says("```json\n" + nothing_left("anywhere", "b").dump() + "\n```"),
+  Script script({says(nothing_left("here", "a").dump()),
+                 says("```json\n" + nothing_left("anywhere", "b").dump() + "\n```"),
                  says(nothing_left("anywhere", "c").dump())});
-  for (const auto& [node, reason, asked] : {std::tuple{2, "a", true}, {1, "b", true}, {3, "b", false}, {0, "b", false}}) {
+  for (const auto& [node, reason, asked] :
+       {std::tuple{2, "a", true}, {1, "b", true}, {3, "b", false}, {0, "b", false}}) {
     search::Proposal found = proposed(script, tree, node);
     EXPECT_EQ(found.program, "");
     EXPECT_EQ(found.reason, reason);

@@ -16,7 +16,8 @@ std::string why(const Json& given, const std::string& base) {
 
 TEST(Answer, AProgramOrEditsOfTheBase) {
   EXPECT_EQ(**program_of(answer("r", "whole"), "base"), "whole");
-  EXPECT_EQ(**program_of(answer("r", "map()", "map(vector=4)"), "kernel a by map() {}"), "kernel a by map(vector=4) {}");
+  EXPECT_EQ(**program_of(answer("r", "map()", "map(vector=4)"), "kernel a by map() {}"),
+            "kernel a by map(vector=4) {}");
   Json two = answer("r", "a", "b");
   Json edits = two.at("edits");
   edits.push(Json::object().set("find", "bc").set("replace", "d"));  // of what the first has made
@@ -38,8 +39,10 @@ TEST(Answer, OrThatNothingIsLeft) {
 
 TEST(Answer, WhatIsWrongIsSaidToWhoeverAnswered) {
   EXPECT_EQ(why(answer("r", ""), "base"), "there are neither `edits` nor a `program`");
-  EXPECT_EQ(why(answer("r", "x", "y"), "base"), "`find` of edit 1 does not occur in the program, where it must occur once:\nx");
-  EXPECT_EQ(why(answer("r", "a", "y"), "banana"), "`find` of edit 1 occurs 3 times in the program, where it must occur once:\na");
+  EXPECT_EQ(why(answer("r", "x", "y"), "base"),
+            "`find` of edit 1 does not occur in the program, where it must occur once:\nx");
+  EXPECT_EQ(why(answer("r", "a", "y"), "banana"),
+            "`find` of edit 1 occurs 3 times in the program, where it must occur once:\na");
   EXPECT_EQ(why(answer("r", "", "y"), "base"), "`find` of edit 1 is empty");
   EXPECT_EQ(why(answer("r", "a", "y").set("program", "p"), "a"), "there are `edits` and a `program`: give one of them");
 }

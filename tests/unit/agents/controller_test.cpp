@@ -16,7 +16,8 @@ using testing::grown;
 
 constexpr int64_t kAny = 100'000;
 
-Situation at(const Briefing& briefing, const Prompts& prompts, const search::Tree& tree, int node, int64_t most = kAny) {
+Situation at(const Briefing& briefing, const Prompts& prompts, const search::Tree& tree, int node,
+             int64_t most = kAny) {
   return {briefing, prompts, tree, node, most};
 }
 
@@ -45,8 +46,8 @@ TEST(Controller, GoldenConversations) {
       if (!sol) told.writes = Writes::kBoth;
       const auto system = instructions(told, sections, spec->extra());
       ASSERT_TRUE(system.ok()) << system.error().text();
-      const std::string text =
-          "======== instructions\n" + *system + shown(conversation(std::string(spec->name).c_str(), at(told, sections, tree, 2)));
+      const std::string text = "======== instructions\n" + *system +
+                               shown(conversation(std::string(spec->name).c_str(), at(told, sections, tree, 2)));
       solstice::testing::expect_golden("prompts/" + std::string(spec->name) + (sol ? "" : "_no_sol") + ".txt", text);
     }
   }
@@ -73,7 +74,8 @@ TEST(Controller, WhereNothingWasLeftIsTold) {
   const auto after = conversation("inprompt", at(told, sections, tree, 1));
   ASSERT_EQ(after.size(), before.size() + 2);
   EXPECT_EQ(after[before.size()].text, R"({"reason":"no wider loads"})");
-  EXPECT_NE(after.back().text.find("Then nothing more is tried from attempt 2."), std::string::npos) << after.back().text;
+  EXPECT_NE(after.back().text.find("Then nothing more is tried from attempt 2."), std::string::npos)
+      << after.back().text;
   EXPECT_NE(after.back().text.find("# Go on from attempt 1"), std::string::npos) << after.back().text;
   const std::string flat = conversation("flat", at(told, sections, tree, 1)).front().text;
   EXPECT_NE(flat.find("nothing was left to be tried from it: no wider loads"), std::string::npos) << flat;
@@ -83,7 +85,8 @@ TEST(Controller, WhatDoesNotFitIsToldInALine) {
   const Prompts sections = testing::prompts();
   const Briefing told = briefing();
   search::Tree tree = grown();
-  for (int i = 0; i < 6; ++i) grow(tree, 2, "program q" + std::to_string(i), 3e-6, "{\"reason\":\"" + std::string(600, 'r') + "\"}");
+  for (int i = 0; i < 6; ++i)
+    grow(tree, 2, "program q" + std::to_string(i), 3e-6, "{\"reason\":\"" + std::string(600, 'r') + "\"}");
   const auto whole = conversation("inprompt", at(told, sections, tree, 2));
   const auto cut = conversation("inprompt", at(told, sections, tree, 2, 2200));
   EXPECT_LT(cut.size(), whole.size());
@@ -98,7 +101,8 @@ TEST(Controller, RolesTakeTurns) {
   const Briefing told = briefing();
   const search::Tree tree = grown();
   const auto messages = conversation("inprompt", at(told, sections, tree, 1));
-  for (size_t i = 0; i < messages.size(); ++i) EXPECT_EQ(messages[i].role, i % 2 == 0 ? llm::Role::kUser : llm::Role::kAssistant);
+  for (size_t i = 0; i < messages.size(); ++i)
+    EXPECT_EQ(messages[i].role, i % 2 == 0 ? llm::Role::kUser : llm::Role::kAssistant);
 }
 
 TEST(Controller, FeedbackIsWhatWasAskedFor) {
@@ -110,10 +114,13 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   search::Measurement m;
   m.state = TrialState::kVerified;
   m.time = Seconds(5e-6);
-  const Json kernel = Json::object().set("entry", "k1").set("registers", 255).set("spill_stores", 24).set("spill_loads", 40);
-  m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+  const Json kernel =
+      Json::object().set("entry", "k1").set("registers", 255).set("spill_stores", 24).set("spill_loads", 40);
+  m.record =
+      Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
   m.record.set("trace", to_json(testing::trace()));
-  m.record.set("facts", Json::array().push(to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
+  m.record.set("facts", Json::array().push(
+                            to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
   tree.complete(id, m);
   Briefing told = briefing();
   const auto text = [&](Feedback feedback) {
@@ -124,7 +131,8 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   EXPECT_EQ(text(Feedback::kNone).find("measured:"), std::string::npos);
   EXPECT_NE(text(Feedback::kRaw).find(R"("spill_loads":40)"), std::string::npos);
   EXPECT_EQ(text(Feedback::kRaw).find("0.9 us"), std::string::npos);
-  for (const char* finding : {"- used: `k1` 3 TB/s, 67 % of what memory gives\n", "- left to the families: `k1` threads=256\n"}) {
+  for (const char* finding :
+       {"- used: `k1` 3 TB/s, 67 % of what memory gives\n", "- left to the families: `k1` threads=256\n"}) {
     EXPECT_EQ(text(Feedback::kNone).find(finding), std::string::npos);
     EXPECT_EQ(text(Feedback::kRaw).find(finding), std::string::npos);
     EXPECT_NE(text(Feedback::kTools).find(finding), std::string::npos);
@@ -152,21 +160,26 @@ TEST(Controller, WithoutTheSpeedOfLightThereIsNoWordOfCostModels) {
   m.state = TrialState::kVerified;
   m.time = Seconds(5e-6);
   m.record = Json::object().set("costs", Json::array().push(cost("k1")).push(cost("k2")));
-  m.record.set("facts", Json::array().push(to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
+  m.record.set("facts", Json::array().push(
+                            to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
   const std::vector<std::string> choices = {"left to the families: `k1` threads=256"};
-  EXPECT_EQ(findings_of(m, machine, true).front(), "the cost model gives kernel `k1` (by map) 2 us, 50 % of the sum, limited by dram");
+  EXPECT_EQ(findings_of(m, machine, true).front(),
+            "the cost model gives kernel `k1` (by map) 2 us, 50 % of the sum, limited by dram");
   EXPECT_EQ(findings_of(m, machine, false), choices);
   m.record.set("trace", to_json(testing::trace()));
   EXPECT_NE(findings_of(m, machine, true).front().find("(predicted 0.8 us)"), std::string::npos);
-  EXPECT_EQ(findings_of(m, machine, false).front(), "measured: kernel `k1` 0.9 us, `k2` 2.7 us (`k2-split` 0.3 us, `k2` 2.4 us)");
+  EXPECT_EQ(findings_of(m, machine, false).front(),
+            "measured: kernel `k1` 0.9 us, `k2` 2.7 us (`k2-split` 0.3 us, `k2` 2.4 us)");
 }
 
 TEST(Controller, FindingsSayWhoseAFunctionIs) {
   Json launches = Json::array();
   search::Measurement m;
   const auto finding = [&](const char* launch) {
-    const Json kernel = Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
-    m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+    const Json kernel =
+        Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
+    m.record =
+        Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
     const std::string text = findings_of(m, briefing().machine, true).front();
     return text.substr(0, text.find(" keeps"));
   };
@@ -178,11 +191,13 @@ TEST(Controller, FindingsSayWhoseAFunctionIs) {
 TEST(Controller, FindingsGoByTheMachine) {
   const Json kernel = Json::object().set("entry", "k1").set("registers", 255);
   search::Measurement m;
-  m.record = Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
+  m.record =
+      Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
   machine::Machine machine = briefing().machine;
   machine.warps_per_sm = 48;
   machine.registers_per_sm = 32768;
-  EXPECT_EQ(findings_of(m, machine, true).front(), "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
+  EXPECT_EQ(findings_of(m, machine, true).front(),
+            "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
 }
 
 TEST(Controller, TheGrammarPageFits) {
@@ -190,7 +205,8 @@ TEST(Controller, TheGrammarPageFits) {
   ASSERT_TRUE(page.ok());
   const auto section = testing::prompts().section("language", {{"grammar", *page}});
   ASSERT_TRUE(section.ok());
-  EXPECT_NE(section->find(page->substr(page->size() - 100)), std::string::npos) << llm::estimated_tokens(*page) << " tokens";
+  EXPECT_NE(section->find(page->substr(page->size() - 100)), std::string::npos)
+      << llm::estimated_tokens(*page) << " tokens";
 }
 
 TEST(Controller, AnUnknownOneIsAnErrorWithTheKnown) {

@@ -35,8 +35,9 @@ inline KernelTrace trace() {
           ""};
 }
 
-inline int grow(search::Tree& tree, int parent, const std::string& program, double seconds, const std::string& answer = "",
-                const std::string& reason = "a move", const std::string& detail = "", const Json& record = Json::object()) {
+inline int grow(search::Tree& tree, int parent, const std::string& program, double seconds,
+                const std::string& answer = "", const std::string& reason = "a move", const std::string& detail = "",
+                const Json& record = Json::object()) {
   search::Proposal proposal;
   proposal.program = program;
   proposal.reason = reason;
@@ -56,11 +57,13 @@ inline int grow(search::Tree& tree, int parent, const std::string& program, doub
 // A tree in which an expert and then a model tried something.
 inline search::Tree grown() {
   search::Tree tree(Seconds(10e-6));
-  const int first = grow(tree, 0, "program p\nkernel a by map() {\n  y[i] = x[i] + 1\n}\n", 5e-6, "", "the cost models' first choice");
-  const int second = grow(tree, first, "program p\nkernel a by map(vector=4) {\n  y[i] = x[i] + 1\n}\n", 4e-6,
-                          R"({"reason":"wider loads"})", "wider loads", "", Json::object().set("trace", to_json(trace())));
-  grow(tree, second, "program p\nkernel a by map(vector=8) {\n  y[i] = x[i] + 2\n}\n", 0, R"({"reason":"wider still"})", "wider still",
-       "it does not compute the problem: y[0] is 3 for 2");
+  const int first = grow(tree, 0, "program p\nkernel a by map() {\n  y[i] = x[i] + 1\n}\n", 5e-6, "",
+                         "the cost models' first choice");
+  const int second =
+      grow(tree, first, "program p\nkernel a by map(vector=4) {\n  y[i] = x[i] + 1\n}\n", 4e-6,
+           R"({"reason":"wider loads"})", "wider loads", "", Json::object().set("trace", to_json(trace())));
+  grow(tree, second, "program p\nkernel a by map(vector=8) {\n  y[i] = x[i] + 2\n}\n", 0, R"({"reason":"wider still"})",
+       "wider still", "it does not compute the problem: y[0] is 3 for 2");
   return tree;
 }
 
@@ -71,7 +74,8 @@ class Script {
     for (size_t i = 0; i < replies.size(); ++i)
       EXPECT_TRUE(write_file(folder_.path() / (std::to_string(i + 1) + ".json"), replies[i]).ok());
     const std::string text =
-        "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nn=$(($(cat count 2>/dev/null || echo 0) + 1))\necho $n > count\ncat > request$n\ncat $n.json\n";
+        "#!/bin/sh\ncd \"$(dirname \"$0\")\"\nn=$(($(cat count 2>/dev/null || echo 0) + 1))\necho $n > count\ncat > "
+        "request$n\ncat $n.json\n";
     EXPECT_TRUE(write_file(folder_.path() / "model.sh", text).ok());
     std::filesystem::permissions(folder_.path() / "model.sh", std::filesystem::perms::owner_all);
     llm::ClientOptions options;
@@ -81,7 +85,9 @@ class Script {
     if (client.ok()) client_ = std::move(*client);
   }
   llm::Client& client() { return *client_; }
-  std::string request(int number) const { return read_file(folder_.path() / ("request" + std::to_string(number))).value(); }
+  std::string request(int number) const {
+    return read_file(folder_.path() / ("request" + std::to_string(number))).value();
+  }
 
  private:
   TempFolder folder_;
@@ -90,19 +96,33 @@ class Script {
 
 // What the script prints for a text.
 inline std::string says(const std::string& text, const std::string& finish = "complete") {
-  return Json::object().set("text", text).set("finish", finish).set("usage", Json::object().set("input", 100).set("output", 10)).dump();
+  return Json::object()
+      .set("text", text)
+      .set("finish", finish)
+      .set("usage", Json::object().set("input", 100).set("output", 10))
+      .dump();
 }
 
 inline Json answer(const std::string& reason, const std::string& program) {
-  return Json::object().set("reason", reason).set("nothing_left", "no").set("edits", Json::array()).set("program", program);
+  return Json::object()
+      .set("reason", reason)
+      .set("nothing_left", "no")
+      .set("edits", Json::array())
+      .set("program", program);
 }
 
 inline Json answer(const std::string& reason, const std::string& find, const std::string& replace) {
   const Json edit = Json::object().set("find", find).set("replace", replace);
-  return Json::object().set("reason", reason).set("nothing_left", "no").set("edits", Json::array().push(edit)).set("program", "");
+  return Json::object()
+      .set("reason", reason)
+      .set("nothing_left", "no")
+      .set("edits", Json::array().push(edit))
+      .set("program", "");
 }
 
 // "here", "anywhere".
-inline Json nothing_left(const std::string& where, const std::string& reason) { return answer(reason, "").set("nothing_left", where); }
+inline Json nothing_left(const std::string& where, const std::string& reason) {
+  return answer(reason, "").set("nothing_left", where);
+}
 
 }  // namespace solstice::agents::testing

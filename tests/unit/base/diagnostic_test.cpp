@@ -73,14 +73,16 @@ TEST(Diagnostics, OfALongLineAPartIsShown) {
   const std::string line = std::string(1000, 'a') + "\x1b?" + std::string(1000, 'b');
   Diagnostics all;
   all.error("E001", {1000, 2000}, "e");
-  EXPECT_EQ(render_text(all, line, "p"), "p:1:1001: error[E001]: e\n  1 | ..." + std::string(80, 'a') + "??" + std::string(158, 'b') +
-                                             "...\n    | " + std::string(83, ' ') + std::string(160, '^') + "\n");
+  EXPECT_EQ(render_text(all, line, "p"), "p:1:1001: error[E001]: e\n  1 | ..." + std::string(80, 'a') + "??" +
+                                             std::string(158, 'b') + "...\n    | " + std::string(83, ' ') +
+                                             std::string(160, '^') + "\n");
 }
 
 TEST(Diagnostics, ManyInALongTextTakeNoTime) {
   const std::string text(size_t{8} << 20, '\n');
   Diagnostics all;
-  for (int i = 0; i < 100; ++i) all.error("E001", {static_cast<int>(text.size()) - i, static_cast<int>(text.size())}, "e");
+  for (int i = 0; i < 100; ++i)
+    all.error("E001", {static_cast<int>(text.size()) - i, static_cast<int>(text.size())}, "e");
   EXPECT_NE(render_text(all, text, "p").find("p:8388609:1: "), std::string::npos);
 }
 

@@ -1,4 +1,4 @@
-#include "base/interrupt.h"
+#include "base/process/interrupt.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice {
 namespace {

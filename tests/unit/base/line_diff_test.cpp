@@ -14,7 +14,8 @@ TEST(LineDiff, EqualTextsHaveNone) {
 }
 
 TEST(LineDiff, HasContextAroundEachChange) {
-  EXPECT_EQ(line_diff("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\nfour\n5\n6\n7\n"), "@@ -2,5 +2,5 @@\n 2\n 3\n-4\n+four\n 5\n 6\n");
+  EXPECT_EQ(line_diff("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\nfour\n5\n6\n7\n"),
+            "@@ -2,5 +2,5 @@\n 2\n 3\n-4\n+four\n 5\n 6\n");
   EXPECT_EQ(line_diff("1\n2\n3\n4\n5\n6\n7\n", "1\n2\n3\nfour\n5\n6\n7\n", 0), "@@ -4 +4 @@\n-4\n+four\n");
   EXPECT_EQ(line_diff("a\nb\nc\n", "a\nc\n"), "@@ -1,3 +1,2 @@\n a\n-b\n c\n");
 }
@@ -33,7 +34,8 @@ TEST(LineDiff, AnEmptyTextAndAMissingNewlineAreTold) {
 }
 
 TEST(LineDiff, TakesTheFewestLines) {
-  EXPECT_EQ(line_diff("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9), "@@ -1,7 +1,6 @@\n-a\n-b\n c\n-a\n b\n+a\n b\n a\n+c\n");
+  EXPECT_EQ(line_diff("a\nb\nc\na\nb\nb\na\n", "c\nb\na\nb\na\nc\n", 9),
+            "@@ -1,7 +1,6 @@\n-a\n-b\n c\n-a\n b\n+a\n b\n a\n+c\n");
 }
 
 // Lines of the whole diff's old side and new side are the two texts.

@@ -1,4 +1,4 @@
-#include "base/sandbox.h"
+#include "base/process/sandbox.h"
 
 #include <asm/sockios.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice {
 namespace {
@@ -104,7 +104,8 @@ TEST(Sandbox, IdleSocketsReachNobody) {
                      to.sun_family = AF_UNIX;
                      if (fd < 0) return 1;
                      if (connect(fd, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0 || errno != EPERM) return 2;
-                     if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to) >= 0 || errno != EPERM) return 3;
+                     if (sendto(fd, "x", 1, 0, reinterpret_cast<sockaddr*>(&to), sizeof to) >= 0 || errno != EPERM)
+                       return 3;
                      msghdr message{};
                      return sendmsg(fd, &message, 0) >= 0 || errno != EPERM ? 4 : 0;
                    }),
@@ -190,10 +191,11 @@ TEST(Sandbox, Limits) {
 }
 
 TEST(Sandbox, ChildrenInheritItAndCanEndTheirOwnChildren) {
-  auto out =
-      run_command({.argv = {"sh", "-c", "touch /tmp/solstice-escape 2>/dev/null && echo escaped; sleep 50 & kill $! && wait; echo done"},
-                   .sandbox = SandboxPolicy{}},
-                  Seconds(20));
+  auto out = run_command(
+      {.argv = {"sh", "-c",
+                "touch /tmp/solstice-escape 2>/dev/null && echo escaped; sleep 50 & kill $! && wait; echo done"},
+       .sandbox = SandboxPolicy{}},
+      Seconds(20));
   ASSERT_TRUE(out.ok()) << out.error().text();
   EXPECT_EQ(out->out, files_are_enforced() ? "done\n" : "escaped\ndone\n");
 }
@@ -201,7 +203,8 @@ TEST(Sandbox, ChildrenInheritItAndCanEndTheirOwnChildren) {
 TEST(Sandbox, MemoryLimitHoldsInTheChild) {
   SandboxPolicy policy;
   policy.limits.address_space = 256u << 20;
-  auto sort = run_command({.argv = {"sh", "-c", "head -c 600M /dev/zero | tail -n 1 | wc -c"}, .sandbox = policy}, Seconds(20));
+  auto sort =
+      run_command({.argv = {"sh", "-c", "head -c 600M /dev/zero | tail -n 1 | wc -c"}, .sandbox = policy}, Seconds(20));
   ASSERT_TRUE(sort.ok()) << sort.error().text();
   EXPECT_NE(sort->out, "629145600\n");
 }

@@ -1,4 +1,4 @@
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -88,9 +88,11 @@ TEST(Subprocess, MissingProgramAndFolder) {
 }
 
 TEST(Subprocess, EnvironmentAndFolder) {
-  auto out =
-      run_command({.argv = {"/bin/sh", "-c", "echo $A-$HOME; pwd"}, .environment = {{"A", "1"}}, .clear_environment = true, .folder = "/"},
-                  Seconds(10));
+  auto out = run_command({.argv = {"/bin/sh", "-c", "echo $A-$HOME; pwd"},
+                          .environment = {{"A", "1"}},
+                          .clear_environment = true,
+                          .folder = "/"},
+                         Seconds(10));
   ASSERT_TRUE(out.ok());
   EXPECT_EQ(out->out, "1-\n/\n");
 }
@@ -124,7 +126,8 @@ TEST(Subprocess, NothingOfOursLeaksIntoTheChild) {
 
 // A background child that keeps the pipes open does not keep us.
 TEST(RunCommand, EndsSoonAfterTheCommandDoes) {
-  for (const char* script : {"echo done; sleep 30 & exit 0", "echo done; (while :; do echo x >&2; sleep 0.01; done) & exit 0"}) {
+  for (const char* script :
+       {"echo done; sleep 30 & exit 0", "echo done; (while :; do echo x >&2; sleep 0.01; done) & exit 0"}) {
     const Seconds begin = monotonic_now();
     const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", script}}, Seconds(20));
     ASSERT_TRUE(done.ok()) << done.error().text();
@@ -138,7 +141,8 @@ TEST(RunCommand, EndsSoonAfterTheCommandDoes) {
 TEST(RunCommand, EndsSoonAlsoWhereItsInputIsHeldOpen) {
   const Seconds begin = monotonic_now();
   const std::string big(size_t{1} << 20, 'x');
-  const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", "exec 3<&0; sleep 30 <&3 & echo done"}}, Seconds(20), big);
+  const Result<CommandOutput> done =
+      run_command({.argv = {"sh", "-c", "exec 3<&0; sleep 30 <&3 & echo done"}}, Seconds(20), big);
   ASSERT_TRUE(done.ok()) << done.error().text();
   EXPECT_EQ(done->out, "done\n");
   EXPECT_LT((monotonic_now() - begin).value, 8);
@@ -152,7 +156,8 @@ TEST(RunCommand, MoreThanTheLimitIsAnErrorAlsoFromWhatItLeaves) {
 
 // As `exec > >(filter)` does: a shell does not wait for the filter that it writes through.
 TEST(RunCommand, ReadsWhatIsStillSaidJustAfterItsEnd) {
-  const Result<CommandOutput> done = run_command({.argv = {"sh", "-c", "(sleep 0.1; echo late) & exit 3"}}, Seconds(20));
+  const Result<CommandOutput> done =
+      run_command({.argv = {"sh", "-c", "(sleep 0.1; echo late) & exit 3"}}, Seconds(20));
   ASSERT_TRUE(done.ok()) << done.error().text();
   EXPECT_EQ(done->out, "late\n");
   EXPECT_EQ(done->exit.code, 3);
@@ -165,14 +170,16 @@ TEST(Subprocess, ReadingInStepsEndsSoonAfterTheChildDoes) {
   const Seconds begin = monotonic_now();
   std::string out, err;
   Status read = fail(Code::deadline, "");
-  while (!read.ok() && (monotonic_now() - begin).value < 20) read = child->read_all(out, err, 1000, Deadline(milliseconds(20)));
+  while (!read.ok() && (monotonic_now() - begin).value < 20)
+    read = child->read_all(out, err, 1000, Deadline(milliseconds(20)));
   EXPECT_EQ(out, "done\n");
   EXPECT_LT((monotonic_now() - begin).value, 8);
 }
 
 // More input than a pipe holds.
 TEST(RunCommand, MayEndWithoutReadingItsInput) {
-  const Result<CommandOutput> done = run_command({.argv = {"echo", "done"}}, Seconds(10), std::string(size_t{1} << 20, 'x'));
+  const Result<CommandOutput> done =
+      run_command({.argv = {"echo", "done"}}, Seconds(10), std::string(size_t{1} << 20, 'x'));
   ASSERT_TRUE(done.ok()) << done.error().text();
   EXPECT_EQ(done->out, "done\n");
 }

@@ -9,7 +9,8 @@ namespace solstice::cli {
 namespace {
 
 Result<flow::AgentChoice> choice_of(const std::vector<std::string>& words) {
-  const Command command = {.name = "sample", .summary = "", .help = "", .example = "", .parameters = agent_parameters(), .run = nullptr};
+  const Command command = {
+      .name = "sample", .summary = "", .help = "", .example = "", .parameters = agent_parameters(), .run = nullptr};
   SOLSTICE_TRY(const Invocation in, parse(command, words));
   return agent_choice(in);
 }
@@ -27,18 +28,19 @@ TEST(AgentOptions, NoneIsSaidInVain) {
     const auto choice = choice_of(words);
     ASSERT_FALSE(choice.ok()) << words[0];
     EXPECT_EQ(choice.error().code, Code::bad_argument);
-    EXPECT_EQ(choice.error().message, words[0] +
-                                          " is of a language model, and none takes part: give --agent, which says how one is led "
-                                          "(`solstice list controllers`), or leave " +
-                                          words[0] + " out");
+    EXPECT_EQ(choice.error().message,
+              words[0] +
+                  " is of a language model, and none takes part: give --agent, which says how one is led "
+                  "(`solstice list controllers`), or leave " +
+                  words[0] + " out");
   }
   EXPECT_FALSE(choice_of({})->wanted());
   EXPECT_FALSE(choice_of({"--no-network"})->wanted());
 }
 
 TEST(AgentOptions, WhatIsSaidIsRead) {
-  const auto choice =
-      choice_of({"--agent", "flat", "--provider", "mailbox", "--write", "both", "--sol", "off", "--expert", "0", "--tune", "0"});
+  const auto choice = choice_of(
+      {"--agent", "flat", "--provider", "mailbox", "--write", "both", "--sol", "off", "--expert", "0", "--tune", "0"});
   ASSERT_TRUE(choice.ok()) << choice.error().text();
   EXPECT_EQ(choice->terms.text(), "--write both --sol off --expert 0 --tune 0");
   EXPECT_EQ(choice_of({"--agent", "flat", "--provider", "mailbox"})->terms.text(), "");

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/command_options.h"
-#include "cli/compare_text.h"
+#include "cli/view/compare_text.h"
 #include "support/golden.h"
 #include "support/made_runs.h"
 #include "unit/cli/program.h"
@@ -15,13 +15,15 @@ using search::Event;
 std::string made_id(int number) { return fmt::format("20260102-030405-run{}", number); }
 
 // Children of the original, which takes 8 ms, in this order; each trial takes 1 s.
-store::LoadedRun climb(int number, const std::string& policy, const std::vector<double>& milliseconds, double original = 8) {
+store::LoadedRun climb(int number, const std::string& policy, const std::vector<double>& milliseconds,
+                       double original = 8) {
   store::LoadedRun out;
   out.run.id = made_id(number);
   out.run.problem = "made", out.run.problem_key = "p", out.run.options_key = "o";
   out.run.machine = "h200", out.run.device = "NVIDIA H200", out.run.policy = policy, out.run.seed = number;
   out.run.versions = {{"solstice", "0.1.0"}, {"build", "0123456789abcdef"}, {"torch", "2.9"}};
-  out.run.command = {"solstice", "optimize", "made.py", "--budget", "60s,40trials", "--policy", policy, "--no-baselines"};
+  out.run.command = {"solstice",     "optimize", "made.py", "--budget",
+                     "60s,40trials", "--policy", policy,    "--no-baselines"};
   out.run.started = "2026-01-02T23:59:59.500Z", out.run.finished = "2026-01-03T00:01:00.000Z";
   out.run.state = RunState::kFinished, out.run.outcome = RunOutcome::kFaster;
   search::Tree tree(Seconds(original * 1e-3));
@@ -51,7 +53,8 @@ TEST(Compare, SetsTwoRunsSideBySide) {
 }
 
 TEST(Compare, GroupsRunsByPolicy) {
-  std::vector<store::LoadedRun> runs = {climb(1, "greedy", {4, 0, 2}), climb(2, "greedy", {8, 4, 1}), climb(3, "greedy", {9, 9, 9, 1.9})};
+  std::vector<store::LoadedRun> runs = {climb(1, "greedy", {4, 0, 2}), climb(2, "greedy", {8, 4, 1}),
+                                        climb(3, "greedy", {9, 9, 9, 1.9})};
   runs.push_back(climb(4, "mcts", {1.02, 1.01}));
   testing::expect_golden("compare/groups.txt", comparison_text(compared(runs, true)));
 }
@@ -109,14 +112,16 @@ TEST(Compare, NothingFasterIsNoGoal) {
 
 TEST(Compare, WhatStandsAgainstItIsSaidFirst) {
   store::LoadedRun other = climb(2, "greedy", {4}, 9);
-  other.run.problem_key = "q", other.run.options_key = "r", other.run.machine = "h100", other.run.device = "NVIDIA H100";
+  other.run.problem_key = "q", other.run.options_key = "r", other.run.machine = "h100",
+  other.run.device = "NVIDIA H100";
   other.run.versions = {{"solstice", "0.2.0"}, {"torch", "2.10"}};
   other.run.state = RunState::kInterrupted;
   const std::vector<std::string> cautions = compared({climb(1, "greedy", {4}), other}).cautions;
   ASSERT_EQ(cautions.size(), 8u) << fmt::format("{}", fmt::join(cautions, "\n"));
   EXPECT_EQ(cautions[0], "other problem texts: made p (20260102-030405-run1); made q (20260102-030405-run2)");
   EXPECT_EQ(cautions[4],
-            "other builds of Solstice: 0.1.0 build 01234567 (20260102-030405-run1); 0.2.0 build unknown (20260102-030405-run2)");
+            "other builds of Solstice: 0.1.0 build 01234567 (20260102-030405-run1); 0.2.0 build unknown "
+            "(20260102-030405-run2)");
   EXPECT_EQ(cautions[6], "the original took 8 ms to 9 ms: each speedup is over the run's own");
   EXPECT_EQ(cautions[7], "run 20260102-030405-run2 is not finished: interrupted");
 }
@@ -147,12 +152,14 @@ TEST(Compare, ARunWithoutASearchHasItsTrials) {
   EXPECT_EQ(out.runs[1].best, milliseconds(1));
   EXPECT_EQ(out.runs[1].states.at("wrong"), 1);
   EXPECT_FALSE(out.runs[1].reached.has_value());
-  EXPECT_EQ(out.cautions, std::vector<std::string>{"run 20260102-030405-run2 keeps no search: only its trials are known"});
+  EXPECT_EQ(out.cautions,
+            std::vector<std::string>{"run 20260102-030405-run2 keeps no search: only its trials are known"});
 }
 
 TEST(Compare, ReadsOptionsAsTheCommandDoes) {
-  EXPECT_EQ(options_of({"solstice", "optimize", "a.py", "--eps=0.1", "--no-baselines", "--policy", "mcts", "--budget", "9s"}),
-            (std::map<std::string, std::string>{{"--eps", "0.1"}, {"--no-baselines", "given"}, {"--budget", "9s"}}));
+  EXPECT_EQ(
+      options_of({"solstice", "optimize", "a.py", "--eps=0.1", "--no-baselines", "--policy", "mcts", "--budget", "9s"}),
+      (std::map<std::string, std::string>{{"--eps", "0.1"}, {"--no-baselines", "given"}, {"--budget", "9s"}}));
   EXPECT_TRUE(options_of({}).empty());
   EXPECT_TRUE(options_of({"python", "train.py", "--x"}).empty());
 }

@@ -19,7 +19,9 @@ class CudaProgramTest : public ProgramTest {
     }
   }
 
-  CommandOutput compile(const fs::path& program) { return run({"compile", program.string(), "--out", (folder_.path() / "plan").string()}); }
+  CommandOutput compile(const fs::path& program) {
+    return run({"compile", program.string(), "--out", (folder_.path() / "plan").string()});
+  }
 
   // y[n] = 2 * x[n] by that code.
   CommandOutput compile_twice(const std::string& code) {
@@ -45,7 +47,8 @@ TEST_F(CudaProgramTest, ExamplesCompile) {
   EXPECT_EQ(done.exit.code, 0) << done.err;
   EXPECT_NE(done.out.find("rms_silu"), std::string::npos) << done.out;
   // What was compiled is the file beside the program, as it is.
-  const Result<std::string> written = read_file(folder_.path() / "plan/norm.cu"), given = read_file(kRoot / "examples/rms_silu.cu");
+  const Result<std::string> written = read_file(folder_.path() / "plan/norm.cu"),
+                            given = read_file(kRoot / "examples/rms_silu.cu");
   ASSERT_TRUE(written.ok() && given.ok());
   EXPECT_EQ(*written, *given);
   EXPECT_EQ(compile_twice(kPlain).exit.code, 0);
@@ -76,7 +79,8 @@ TEST_F(CudaProgramTest, CuTeAndTheProjectsHeadersAreThere) {
                     "  const auto to = cute::make_tensor(cute::make_gmem_ptr(y), cute::make_shape(n));\n"
                     "  to(blockIdx.x * blockDim.x + threadIdx.x) = 2 * from(blockIdx.x * blockDim.x + threadIdx.x);\n"
                     "}\n");
-  if (cute.err.find("cannot open source file \"cute/tensor.hpp\"") != std::string::npos) GTEST_SKIP() << "no CUTLASS headers: " << cute.err;
+  if (cute.err.find("cannot open source file \"cute/tensor.hpp\"") != std::string::npos)
+    GTEST_SKIP() << "no CUTLASS headers: " << cute.err;
   EXPECT_EQ(cute.exit.code, 0) << cute.err;
   // CUTLASS's epilogues say std::is_pointer_v.
   const CommandOutput builders =
@@ -84,9 +88,10 @@ TEST_F(CudaProgramTest, CuTeAndTheProjectsHeadersAreThere) {
                                 "#include <cutlass/epilogue/collective/collective_builder.hpp>\n") +
                     kPlain);
   EXPECT_EQ(builders.exit.code, 0) << builders.err;
-  const CommandOutput others = compile_twice(std::string("#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n#include "
-                                                         "<cuda_bf16.h>\n#include \"math/vector.h\"\n") +
-                                             kPlain);
+  const CommandOutput others =
+      compile_twice(std::string("#include <cuda/std/cstdint>\n#include <cub/block/block_reduce.cuh>\n#include "
+                                "<cuda_bf16.h>\n#include \"math/vector.h\"\n") +
+                    kPlain);
   EXPECT_EQ(others.exit.code, 0) << others.err;
 }
 
@@ -103,18 +108,21 @@ TEST_F(CudaProgramTest, StandardHeadersGoByTheirNames) {
       "  const uint32_t block = blockIdx.x;\n"
       "  const std::size_t i = std::size_t{block} * 256 + threadIdx.x;\n"
       "  const std::array<std::uint8_t, 2> bytes{1, 2};\n"
-      "  static_assert(std::is_same_v<std::tuple_element_t<0, std::tuple<float, int>>, float> && INT_MAX > 0 && SIZE_MAX > 0);\n"
+      "  static_assert(std::is_same_v<std::tuple_element_t<0, std::tuple<float, int>>, float> && INT_MAX > 0 && "
+      "SIZE_MAX > 0);\n"
       "  float most = std::min(FLT_MAX, std::numeric_limits<float>::max());\n"
       "  uint32_t bits;\n"
       "  memcpy(&bits, &most, sizeof(bits));\n"
-      "  assert(std::isfinite(most) && bits == std::bit_cast<uint32_t>(FLT_MAX) && DBL_EPSILON > 0 && INFINITY > most);\n"
+      "  assert(std::isfinite(most) && bits == std::bit_cast<uint32_t>(FLT_MAX) && DBL_EPSILON > 0 && INFINITY > "
+      "most);\n"
       "  if (i < n) y[i] = std::max(2 * x[i], -most) * bytes[0] + std::sqrt(0.0f) + std::fabs(0.0f) + sqrtf(0);\n"
       "}\n");
   EXPECT_EQ(done.exit.code, 0) << done.err;
 }
 
 TEST_F(CudaProgramTest, MistakesHaveTheirLine) {
-  const CommandOutput syntax = compile_twice(std::string("// a comment\n\n") + "extern \"C\" __global__ void f() { int a = ; }\n");
+  const CommandOutput syntax =
+      compile_twice(std::string("// a comment\n\n") + "extern \"C\" __global__ void f() { int a = ; }\n");
   EXPECT_EQ(syntax.exit.code, 2);
   EXPECT_NE(syntax.err.find("k.cu(3): error: expected an expression"), std::string::npos) << syntax.err;
   const CommandOutput host = compile_twice(std::string("#include <vector>\n") + kPlain);
@@ -128,11 +136,12 @@ TEST_F(CudaProgramTest, BlocksAreHeldToTheMachine) {
     std::string machine = std::move(read_file(kRoot / "machines/h200.toml")).value();
     machine.replace(machine.find(what), what.size(), instead);
     EXPECT_TRUE(write_file(folder_.path() / "small.toml", machine).ok());
-    return run({"compile", (folder_.path() / "twice.ucut").string(), "--machine", (folder_.path() / "small.toml").string(), "--out",
-                (folder_.path() / "plan").string()});
+    return run({"compile", (folder_.path() / "twice.ucut").string(), "--machine",
+                (folder_.path() / "small.toml").string(), "--out", (folder_.path() / "plan").string()});
   };
   std::string shared = kPlain;
-  shared.replace(shared.find("{\n"), 2, "{\n  __shared__ float s[1024];\n  s[threadIdx.x] = x[0];\n  y[n - 1] = s[threadIdx.x ^ 1];\n");
+  shared.replace(shared.find("{\n"), 2,
+                 "{\n  __shared__ float s[1024];\n  s[threadIdx.x] = x[0];\n  y[n - 1] = s[threadIdx.x ^ 1];\n");
   ASSERT_EQ(compile_twice(shared).exit.code, 0);
   EXPECT_EQ(compile_for("registers = 65536", "registers = 65536").exit.code, 0);
   const CommandOutput registers = compile_for("registers = 65536", "registers = 1024");

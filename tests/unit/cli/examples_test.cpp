@@ -21,7 +21,9 @@ class ExamplesTest : public ProgramTest {
     return run({"compile", program.string(), "--out", (folder_.path() / "plan").string()});
   }
 
-  static bool lacks_compiler(const CommandOutput& done) { return done.err.find("error[no_compiler]") != std::string::npos; }
+  static bool lacks_compiler(const CommandOutput& done) {
+    return done.err.find("error[no_compiler]") != std::string::npos;
+  }
 };
 
 TEST_F(ExamplesTest, EachChecks) {
@@ -35,7 +37,8 @@ TEST_F(ExamplesTest, EachChecks) {
 
 TEST_F(ExamplesTest, WhatIsNotBuiltIsANote) {
   const CommandOutput finish = run({"check", (kPrograms / "09_cross_entropy.ucut").string()});
-  EXPECT_NE(finish.err.find("note[N100]: not yet: finish=last_block is not built yet"), std::string::npos) << finish.err;
+  EXPECT_NE(finish.err.find("note[N100]: not yet: finish=last_block is not built yet"), std::string::npos)
+      << finish.err;
   const CommandOutput moe = run({"check", (kPrograms / "11_moe.ucut").string()});
   EXPECT_EQ(moe.err.find("grouped"), std::string::npos) << moe.err;
   EXPECT_NE(moe.err.find("family `scan` does not sort yet"), std::string::npos) << moe.err;
@@ -61,8 +64,9 @@ TEST_F(ExamplesTest, KernelsMayBeNamedAsCudasOwnFunctions) {
   for (const char* name : {"norm", "sin", "round", "main", "normf"}) {
     SCOPED_TRACE(name);
     const std::filesystem::path program = folder_.path() / "named.ucut";
-    const std::string text = std::string("program named\ntarget h200\ndim M = 64, N = 128\ninput x : f32[M, N]\noutput y : f32[M, N]\n") +
-                             "kernel " + name + " by map() {\n  y[m,n] = 2 * x[m,n] + 1\n}\n";
+    const std::string text =
+        std::string("program named\ntarget h200\ndim M = 64, N = 128\ninput x : f32[M, N]\noutput y : f32[M, N]\n") +
+        "kernel " + name + " by map() {\n  y[m,n] = 2 * x[m,n] + 1\n}\n";
     ASSERT_TRUE(write_file(program, text).ok());
     const CommandOutput done = compile(program);
     if (lacks_compiler(done)) GTEST_SKIP() << done.err;

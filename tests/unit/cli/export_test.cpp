@@ -96,7 +96,8 @@ TEST_F(ExportTest, WhatIsThereStays) {
   ASSERT_TRUE(write_file(path("home/notes.txt"), "mine").ok());
   const Status refused = store::export_folder(deep, path("home"), true);
   ASSERT_FALSE(refused.ok());
-  EXPECT_NE(refused.error().text().find("is no export, so --force does not replace it"), std::string::npos) << refused.error().text();
+  EXPECT_NE(refused.error().text().find("is no export, so --force does not replace it"), std::string::npos)
+      << refused.error().text();
   EXPECT_FALSE(store::export_folder(deep, path("home/notes.txt"), true).ok());
   EXPECT_EQ(content(path("home/notes.txt")), "mine");
   ASSERT_TRUE(make_folder(path("empty")).ok());
@@ -105,7 +106,8 @@ TEST_F(ExportTest, WhatIsThereStays) {
 
 TEST_F(ExportTest, ATableIsSafeForSpreadsheets) {
   store::LoadedRun made = whole_run("bare");
-  made.trials[0].what = "=HYPERLINK(\"x\"), then\nmore", made.trials[0].origin = "@model", made.trials[0].message = "plain";
+  made.trials[0].what = "=HYPERLINK(\"x\"), then\nmore", made.trials[0].origin = "@model",
+  made.trials[0].message = "plain";
   const std::string csv = store::trials_csv(made);
   EXPECT_NE(csv.find(",'@model,\"'=HYPERLINK(\"\"x\"\"), then\nmore\","), std::string::npos) << csv;
   EXPECT_NE(csv.find(",plain,programs/1.ucut\r\n"), std::string::npos) << csv;
@@ -181,7 +183,8 @@ TEST_F(ExportTest, TheCommandSaysWhatItDid) {
   EXPECT_EQ(from_store({"export", "last", table, "--format", "csv", "--force"}).exit.code, 0);
   EXPECT_EQ(from_store({"export", "last", "--format", "csv"}).out, content(table));
   EXPECT_NE(from_store({"export", "last"}).err.find("a folder needs a PATH"), std::string::npos);
-  EXPECT_NE(from_store({"export", "last", "--format", "csv", "--json"}).err.find("--json goes with a PATH"), std::string::npos);
+  EXPECT_NE(from_store({"export", "last", "--format", "csv", "--json"}).err.find("--json goes with a PATH"),
+            std::string::npos);
 }
 
 }  // namespace

@@ -13,17 +13,20 @@ class InterruptTest : public ProgramTest {
     const Result<std::filesystem::path> python = python_path();
     if (!python.ok()) GTEST_SKIP() << python.error().text();
     const auto torch = run_command({.argv = {python->string(), "-c", "import torch"}}, Seconds(120));
-    if (!torch.ok() || !torch->exit.ok()) GTEST_SKIP() << python->string() << " has no PyTorch; set SOLSTICE_PYTHON to one that has";
+    if (!torch.ok() || !torch->exit.ok())
+      GTEST_SKIP() << python->string() << " has no PyTorch; set SOLSTICE_PYTHON to one that has";
   }
 
   // `solstice optimize` of a file that says which process runs it, and loops. None where it never came so far.
   std::optional<Subprocess> start() {
     const auto told = folder_.path() / "pid", model = folder_.path() / "endless.py";
-    const std::string text = "import os\nwith open('" + told.string() + "', 'w') as f: f.write(f'{os.getpid()}.')\nwhile True: pass\n";
+    const std::string text =
+        "import os\nwith open('" + told.string() + "', 'w') as f: f.write(f'{os.getpid()}.')\nwhile True: pass\n";
     EXPECT_TRUE(write_file(model, text).ok());
     SpawnOptions options;
     options.argv = {companion("solstice")->string(), "optimize", model.string(), "--device", "model"};
-    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()}, {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
+    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
+                           {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
     options.folder = folder_.path();
     options.out = Pipe::kNull;
     Result<Subprocess> program = Subprocess::spawn(options);

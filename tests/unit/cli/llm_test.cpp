@@ -44,7 +44,8 @@ class LlmAskTest : public ProgramTest {
 
   static std::string chat(const std::string& text) {
     return "data: {\"choices\":[{\"delta\":{\"content\":\"" + text + "\"},\"finish_reason\":\"stop\"}]}\n\n" +
-           "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":100000}}\n\ndata: [DONE]\n\n";
+           "data: {\"choices\":[],\"usage\":{\"prompt_tokens\":1000000,\"completion_tokens\":100000}}\n\ndata: "
+           "[DONE]\n\n";
   }
 
   std::filesystem::path prompt_ = folder_.path() / "prompt.txt";
@@ -64,8 +65,8 @@ TEST_F(LlmAskTest, ARecordedSessionIsReplayedWithoutNetwork) {
     FaultyServer server([](const Exchange& e) { e.stream(chat("because")); });
     ASSERT_EQ(run(ask(server, {"--transcript", transcript})).exit.code, 0);
   }
-  const CommandOutput again = run({"llm", "ask", "--provider", "replay", "--option", "transcript=" + transcript, "--prompt",
-                                   prompt_.string(), "--no-network", "--json"});
+  const CommandOutput again = run({"llm", "ask", "--provider", "replay", "--option", "transcript=" + transcript,
+                                   "--prompt", prompt_.string(), "--no-network", "--json"});
   ASSERT_EQ(again.exit.code, 0) << again.err;
   EXPECT_EQ(parse_json(again.out)->at("text").as_string(), "because");
 }

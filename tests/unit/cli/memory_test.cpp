@@ -53,7 +53,8 @@ TEST_F(MemoryTest, RebuildsOnceAndShows) {
   ASSERT_TRUE(store::Store::open(here).ok());
   EXPECT_NE(memory("show", {"--store", here}).out.find("no facts in"), std::string::npos);
   add_run("store", "one", "gpu", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}});
-  add_run("store", "two", "gpu", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}, {"tile=128x256x64, cluster=2x1", 0.005}});
+  add_run("store", "two", "gpu",
+          {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}, {"tile=128x256x64, cluster=2x1", 0.005}});
   add_run("store", "three", "model", {{"tile=128x256x64", 0.004}, {"tile=128x128x64", 0.002}});
   EXPECT_EQ(memory("rebuild", {"--store", here}).out, "3 new facts from 2 runs\n");
   EXPECT_EQ(memory("rebuild", {"--store", here}).out, "0 new facts from 2 runs\n") << "never counted twice";
@@ -66,7 +67,8 @@ TEST_F(MemoryTest, RebuildsOnceAndShows) {
   EXPECT_EQ(json->at(0).at("facts").as_double(), 2);
   EXPECT_EQ(json->at(0).at("structures").as_double(), 1);
   EXPECT_EQ(json->at(0).at("gain").as_double(), 1);
-  EXPECT_NE(memory("show", {"--store", here, "--structure", "argmax"}).out.find("no facts of such kernels"), std::string::npos);
+  EXPECT_NE(memory("show", {"--store", here, "--structure", "argmax"}).out.find("no facts of such kernels"),
+            std::string::npos);
   const Result<Json> facts = parse_json(memory("show", {"--store", here, "--facts"}).out);
   ASSERT_TRUE(facts.ok());
   ASSERT_EQ(facts->size(), 3u);
@@ -90,7 +92,8 @@ TEST_F(MemoryTest, SpeedupsOfPredictedTimesSaySo) {
   for (const char* side : {"off", "on"}) add_run(side, "one", "model", {{"stages=1", 0.008}, {"stages=2", 0.002}});
   const std::vector<std::string> sides = {"--without", folder("off").string(), "--with", folder("on").string()};
   const CommandOutput done = memory("benefit", sides);
-  EXPECT_NE(done.out.find("\ntimes are predicted by cost models, not measured\n"), std::string::npos) << done.out << done.err;
+  EXPECT_NE(done.out.find("\ntimes are predicted by cost models, not measured\n"), std::string::npos)
+      << done.out << done.err;
 }
 
 TEST_F(MemoryTest, ComparesTwoArms) {
@@ -103,8 +106,8 @@ TEST_F(MemoryTest, ComparesTwoArms) {
   EXPECT_EQ(done.exit.code, 0) << done.err;
   EXPECT_NE(done.out.find("left out, on one side only: taught"), std::string::npos) << done.out;
   EXPECT_EQ(done.out.find("predicted"), std::string::npos) << done.out;
-  const Result<Json> json =
-      parse_json(memory("benefit", {"--without", folder("off").string(), "--with", folder("on").string(), "--json"}).out);
+  const Result<Json> json = parse_json(
+      memory("benefit", {"--without", folder("off").string(), "--with", folder("on").string(), "--json"}).out);
   ASSERT_TRUE(json.ok());
   EXPECT_EQ(json->at("problems").at(0).at("without").as_double(), 4);
   EXPECT_EQ(json->at("problems").at(0).at("with").as_double(), 2);

@@ -52,7 +52,8 @@ TEST_F(ProgramTest, ARunIsFoundAgainFromAnyFolder) {
   ASSERT_TRUE(write_file(folder_.path() / "m.py", "raise ValueError('no module')\n").ok());
   SpawnOptions options;
   options.argv = {companion("solstice")->string(), "optimize", "m.py", "--device", "model"};
-  options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()}, {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
+  options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
+                         {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
   options.folder = folder_.path();
   ASSERT_TRUE(run_command(options, Seconds(120)).ok());
   const std::string shown = run({"show", "last"}).out;
@@ -80,11 +81,15 @@ TEST_F(ProgramTest, ADamagedRunIsListedBesideTheOthers) {
     record.problem = id;
     ASSERT_TRUE(store.begin_run(record).ok());
   }
-  ASSERT_TRUE(store::Database::open(folder_.path() / "home/runs.db")->execute("UPDATE runs SET record = '{' WHERE id = '2-bad'").ok());
+  ASSERT_TRUE(store::Database::open(folder_.path() / "home/runs.db")
+                  ->execute("UPDATE runs SET record = '{' WHERE id = '2-bad'")
+                  .ok());
   const CommandOutput list = run({"show"});
   EXPECT_EQ(list.exit.code, 0) << list.err;
   EXPECT_NE(list.out.find("1-good"), std::string::npos) << list.out;
-  EXPECT_NE(list.out.find("the record of run 2-bad in " + (folder_.path() / "home/runs.db").string()), std::string::npos) << list.out;
+  EXPECT_NE(list.out.find("the record of run 2-bad in " + (folder_.path() / "home/runs.db").string()),
+            std::string::npos)
+      << list.out;
   const Json all = *parse_json(run({"show", "--json"}).out);
   EXPECT_EQ(all.at(size_t{0}).at("id").as_string(), "2-bad");
   EXPECT_FALSE(all.at(size_t{0}).at("damaged").as_string().empty());

@@ -44,7 +44,9 @@ TEST(Parse, TakesValuesFlagsAndDefaults) {
   EXPECT_TRUE(bare.all("REST").empty());
 }
 
-TEST(Parse, TheLastOptionWins) { EXPECT_EQ(parse(kSample, {"f", "--device", "auto", "--device", "gpu"})->get("--device"), "gpu"); }
+TEST(Parse, TheLastOptionWins) {
+  EXPECT_EQ(parse(kSample, {"f", "--device", "auto", "--device", "gpu"})->get("--device"), "gpu");
+}
 
 TEST(Parse, MistakesNameTheWayOut) {
   EXPECT_EQ(failure({"f", "--devcie", "gpu"}), "`solstice sample` has no option `--devcie`; did you mean `--device`?");
@@ -64,13 +66,16 @@ TEST(Budget, TakesATimeATrialsPartOrBoth) {
 }
 
 TEST(Budget, WhatIsNoBudgetNamesTheLegalForm) {
-  for (const char* text :
-       {"nans",    "infs",   "-infs",           "1e-300s", "0.05s",     "-5s",       "1e300s",     "1e300m", "",  ",",    "10s,", ",10s",
-        "10s,10s", "10s,1m", "3trials,4trials", "0trials", "1.5trials", "nantrials", "1e30trials", "10",     "s", "10 s", "10h"}) {
+  for (const char* text : {"nans",    "infs",      "-infs",     "1e-300s",    "0.05s",
+                           "-5s",     "1e300s",    "1e300m",    "",           ",",
+                           "10s,",    ",10s",      "10s,10s",   "10s,1m",     "3trials,4trials",
+                           "0trials", "1.5trials", "nantrials", "1e30trials", "10",
+                           "s",       "10 s",      "10h"}) {
     const Result<BudgetText> budget = parse_budget(text);
     ASSERT_FALSE(budget.ok()) << text;
     EXPECT_EQ(budget.error().code, Code::bad_argument);
-    EXPECT_NE(budget.error().message.find("at least 0.1s (60s, 2m), a whole number of trials (40trials)"), std::string::npos)
+    EXPECT_NE(budget.error().message.find("at least 0.1s (60s, 2m), a whole number of trials (40trials)"),
+              std::string::npos)
         << budget.error().message;
   }
 }

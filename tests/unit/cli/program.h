@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice::cli {
 
@@ -15,7 +15,8 @@ class ProgramTest : public ::testing::Test {
     SpawnOptions options;
     options.argv = {companion("solstice")->string()};
     options.argv.insert(options.argv.end(), arguments.begin(), arguments.end());
-    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()}, {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
+    options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
+                           {"SOLSTICE_CACHE", (folder_.path() / "cache").string()}};
     Result<CommandOutput> done = run_command(options, Seconds(120));
     EXPECT_TRUE(done.ok()) << done.error().text();
     return done.ok() ? std::move(done).value() : CommandOutput{};

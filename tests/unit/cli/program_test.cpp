@@ -19,7 +19,9 @@ TEST_F(ProgramTest, WithoutACommandItSaysWhatThereIs) {
   EXPECT_EQ(run({"--help"}).exit.code, 0);
 }
 
-TEST_F(ProgramTest, EveryCommandHasHelp) { EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u); }
+TEST_F(ProgramTest, EveryCommandHasHelp) {
+  EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u);
+}
 
 TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {
   const CommandOutput done = run({"lsit"});
@@ -51,7 +53,8 @@ TEST_F(ProgramTest, ListsMachinesAndFamiliesAsJson) {
   EXPECT_TRUE(parse_json(run({"list", "families", "--json"}).out).ok());
 }
 
-// By the times that come with Solstice: a model that has lost them is wrong, or its kernels are other ones than were measured.
+// By the times that come with Solstice: a model that has lost them is wrong, or its kernels are other ones than were
+// measured.
 TEST_F(ProgramTest, CostModelsPredictWhatWasMeasured) {
   const CommandOutput done = run({"list", "families", "--fit", "--json"});
   ASSERT_EQ(done.exit.code, 0) << done.err;
@@ -83,7 +86,9 @@ TEST_F(ProgramTest, TheFitSaysWhatItCannotRead) {
 TEST_F(ProgramTest, SaysWhetherProgramsComputeTheSame) {
   const auto program = [&](const char* name, const std::string& body) {
     const std::filesystem::path file = folder_.path() / name;
-    EXPECT_TRUE(write_file(file, "program p\ndim M = 64, N = 256\ninput x : f32[M,N]\noutput y : f32[M,N]\n" + body + "\n").ok());
+    EXPECT_TRUE(
+        write_file(file, "program p\ndim M = 64, N = 256\ninput x : f32[M,N]\noutput y : f32[M,N]\n" + body + "\n")
+            .ok());
     return file.string();
   };
   const std::string square = program("square.ucut", "y[m,n] = x[m,n] ** 2");
@@ -113,7 +118,8 @@ TEST_F(ProgramTest, TheDoctorAlwaysAnswers) {
     }
   }
   // With a driver or without.
-  for (const char* part : {"CUDA dri,", "GPU", "NVML,", "counters,", "sandbox,"}) EXPECT_NE(parts.find(part), std::string::npos) << parts;
+  for (const char* part : {"CUDA dri,", "GPU", "NVML,", "counters,", "sandbox,"})
+    EXPECT_NE(parts.find(part), std::string::npos) << parts;
 }
 
 TEST_F(ProgramTest, OptimizeTouchesNoFilesOfTheUser) {

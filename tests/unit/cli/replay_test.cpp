@@ -36,7 +36,9 @@ class ReplayTest : public ProgramTest {
     measured(0, 8);
     for (size_t i = 0; i < times.size(); ++i) {
       const int node = static_cast<int>(i) + 1;
-      add({.kind = Event::Kind::kProposed, .node = node, .proposal = search::Proposal{.program = std::to_string(node)}});
+      add({.kind = Event::Kind::kProposed,
+           .node = node,
+           .proposal = search::Proposal{.program = std::to_string(node)}});
       measured(node, times[i]);
     }
     ASSERT_TRUE(store->finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", summary).ok());
@@ -48,7 +50,8 @@ TEST_F(ReplayTest, PrintsATableAndDrawsIt) {
   add_run("one", {4, 2, 2, 2}, summary);
   add_run("two", {8, 4, 4, 1}, summary);
   const std::string svg = (folder_.path() / "replay.svg").string();
-  const CommandOutput done = replay({"--policy", "random", "--eps", "1", "--window", "1,2", "--schedule", "log-gain", "--svg", svg});
+  const CommandOutput done =
+      replay({"--policy", "random", "--eps", "1", "--window", "1,2", "--schedule", "log-gain", "--svg", svg});
   ASSERT_EQ(done.exit.code, 0) << done.err;
   EXPECT_NE(done.out.find("eps 1, window 2"), std::string::npos) << done.out;
   EXPECT_NE(done.out.find("a replayed policy chooses among recorded candidates alone"), std::string::npos);

@@ -1,8 +1,8 @@
-#include "cli/run_tree.h"
+#include "cli/view/run_tree.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/run_page.h"
+#include "cli/view/run_page.h"
 #include "support/golden.h"
 #include "support/made_runs.h"
 

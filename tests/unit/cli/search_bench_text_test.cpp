@@ -1,5 +1,5 @@
 // What `solstice bench search` prints, of measured and of predicted searches.
-#include "cli/search_bench_text.h"
+#include "cli/view/search_bench_text.h"
 
 #include <gtest/gtest.h>
 
@@ -23,9 +23,11 @@ SearchBench bench_of(const std::string& device, double original) {
 }
 
 TEST(SearchBenchText, WhatWasMeasured) {
-  EXPECT_NE(search_row_text(searched("greedy", "NVIDIA H200", 0.008)).find("best    4.00x  (trials)"), std::string::npos);
+  EXPECT_NE(search_row_text(searched("greedy", "NVIDIA H200", 0.008)).find("best    4.00x  (trials)"),
+            std::string::npos);
   const std::string text = standings_text(bench_of("NVIDIA H200", 0.008));
-  EXPECT_TRUE(text.starts_with("policy  problems  speedup  mean over trials  over the first  p no better  p no worse  a trial  GPU busy\n"))
+  EXPECT_TRUE(text.starts_with(
+      "policy  problems  speedup  mean over trials  over the first  p no better  p no worse  a trial  GPU busy\n"))
       << text;
   EXPECT_NE(text.find("80 %"), std::string::npos) << text;
   EXPECT_EQ(text.find("predicted"), std::string::npos) << text;
@@ -35,7 +37,8 @@ TEST(SearchBenchText, WhatWasPredictedSaysSo) {
   EXPECT_NE(search_row_text(searched("greedy", "model", 0)).find("best predicted 2 ms  (trials)"), std::string::npos);
   const std::string text = standings_text(bench_of("model", 0));
   EXPECT_NE(text.find("  predicted speedup  "), std::string::npos) << text;
-  EXPECT_NE(text.find(" 1                  -                 -           1.000 "), std::string::npos) << text;  // over no original
+  EXPECT_NE(text.find(" 1                  -                 -           1.000 "), std::string::npos)
+      << text;  // over no original
   EXPECT_TRUE(text.ends_with("\ntimes are predicted by cost models, not measured\n")) << text;
 }
 

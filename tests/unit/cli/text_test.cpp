@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "cli/progress.h"
-#include "cli/table.h"
+#include "cli/view/table.h"
 
 namespace solstice::cli {
 namespace {
@@ -16,7 +16,9 @@ TEST(Table, AlignsWordsLeftAndNumbersRight) {
             "long  10 us\n");
 }
 
-TEST(Table, CellsHoldNoCommandsOfATerminal) { EXPECT_EQ(table({{"what", "n"}, {"\x1b[2Ja\nb", "1"}}), "what     n\n [2Ja b  1\n"); }
+TEST(Table, CellsHoldNoCommandsOfATerminal) {
+  EXPECT_EQ(table({{"what", "n"}, {"\x1b[2Ja\nb", "1"}}), "what     n\n [2Ja b  1\n");
+}
 
 TEST(Clip, CutsNoCharacterInTwo) {
   EXPECT_EQ(clip("abc\u00e9\u00e9\u00e9", 8), "abc\u00e9...");  // each of two bytes

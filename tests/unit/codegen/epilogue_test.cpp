@@ -56,7 +56,8 @@ TEST(Epilogue, SeveralOutputs) {
 
 TEST(Epilogue, DigitsOfAVariable) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {2, 8, 32}), w = b.input("w", {32, 16}), y = b.output("y", {2, 16, 8}), z = b.output("z", {2, 8, 16});
+  const int x = b.input("x", {2, 8, 32}), w = b.input("w", {32, 16}), y = b.output("y", {2, 16, 8}),
+            z = b.output("z", {2, 8, 16});
   b.kernel("k", "gemm");
   const auto t = b.index("t", 2), m = b.index("m", 8), n = b.index("n", 16), k = b.bound("k", 32);
   const auto product = make_reduce(Reducer::kSum, {k->id}, b.read(x, {t, m, k}) * b.read(w, {k, n}));
@@ -73,7 +74,8 @@ TEST(Epilogue, DigitsOfAVariable) {
 // y = z * u of two sums; `turned`: u is read at the element across the diagonal.
 Result<EpilogueCode> of_two_sums(bool turned) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {16, 32}), w = b.input("w", {16, 32}), v = b.input("v", {16, 32}), y = b.output("y", {16, 16});
+  const int x = b.input("x", {16, 32}), w = b.input("w", {16, 32}), v = b.input("v", {16, 32}),
+            y = b.output("y", {16, 16});
   const int z = b.local("z", {16, 16}), u = b.local("u", {16, 16});
   b.kernel("k", "gemm");
   auto m = b.index("m", 16), n = b.index("n", 16), k = b.bound("k", 32);
@@ -96,7 +98,8 @@ TEST(Epilogue, TwoAccumulatorsOfOneElement) {
   EXPECT_EQ(*code->stores[0].strides, (std::vector<int64_t>{16, 1}));
   const auto across = of_two_sums(true);
   ASSERT_FALSE(across.ok());
-  EXPECT_NE(across.error().message.find("reads the contractions at different elements"), std::string::npos) << across.error().text();
+  EXPECT_NE(across.error().message.find("reads the contractions at different elements"), std::string::npos)
+      << across.error().text();
 }
 
 TEST(Epilogue, RefusesWhatIsNotElementwise) {

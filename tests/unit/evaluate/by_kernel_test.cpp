@@ -34,7 +34,8 @@ Plan plan() {
 run::TimedBlock block() {
   run::TimedBlock out;
   out.activities = {"memset", "solstice_up", "solstice_up-fold", "solstice_down", "memcpy"};
-  out.activity_seconds = {{1e-6, 10e-6, 2e-6, 5e-6, 1e-6}, {1e-6, 30e-6, 2e-6, 7e-6, 1e-6}, {1e-6, 12e-6, 2e-6, 6e-6, 1e-6}};
+  out.activity_seconds = {
+      {1e-6, 10e-6, 2e-6, 5e-6, 1e-6}, {1e-6, 30e-6, 2e-6, 7e-6, 1e-6}, {1e-6, 12e-6, 2e-6, 6e-6, 1e-6}};
   out.seconds = {20e-6, 42e-6, 23e-6};
   return out;
 }
@@ -50,7 +51,8 @@ TEST(ByKernel, StepsAreSummedUpByKernel) {
   const auto found = by_kernel(plan(), block(), costs());
   ASSERT_TRUE(found.ok()) << found.error().text();
   EXPECT_EQ(text_of(*found),
-            "kernel `up` 15 us (predicted 14 us; `up-clear` 1 us, `up` 12 us, `up-fold` 2 us), `down` 6 us (predicted 3 us), `update.s` "
+            "kernel `up` 15 us (predicted 14 us; `up-clear` 1 us, `up` 12 us, `up-fold` 2 us), `down` 6 us (predicted "
+            "3 us), `update.s` "
             "1 us: `down` is 2.0x beyond its model");
 }
 
@@ -114,7 +116,9 @@ kernel total by reduce() {
   ASSERT_TRUE(lowered.ok()) << lowered.error().text();
   run::TimedBlock traced;
   for (const Step& step : lowered->plan.steps) {
-    traced.activities.push_back(step.kind == StepKind::kLaunch ? step.entry : step.kind == StepKind::kMemset ? "memset" : "memcpy");
+    traced.activities.push_back(step.kind == StepKind::kLaunch   ? step.entry
+                                : step.kind == StepKind::kMemset ? "memset"
+                                                                 : "memcpy");
   }
   traced.activity_seconds = {std::vector<double>(traced.activities.size(), 1e-6)};
   traced.seconds = {1e-5};

@@ -46,7 +46,8 @@ TEST_F(MeaningTest, TheProblemsOwnEquationsAreProved) {
 }
 
 TEST_F(MeaningTest, OthersAreTestedAndWrongOnesRefuted) {
-  EXPECT_EQ(meaning_.of(parsed(candidate("y[m,n] = x[m,n] + max(x[m,n], 0) + min(x[m,n], 0) + 1"))).verdict, ir::Verdict::kTested);
+  EXPECT_EQ(meaning_.of(parsed(candidate("y[m,n] = x[m,n] + max(x[m,n], 0) + min(x[m,n], 0) + 1"))).verdict,
+            ir::Verdict::kTested);
   const ir::Equivalence& wrong = meaning_.of(parsed(candidate("y[m,n] = 2 * x[m,n] - 1")));
   EXPECT_EQ(wrong.verdict, ir::Verdict::kRefuted);
   EXPECT_FALSE(wrong.reason.empty());
@@ -67,7 +68,8 @@ TEST_F(MeaningTest, ACandidateLoosensNothingThatTheProblemAsks) {
   EXPECT_EQ(codes(plain + "allow frozen\n", setting), "");
   Meaning loose(parsed(std::string(kProblem) + "allow nondeterministic\n"));
   EXPECT_EQ(codes(plain + "allow nondeterministic\n", {h200(), "reference", false, &loose}), "");
-  EXPECT_EQ(codes(plain + "allow nondeterministic\n", {h200(), "reference", false, nullptr}), "") << "a program by itself";
+  EXPECT_EQ(codes(plain + "allow nondeterministic\n", {h200(), "reference", false, nullptr}), "")
+      << "a program by itself";
   Preparation refused(plain + "allow nondeterministic\n", setting, nullptr);
   EXPECT_EQ(refused.state(), TrialState::kIllegal);
 }

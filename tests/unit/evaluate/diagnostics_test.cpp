@@ -1,6 +1,6 @@
-// Every diagnostic has a golden file: tests/golden/diagnostics/CODE.ucut (or CODE_what.ucut) is a program that causes it,
-// the .txt beside it what `solstice check` says, as text and as JSON; what is said of a candidate alone has its problem in CODE.problem.
-// ten_*.ucut have ten mistakes each.
+// Every diagnostic has a golden file: tests/golden/diagnostics/CODE.ucut (or CODE_what.ucut) is a program that causes
+// it, the .txt beside it what `solstice check` says, as text and as JSON; what is said of a candidate alone has its
+// problem in CODE.problem. ten_*.ucut have ten mistakes each.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,13 +66,16 @@ TEST_P(GoldenDiagnostics, AreWhatTheyWere) {
   ASSERT_TRUE(text.ok());
   const Diagnostics diagnostics = diagnostics_of(*text, stem);
   testing::expect_golden("diagnostics/" + stem + ".txt", abridged(render_text(diagnostics, *text, file)) + "\n" +
-                                                             abridged(render_json(diagnostics, *text, file).dump(2)) + "\n");
-  const bool found = std::any_of(diagnostics.all().begin(), diagnostics.all().end(),
-                                 [&](const Diagnostic& d) { return d.code == stem.substr(0, 4) && (!d.hint.empty() || d.code == "E000"); });
+                                                             abridged(render_json(diagnostics, *text, file).dump(2)) +
+                                                             "\n");
+  const bool found = std::any_of(diagnostics.all().begin(), diagnostics.all().end(), [&](const Diagnostic& d) {
+    return d.code == stem.substr(0, 4) && (!d.hint.empty() || d.code == "E000");
+  });
   EXPECT_TRUE(found || stem == "N000") << "the program of " << stem << " does not cause it, or it comes without a hint";
 }
 
-INSTANTIATE_TEST_SUITE_P(Codes, GoldenDiagnostics, ::testing::ValuesIn(stems(false)), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Codes, GoldenDiagnostics, ::testing::ValuesIn(stems(false)),
+                         [](const auto& test) { return test.param; });
 
 // Codes in the sources, with a file that has each.
 std::map<std::string, std::string> codes_in_sources() {
@@ -94,7 +97,8 @@ TEST(Diagnostics, EveryCodeHasAGoldenFile) {
   const std::map<std::string, std::string> used = codes_in_sources();
   EXPECT_GT(used.size(), 30u);
   for (const auto& [code, file] : used) {
-    EXPECT_TRUE(golden.contains(code)) << code << " (" << file << ") has no tests/golden/diagnostics/" << code << ".ucut";
+    EXPECT_TRUE(golden.contains(code)) << code << " (" << file << ") has no tests/golden/diagnostics/" << code
+                                       << ".ucut";
   }
   for (const std::string& code : golden) EXPECT_TRUE(used.contains(code)) << "no source has " << code;
 }
@@ -130,7 +134,8 @@ TEST_P(TenMistakes, AreAllReportedInOneRunAndNothingElse) {
   testing::expect_golden("diagnostics/" + stem + ".txt", render_text(diagnostics, text, file));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, TenMistakes, ::testing::ValuesIn(stems(true)), [](const auto& test) { return test.param; });
+INSTANTIATE_TEST_SUITE_P(Programs, TenMistakes, ::testing::ValuesIn(stems(true)),
+                         [](const auto& test) { return test.param; });
 
 TEST(Diagnostics, ThereAreTenProgramsOfTenMistakes) { EXPECT_GE(stems(true).size(), 10u); }
 

@@ -1,5 +1,5 @@
-// The fleet with devices that only pretend: what a device, a compiler or a search may do to it. docs/testing.md says how it is run under
-// ThreadSanitizer.
+// The fleet with devices that only pretend: what a device, a compiler or a search may do to it. docs/testing.md says
+// how it is run under ThreadSanitizer.
 #include "evaluate/fleet.h"
 
 #include <gtest/gtest.h>
@@ -45,7 +45,9 @@ class Gate {
 
 // What the devices of a test share: what they do with a trial, and what they did.
 struct Yard {
-  std::function<Result<double>(size_t device, int node)> measure = [](size_t, int node) { return Result<double>(node); };
+  std::function<Result<double>(size_t device, int node)> measure = [](size_t, int node) {
+    return Result<double>(node);
+  };
   std::function<bool(int node)> compiled = [](int) { return true; };
   std::function<Status(int node)> prepare = [](int) { return success(); };
   std::function<Status(size_t device)> open = [](size_t) { return success(); };
@@ -281,7 +283,8 @@ TEST(Fleet, ADeviceThatDoesNotOpenIsLeftOut) {
     const auto fleet = fleet_of(yard, 3);
     ASSERT_TRUE(fleet->open().ok());
     EXPECT_EQ(fleet->size(), 1);
-    EXPECT_EQ(std::set<std::string>(yard.left.begin(), yard.left.end()), (std::set<std::string>{"device 1: no room", "device 2: no room"}));
+    EXPECT_EQ(std::set<std::string>(yard.left.begin(), yard.left.end()),
+              (std::set<std::string>{"device 1: no room", "device 2: no room"}));
     start(*fleet, 1, 3);
     EXPECT_EQ(landed(*fleet, 3), (std::vector<int>{1, 2, 3}));
   }
@@ -364,7 +367,8 @@ struct Searched {
   Result<search::Stop> stop = search::Stop::kTrials;
 };
 
-Searched search_with(search::Evaluator& evaluator, int trials, int lookahead, const std::function<bool()>& interrupted) {
+Searched search_with(search::Evaluator& evaluator, int trials, int lookahead,
+                     const std::function<bool()>& interrupted) {
   Searched out;
   Endless proposer;
   search::Budget budget;
@@ -399,7 +403,8 @@ TEST(Fleet, ASearchOnOneDeviceIsTheSameAsWithoutAFleet) {
   }
 }
 
-// Whatever the order was: the tree is what its events say, and a search that goes on from them measures what is missing.
+// Whatever the order was: the tree is what its events say, and a search that goes on from them measures what is
+// missing.
 TEST(Fleet, ASearchLosesNothingAndReplays) {
   Yard yard;
   yard.measure = [](size_t device, int node) -> Result<double> {

@@ -59,7 +59,8 @@ const std::map<std::string, Frame>& example_frames() {
       {"softmax", {"input x : f32[4,8] output y : f32[4,8]", ""}},
       {"layer norm", {"input x : f32[4,8] input g : f32[8] input b : f32[8] output y : f32[4,8]", ""}},
       {"group norm, D channels a group", {"dim G = 2, D = 3 input x : f32[2,G*D,8] output y : f32[2,G*D,8]", ""}},
-      {"causal attention", {"dim D = 4 input q : f32[2,3,6,D] input k : f32[2,3,6,D] input v : f32[2,3,6,D] output o : f32[2,3,6,D]", ""}},
+      {"causal attention",
+       {"dim D = 4 input q : f32[2,3,6,D] input k : f32[2,3,6,D] input v : f32[2,3,6,D] output o : f32[2,3,6,D]", ""}},
       {"concat of a [M,9] and c [M,4]", {"input a : f32[3,9] input c : f32[3,4] output y : f32[3,13]", ""}},
       {"cross entropy with ignore_index", {"input x : f32[5,7] input t : i64[5] output loss : f32[]", ""}},
       {"a module, used twice", {"input x : f32[4,8] output h2 : f32[4,32]", ""}},
@@ -75,17 +76,21 @@ const std::map<std::string, Frame>& snippet_frames() {
       {"view v[i,j] = x[j,2*i] for i<4", {"input x : f32[3,8] output y : f32[4,3]", "y[i,j] = v[i,j]"}},
       {"y[m, 2*p+1] = x[m,p] for p<3", {"input x : f32[4,8] output y : f32[4,6]", "y[m,2*p] = 0 for p<3"}},
       {"id[t,s] = argtop[e; s](v[t,e]) for s<2", {"input v : f32[4,8] output id : i64[4,2]", ""}},
-      {"opaque s : f32[B,C] = \"aten.op\"(x, 0, false)", {"dim B = 2, C = 3 input x : f32[4] output y : f32[B,C]", "y[b,c] = s[b,c]"}},
-      {"rm1[c] = 0.9*rm[c] + 0.1*mu[c]", {"dim C = 4 buffer rm : f32[C] \"rm\" input mu : f32[C] tensor rm1 : f32[C] into rm", ""}},
+      {"opaque s : f32[B,C] = \"aten.op\"(x, 0, false)",
+       {"dim B = 2, C = 3 input x : f32[4] output y : f32[B,C]", "y[b,c] = s[b,c]"}},
+      {"rm1[c] = 0.9*rm[c] + 0.1*mu[c]",
+       {"dim C = 4 buffer rm : f32[C] \"rm\" input mu : f32[C] tensor rm1 : f32[C] into rm", ""}},
       {"h, c = layer[U=64](x, h0[1]) at \"module.path\"",
-       {"def layer[U](x : f32[B], h0 : f32[B]) -> h : f32[U], c : f32[B] { h[u] = u c[b] = x[b] + h0[b] } input x : f32[4] "
+       {"def layer[U](x : f32[B], h0 : f32[B]) -> h : f32[U], c : f32[B] { h[u] = u c[b] = x[b] + h0[b] } input x : "
+        "f32[4] "
         "input h0 : f32[2,4] output h : f32[64] output c : f32[4]",
         ""}},
       {"(tile, cluster)={(128x256x64, 2x1), (128x128x64, 1x2)}",
        {"input x : f32[256,256] input w : f32[256,256] output y : f32[256,256] kernel k by gemm(math=fp16x3,",
         ") { y[m,n] = sum[k](x[m,k] * w[n,k]) }"}},
       {"by cuda(\"k.cu\", entry=\"f\", args=(x, y, M), grid=M//128, block=128) { y[m] = x[m] }",
-       {"dim M = 256 input x : f32[M] output y : f32[M] source \"k.cu\" \"\"\"\nextern \"C\" __global__ void f(..) {..}\n\"\"\"\n kernel k",
+       {"dim M = 256 input x : f32[M] output y : f32[M] source \"k.cu\" \"\"\"\nextern \"C\" __global__ void f(..) "
+        "{..}\n\"\"\"\n kernel k",
         ""}},
   };
   return frames;
@@ -139,11 +144,13 @@ std::vector<std::string> listed(const std::string& from, const std::string& to) 
 using Set = std::set<std::string>;
 Set set_of(const std::vector<std::string>& list) { return {list.begin(), list.end()}; }
 
-// Tokens of a byte-pair vocabulary, estimated: its usual first step cuts words (with one symbol before them), runs of up
-// to three digits and runs of symbols; a word costs one for every seven letters begun, symbols one for every two.
+// Tokens of a byte-pair vocabulary, estimated: its usual first step cuts words (with one symbol before them), runs of
+// up to three digits and runs of symbols; a word costs one for every seven letters begun, symbols one for every two.
 // Against a real vocabulary of 100,000 pairs (cl100k_base) it was 2 % low on this page; hence the margin.
 double estimated_tokens(const std::string& text) {
-  const auto is = [&](size_t i, int (*what)(int)) { return i < text.size() && what(static_cast<unsigned char>(text[i])); };
+  const auto is = [&](size_t i, int (*what)(int)) {
+    return i < text.size() && what(static_cast<unsigned char>(text[i]));
+  };
   const auto run = [&](size_t i, int (*what)(int)) {
     size_t end = i;
     while (is(end, what)) ++end;
@@ -229,8 +236,10 @@ TEST(GrammarPage, NamesEveryReservedWord) {
       words.insert(word), word.clear();
     }
   }
-  for (const std::string_view reserved : lang::reserved_words()) EXPECT_TRUE(words.contains(std::string(reserved))) << reserved;
-  for (const std::string& other : listed("Reserved beside words above: ", ".")) EXPECT_TRUE(lang::is_reserved(other)) << other;
+  for (const std::string_view reserved : lang::reserved_words())
+    EXPECT_TRUE(words.contains(std::string(reserved))) << reserved;
+  for (const std::string& other : listed("Reserved beside words above: ", "."))
+    EXPECT_TRUE(lang::is_reserved(other)) << other;
 }
 
 // As the page writes it: `*` where nothing is compiled yet, an argument without a name as a string.

@@ -8,7 +8,8 @@ namespace {
 // Of one kernel over 4096 x 4096.
 std::string chosen(const std::string& kernel) {
   const machine::Machine h200 = machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
-  const std::string head = "program p\ndim N = 4096\ninput x : f32[N, N]\noutput y : f32[N, N]\n", row = "output y : f32[N]\n";
+  const std::string head = "program p\ndim N = 4096\ninput x : f32[N, N]\noutput y : f32[N, N]\n",
+                    row = "output y : f32[N]\n";
   const bool reduces = kernel.find("y[n]") != kernel.npos;
   const std::string text = (reduces ? head.substr(0, head.find("output")) + row : head) + kernel;
   const Checked checked = check(text, {h200});
@@ -35,7 +36,8 @@ TEST(KernelFacts, SayWhatEachFamilyChose) {
 }
 
 TEST(KernelFacts, WhatIsWrittenIsNoChoice) {
-  EXPECT_EQ(chosen("kernel k by map(threads=128, vector=auto, unroll=2, rows=1) {\n  y[m,n] = x[m,n] + 1\n}\n"), "vector=4");
+  EXPECT_EQ(chosen("kernel k by map(threads=128, vector=auto, unroll=2, rows=1) {\n  y[m,n] = x[m,n] + 1\n}\n"),
+            "vector=4");
 }
 
 // Written out, they are the same schedule.

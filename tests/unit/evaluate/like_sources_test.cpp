@@ -15,8 +15,9 @@ namespace {
 // With tensors a, b and p_b.
 ir::Program program() {
   Diagnostics diagnostics;
-  auto bound = ir::load_program("program p\ninput a : f32[8]\ninput b : f32[8]\ninput p_b : f32[8]\noutput y : f32[8]\ny[i] = a[i]\n",
-                                "p.ucut", diagnostics);
+  auto bound = ir::load_program(
+      "program p\ninput a : f32[8]\ninput b : f32[8]\ninput p_b : f32[8]\noutput y : f32[8]\ny[i] = a[i]\n", "p.ucut",
+      diagnostics);
   EXPECT_TRUE(bound.ok()) << bound.error().text();
   return std::move(bound).value();
 }
@@ -33,8 +34,9 @@ TEST(LikeSources, NamesOfFunctionsAndPointersDoNotCount) {
 }
 
 TEST(LikeSources, EverythingElseDoes) {
-  for (const char* other : {"void l(float* p_b) { p_b[1]; }", "void l(float* p_c) { p_c[0]; }", "void m(float* p_b) { p_b[0]; }",
-                            "void l(float* p_b) { a_p_b[0]; }", "void l(float* p_b) { xp_b[0]; }"}) {
+  for (const char* other :
+       {"void l(float* p_b) { p_b[1]; }", "void l(float* p_c) { p_c[0]; }", "void m(float* p_b) { p_b[0]; }",
+        "void l(float* p_b) { a_p_b[0]; }", "void l(float* p_b) { xp_b[0]; }"}) {
     LikeSources like(program());
     EXPECT_FALSE(like.find_or_keep(source("k", "void k(float* p_a) { p_a[0]; }"), {"k"}));
     EXPECT_FALSE(like.find_or_keep(source("l", other), {"l"})) << other;
@@ -70,7 +72,8 @@ TEST(LikeSources, OptionsCountAndGivenCodeStaysItself) {
 // A header's name that looked like a pointer's could be taken for one.
 TEST(LikeSources, NoHeaderHasSuchNames) {
   const auto is_of_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "kernels")) {
+  for (const auto& entry :
+       std::filesystem::recursive_directory_iterator(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "kernels")) {
     if (entry.path().extension() != ".h") continue;
     const auto text = read_file(entry.path());
     ASSERT_TRUE(text.ok());

@@ -39,8 +39,8 @@ kernel up_split by gemm(math=fp16x3, stream=none, tile=128x128) {
 }
 )");
   ASSERT_TRUE(found.ok()) << found.error().text();
-  EXPECT_EQ(module_names(*found),
-            (std::set<std::string>{"up", "up-split", "up-fallback", "up_split", "up_split-split", "up_split-fallback"}));
+  EXPECT_EQ(module_names(*found), (std::set<std::string>{"up", "up-split", "up-fallback", "up_split", "up_split-split",
+                                                         "up_split-fallback"}));
 }
 
 TEST(Lower, SoMayAnInstancesKernels) {
@@ -60,8 +60,8 @@ kernel up by gemm(math=fp16x3, stream=none, tile=128x128) {
 }
 )");
   ASSERT_TRUE(found.ok()) << found.error().text();
-  EXPECT_EQ(module_names(*found),
-            (std::set<std::string>{"up", "up-split", "up-fallback", "up.split", "up.split-split", "up.split-fallback"}));
+  EXPECT_EQ(module_names(*found), (std::set<std::string>{"up", "up-split", "up-fallback", "up.split", "up.split-split",
+                                                         "up.split-fallback"}));
 }
 
 // Calls may find the workspace as they left it, but for what was filled at load.
@@ -92,7 +92,8 @@ kernel both by map() {
   EXPECT_EQ(kept, std::set<std::string>{"t"});
 }
 
-std::string two_maps(const std::string& first, const std::string& second, const std::string& dims = "dim N = 1024, M = 1024") {
+std::string two_maps(const std::string& first, const std::string& second,
+                     const std::string& dims = "dim N = 1024, M = 1024") {
   return "program alike\n" + dims + R"(
 input a : f32[N]
 input x : f32[N]
@@ -152,12 +153,13 @@ TEST(Lower, KernelsThatDifferInNamesShareAModule) {
 
 TEST(Lower, KernelsThatDifferOtherwiseDoNot) {
   const std::string a = "a[i] * x[i] + 1", dims = "dim N = 1024, M = ";
-  for (const auto& [program, modules] : std::map<std::string, size_t>{{two_maps(a, "b[i] * q[i] + 1"), 1},
-                                                                      {two_maps(a, "b[i] * q[i] + 2"), 2},
-                                                                      {two_maps(a, "b[i] * q[i] - 1"), 2},
-                                                                      {two_maps(a, "b[i] * b[i] + 1"), 2},
-                                                                      {two_maps(a, "b[i] * q[i] + 1", dims + "2048"), 2},
-                                                                      {two_maps("a[i] + x[i] / a[i]", "b[i] + q[i] / q[i]"), 2}}) {
+  for (const auto& [program, modules] :
+       std::map<std::string, size_t>{{two_maps(a, "b[i] * q[i] + 1"), 1},
+                                     {two_maps(a, "b[i] * q[i] + 2"), 2},
+                                     {two_maps(a, "b[i] * q[i] - 1"), 2},
+                                     {two_maps(a, "b[i] * b[i] + 1"), 2},
+                                     {two_maps(a, "b[i] * q[i] + 1", dims + "2048"), 2},
+                                     {two_maps("a[i] + x[i] / a[i]", "b[i] + q[i] / q[i]"), 2}}) {
     const auto found = lowered(program);
     ASSERT_TRUE(found.ok()) << found.error().text();
     EXPECT_EQ(found->plan.modules.size(), modules) << program;

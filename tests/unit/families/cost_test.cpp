@@ -16,8 +16,8 @@ const machine::Machine& modelled() {
 
 Seconds time_of(const std::string& declarations, const std::string& by, const std::string& equations) {
   Diagnostics diagnostics;
-  const auto program =
-      ir::load_program(fmt::format("program p\n{}\nkernel k by {} {{\n{}\n}}\n", declarations, by, equations), "p.ucut", diagnostics);
+  const auto program = ir::load_program(
+      fmt::format("program p\n{}\nkernel k by {} {{\n{}\n}}\n", declarations, by, equations), "p.ucut", diagnostics);
   EXPECT_TRUE(program.ok()) << program.error().text();
   if (!program.ok()) return Seconds(0);
   const ir::Kernel& kernel = program->kernels.front();
@@ -28,7 +28,8 @@ Seconds time_of(const std::string& declarations, const std::string& by, const st
 
 TEST(Cost, ReadsAndWritesShareTheMemory) {
   const Bytes gigabyte(1e9);
-  const Seconds read = *dram_time(modelled(), {gigabyte, Bytes(0)}), copied = *dram_time(modelled(), {gigabyte, gigabyte});
+  const Seconds read = *dram_time(modelled(), {gigabyte, Bytes(0)}),
+                copied = *dram_time(modelled(), {gigabyte, gigabyte});
   EXPECT_GT(copied, read * 1.9);
   EXPECT_NEAR((gigabyte * 2 / copied).value, modelled().copy_ceiling().per_second, 1e10);
   // What ran before leaves lines in L2 that reading alone must push out.
@@ -38,13 +39,15 @@ TEST(Cost, ReadsAndWritesShareTheMemory) {
 TEST(Cost, FewLoadsInFlightDrawLittle) {
   const Seconds alone = flow_time(modelled(), Bytes(1e6), 1, Bytes(16384), Seconds(1e-6));
   EXPECT_NEAR((flow_time(modelled(), Bytes(1e6), 4, Bytes(16384), Seconds(1e-6)) / alone), 0.25, 1e-9);
-  EXPECT_LT((Bytes(1e6) / flow_time(modelled(), Bytes(1e6), 1, Bytes(1e9), Seconds(1e-6))).value, 64 * 1.98e9);  // the port
+  EXPECT_LT((Bytes(1e6) / flow_time(modelled(), Bytes(1e6), 1, Bytes(1e9), Seconds(1e-6))).value,
+            64 * 1.98e9);  // the port
 }
 
 TEST(Cost, AnUnalignedMapNeedsSeveralLoadsAThread) {
   const std::string rows = "dim M = 65536, N = 1023\nparam w : f32[N] \"w\"\ninput x : f32[M, N]\noutput y : f32[M, N]";
   const std::string equations = "y[m,n] = x[m,n] * w[n]";
-  EXPECT_GT(time_of(rows, "map(threads=128, unroll=1)", equations), time_of(rows, "map(threads=256, unroll=4)", equations) * 1.5);
+  EXPECT_GT(time_of(rows, "map(threads=128, unroll=1)", equations),
+            time_of(rows, "map(threads=256, unroll=4)", equations) * 1.5);
   EXPECT_LT(time_of(rows, "map()", equations), time_of(rows, "map(threads=256, unroll=1)", equations));
 }
 
@@ -63,8 +66,8 @@ TEST(Cost, AWindowReadsWholeSectors) {
 // Where blocks of 128 rows fill the SMs, they multiply as fast as tiles do that leave no rows together.
 TEST(Cost, WholeRowsInFp32TakeAsLongAsTheirTiles) {
   for (const int rows : {132 * 128, 264 * 128}) {
-    const std::string shapes =
-        fmt::format("dim M = {}, N = 512, K = 512\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]", rows);
+    const std::string shapes = fmt::format(
+        "dim M = {}, N = 512, K = 512\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]", rows);
     const std::string product = "h[m,n] = sum[k](x[m,k] * w[n,k])\n", by = "gemm(math=simt, stream=none, tile=128x128)";
     const Seconds tiles = time_of(shapes, by, product + "y[m,n] = h[m,n] * 2");
     const Seconds lines = time_of(shapes, by, product + "y[m,n] = h[m,n] / sum[j](h[m,j])");

@@ -15,13 +15,16 @@ Emission emitted(const ir::Program& program, size_t kernel = 0) {
   return out.ok() ? std::move(out).value() : Emission{};
 }
 
-std::string with_source(const std::string& items) { return "program p\n" + items + "\nsource \"k.cu\" \"\"\"\nint a;\n\"\"\"\n"; }
+std::string with_source(const std::string& items) {
+  return "program p\n" + items + "\nsource \"k.cu\" \"\"\"\nint a;\n\"\"\"\n";
+}
 
 TEST(Cuda, OneSourceAndOneLaunch) {
-  const ir::Program program = load_text(with_source(
-      "dim M = 512, N = 64\ninput x : f32[M, N]\noutput y : bf16[M, N]\n"
-      "kernel k by cuda(\"k.cu\", entry=\"f\", args=(y, x, N, 7, M//2), grid=(M//128, 2), block=(32, 4), cluster=(2, 1), smem=4*N) {\n"
-      "  z[m,n] = 2*x[m,n]\n  y[m,n] = z[m,n] + 1\n}"));
+  const ir::Program program =
+      load_text(with_source("dim M = 512, N = 64\ninput x : f32[M, N]\noutput y : bf16[M, N]\n"
+                            "kernel k by cuda(\"k.cu\", entry=\"f\", args=(y, x, N, 7, M//2), grid=(M//128, 2), "
+                            "block=(32, 4), cluster=(2, 1), smem=4*N) {\n"
+                            "  z[m,n] = 2*x[m,n]\n  y[m,n] = z[m,n] + 1\n}"));
   const Emission out = emitted(program);
   ASSERT_EQ(out.sources.size(), 1U);
   EXPECT_EQ(out.sources[0].name, "k");
@@ -60,10 +63,10 @@ TEST(Cuda, ViewsBeginWhereTheyTakeTheirFirstElement) {
 }
 
 TEST(Cuda, FixedLeadingIndicesOfACallAreAnOffset) {
-  const ir::Program program =
-      load_text(with_source("def half(x : f32[N]) -> y : f32[N] {\n"
-                            "  kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, y, N), grid=1, block=32) { y[n] = x[n] }\n}\n"
-                            "input h : f32[3, 16]\noutput y : f32[16]\ny = half(h[2])"));
+  const ir::Program program = load_text(
+      with_source("def half(x : f32[N]) -> y : f32[N] {\n"
+                  "  kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, y, N), grid=1, block=32) { y[n] = x[n] }\n}\n"
+                  "input h : f32[3, 16]\noutput y : f32[16]\ny = half(h[2])"));
   const Emission out = emitted(program);
   EXPECT_EQ(out.steps.at(0).arguments.at(0).buffer, "h");
   EXPECT_EQ(out.steps[0].arguments[0].offset, 4 * 32);
@@ -71,12 +74,12 @@ TEST(Cuda, FixedLeadingIndicesOfACallAreAnOffset) {
 }
 
 TEST(Cuda, DescriptorsHaveTheSmallestStrideFirst) {
-  const ir::Program program =
-      load_text(with_source("dim B = 3, M = 256, N = 64\ninput x : f16[B, M, N]\ninput t : f32[M, N] order(1, 0)\noutput y : f32[B, M, N]\n"
-                            "view tail[b,m,n] = x[b, m+16, n+32] for m<240, n<32\n"
-                            "kernel k by cuda(\"k.cu\", entry=\"f\", args=(tail, t, y), grid=1, block=128, "
-                            "tma=(tail(box=1x64x32, swizzle=64), t(box=32x16))) {\n"
-                            "  y[b,m,n] = x[b,m,n] + t[m,n]\n}"));
+  const ir::Program program = load_text(with_source(
+      "dim B = 3, M = 256, N = 64\ninput x : f16[B, M, N]\ninput t : f32[M, N] order(1, 0)\noutput y : f32[B, M, N]\n"
+      "view tail[b,m,n] = x[b, m+16, n+32] for m<240, n<32\n"
+      "kernel k by cuda(\"k.cu\", entry=\"f\", args=(tail, t, y), grid=1, block=128, "
+      "tma=(tail(box=1x64x32, swizzle=64), t(box=32x16))) {\n"
+      "  y[b,m,n] = x[b,m,n] + t[m,n]\n}"));
   const Emission out = emitted(program);
   const Argument& tail = out.steps.at(0).arguments.at(0);
   ASSERT_EQ(tail.kind, ArgumentKind::kTensorMap);
@@ -94,11 +97,11 @@ TEST(Cuda, DescriptorsHaveTheSmallestStrideFirst) {
 }
 
 std::string said_of_tma(const std::string& tma) {
-  const ir::Program program =
-      load_text(with_source("dim M = 256, N = 30\ninput x : f32[M, N]\ninput w : f32[M, 64]\noutput y : f32[M]\n"
-                            "view second[m,n] = w[m, 2*n] for n<32\nview late[m,n] = w[m, n+1] for n<32\n"
-                            "kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, w, second, late, y), grid=1, block=128, tma=" +
-                            tma + ") { y[m] = x[m,0] + w[m,0] + second[m,0] + late[m,0] }"));
+  const ir::Program program = load_text(
+      with_source("dim M = 256, N = 30\ninput x : f32[M, N]\ninput w : f32[M, 64]\noutput y : f32[M]\n"
+                  "view second[m,n] = w[m, 2*n] for n<32\nview late[m,n] = w[m, n+1] for n<32\n"
+                  "kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, w, second, late, y), grid=1, block=128, tma=" +
+                  tma + ") { y[m] = x[m,0] + w[m,0] + second[m,0] + late[m,0] }"));
   Diagnostics diagnostics;
   cuda_family().check({program, h200()}, program.kernels.at(0), diagnostics);
   return diagnostics.size() == 0 ? "" : diagnostics.all()[0].message;
@@ -117,9 +120,9 @@ TEST(Cuda, WhatNoDescriptorHoldsIsSaid) {
 
 // A lower limit: what the equations read and write, once, and a launch.
 TEST(Cuda, CostIsItsBytes) {
-  const ir::Program program =
-      load_text(with_source("dim M = 4096, N = 4096\ninput x : f32[M, N]\ninput id : i64[16]\noutput y : f32[16, N]\n"
-                            "kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, id, y), grid=1, block=128) { y[i,n] = x[id[i],n] }"));
+  const ir::Program program = load_text(with_source(
+      "dim M = 4096, N = 4096\ninput x : f32[M, N]\ninput id : i64[16]\noutput y : f32[16, N]\n"
+      "kernel k by cuda(\"k.cu\", entry=\"f\", args=(x, id, y), grid=1, block=128) { y[i,n] = x[id[i],n] }"));
   const Result<Cost> cost = cuda_family().cost({program, h200()}, program.kernels.at(0));
   ASSERT_TRUE(cost.ok()) << cost.error().text();
   EXPECT_LE(cost->traffic.value, 16 * 8 + 2 * 16 * 4096 * 4);

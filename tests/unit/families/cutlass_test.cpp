@@ -1,5 +1,5 @@
-// CUTLASS's legality as data: what its builders would compile and run wrongly is an error, every rule can fire, and what
-// is proposed instead is legal.
+// CUTLASS's legality as data: what its builders would compile and run wrongly is an error, every rule can fire, and
+// what is proposed instead is legal.
 #include "families/gemm/cutlass.h"
 
 #include <gtest/gtest.h>
@@ -102,8 +102,8 @@ T one_of(std::mt19937_64& random, std::initializer_list<T> values) {
 CutlassGemm drawn(std::mt19937_64& random) {
   CutlassGemm c;
   const auto type = [&] {
-    return one_of(random, {DType::kBF16, DType::kBF16, DType::kF16, DType::kF16, DType::kF32, DType::kF32, DType::kE4M3, DType::kE5M2,
-                           DType::kI8, DType::kF64});
+    return one_of(random, {DType::kBF16, DType::kBF16, DType::kF16, DType::kF16, DType::kF32, DType::kF32, DType::kE4M3,
+                           DType::kE5M2, DType::kI8, DType::kF64});
   };
   c.a = type();
   c.b = random() % 8 ? c.a : type();
@@ -117,7 +117,8 @@ CutlassGemm drawn(std::mt19937_64& random) {
   c.residuals = static_cast<int>(random() % 6), c.fused = random() % 4 == 0, c.grouped = random() % 8 == 0;
   c.tile_m = one_of(random, {64, 128, 192, 256, 100, 512}), c.tile_n = one_of(random, {8, 24, 12, 64, 128, 160, 256}),
   c.tile_k = one_of(random, {8, 16, 32, 64, 128, 256, 20});
-  c.cluster_m = one_of(random, {1, 1, 2, 3, 4, 16}), c.cluster_n = one_of(random, {1, 1, 2, 8}), c.cluster_k = one_of(random, {1, 1, 1, 2});
+  c.cluster_m = one_of(random, {1, 1, 2, 3, 4, 16}), c.cluster_n = one_of(random, {1, 1, 2, 8}),
+  c.cluster_k = one_of(random, {1, 1, 1, 2});
   c.stages = static_cast<int>(random() % 10);
   c.schedule = static_cast<CutlassSchedule>(random() % 7), c.epilogue = static_cast<CutlassEpilogue>(random() % 3);
   c.scheduler = static_cast<CutlassScheduler>(random() % 3), c.split = one_of(random, {1, 1, 4});
@@ -187,13 +188,16 @@ TEST(Cutlass, Convolutions) {
   std::set<std::string_view> fired;
   for (int i = 0; i < 20'000; ++i) {
     conv::CutlassConv c;
-    c.direction = static_cast<conv::Direction>(random() % 3), c.generation = static_cast<conv::Generation>(random() % 2);
+    c.direction = static_cast<conv::Direction>(random() % 3),
+    c.generation = static_cast<conv::Generation>(random() % 2);
     c.dtype = one_of(random, {DType::kF16, DType::kF16, DType::kF32, DType::kI8, DType::kE4M3});
     c.rank = one_of(random, {1, 2, 3});
     c.groups = one_of<int64_t>(random, {1, 1, 1, 8}), c.channels = one_of<int64_t>(random, {64, 64, 3});
-    c.stride = one_of<int64_t>(random, {1, 2}), c.dilation = one_of<int64_t>(random, {1, 2}), c.pad = one_of<int64_t>(random, {0, 20, 300});
+    c.stride = one_of<int64_t>(random, {1, 2}), c.dilation = one_of<int64_t>(random, {1, 2}),
+    c.pad = one_of<int64_t>(random, {0, 20, 300});
     c.largest_bytes = one_of<int64_t>(random, {0, int64_t{1} << 32});
-    c.tile_m = one_of(random, {64, 128, 100, 256}), c.tile_n = one_of(random, {64, 128, 256, 20}), c.cluster_m = one_of(random, {1, 2, 3});
+    c.tile_m = one_of(random, {64, 128, 100, 256}), c.tile_n = one_of(random, {64, 128, 256, 20}),
+    c.cluster_m = one_of(random, {1, 2, 3});
     c.tile_k = one_of(random, {16, 64, 256, 8}), c.stages = one_of(random, {0, 0, 1, 2, 12});
     c.cluster_n = one_of(random, {1, 1, 16}), c.cluster_k = one_of(random, {1, 1, 2});
     if (const auto* rule = first_broken(conv::cutlass_rules(), c)) fired.insert(rule->id);
@@ -226,17 +230,18 @@ std::string said(const std::string& declarations, const std::string& kernel) {
 
 TEST(Cutlass, ProblemsAreReadOffTheEquations) {
   const auto product = [](const char* type, const char* knobs, const char* result) {
-    return said(
-        fmt::format("dim M = 1024, N = 1024, K = 1024\ninput x : {0}[M,K]\ninput w : {0}[N,K]\ninput r : f32[M,N]\noutput y : f32[M,N]",
-                    type),
-        fmt::format("kernel k by gemm(backend=cutlass, {}) {{ y[m,n] = {} }}", knobs, result));
+    return said(fmt::format("dim M = 1024, N = 1024, K = 1024\ninput x : {0}[M,K]\ninput w : {0}[N,K]\ninput r : "
+                            "f32[M,N]\noutput y : f32[M,N]",
+                            type),
+                fmt::format("kernel k by gemm(backend=cutlass, {}) {{ y[m,n] = {} }}", knobs, result));
   };
   const char* plain = "sum[k](x[m,k]*w[n,k])";
   EXPECT_EQ(product("bf16", "tile=128x128x64", plain), "");
   EXPECT_NE(product("e4m3", "tile=100x128x128", plain).find("100 rows"), std::string::npos);
   EXPECT_EQ(product("e4m3", "tile=128x128x128", plain), "");
   EXPECT_EQ(product("bf16", "tile=128x128x64, stages=5", plain), "");
-  EXPECT_NE(product("bf16", "tile=128x128x64, stages=6", "sum[k](x[m,k]*w[n,k]) + r[m,n]").find("`stages=6`"), std::string::npos)
+  EXPECT_NE(product("bf16", "tile=128x128x64, stages=6", "sum[k](x[m,k]*w[n,k]) + r[m,n]").find("`stages=6`"),
+            std::string::npos)
       << "C takes shared memory";
   EXPECT_EQ(product("bf16", "epilogue=no_smem", "2 * sum[k](x[m,k]*w[n,k]) + r[m,n]"), "") << "alpha and beta";
   EXPECT_NE(product("bf16", "epilogue=no_smem", "relu(sum[k](x[m,k]*w[n,k]))").find("beyond alpha"), std::string::npos);
@@ -254,10 +259,11 @@ TEST(Cutlass, ConvolutionsAreReadOffTheEquations) {
     return said(declared + result, fmt::format("kernel k by conv(backend=cutlass, tile=128x128x64) {{ {} }}", sum));
   };
   EXPECT_EQ(of("output y : bf16[B,64,H,H]", "y[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s])"), "");
-  EXPECT_NE(of("output y : bf16[B,64,2*H,2*H]",
-               "y[n,k,u,v] = sum[c,i,j,r,s where u == 2*i+r-1 and v == 2*j+s-1](x[n,c,i,j] * w[c,k,r,s]) for u<2*H, v<2*H")
-                .find("stride 2"),
-            std::string::npos);
+  EXPECT_NE(
+      of("output y : bf16[B,64,2*H,2*H]",
+         "y[n,k,u,v] = sum[c,i,j,r,s where u == 2*i+r-1 and v == 2*j+s-1](x[n,c,i,j] * w[c,k,r,s]) for u<2*H, v<2*H")
+          .find("stride 2"),
+      std::string::npos);
   const std::string forward = "y[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s])";
   const auto staged = [&](int stages, const std::string& what) {
     return said(declared + "input z : bf16[B,64,H,H]\noutput y : bf16[B,64,H,H]",
@@ -268,7 +274,8 @@ TEST(Cutlass, ConvolutionsAreReadOffTheEquations) {
   EXPECT_NE(staged(1, forward).find("`tile=128x128x64, stages=1`"), std::string::npos);
   EXPECT_NE(staged(-3, forward).find("stages=-3"), std::string::npos);
   const std::string fused =
-      "t[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s]) for p<H, q<H y[n,k,p,q] = relu(t[n,k,p,q] + z[n,k,p,q])";
+      "t[n,k,p,q] = sum[c,r,s](x[n,c,p+r-1,q+s-1 else 0] * w[k,c,r,s]) for p<H, q<H y[n,k,p,q] = relu(t[n,k,p,q] + "
+      "z[n,k,p,q])";
   EXPECT_NE(staged(7, fused).find("more than"), std::string::npos);
   const auto lean = [&](const char* knobs) {
     return said(declared + "output y : bf16[B,64,H,H]", fmt::format("kernel k by conv({}) {{ {} }}", knobs, forward));

@@ -8,7 +8,8 @@ namespace solstice::families {
 namespace {
 
 TEST(Families, EveryFamilyOfTheDesignIsDeclared) {
-  for (const char* name : {"gemm", "conv", "rows", "map", "reduce", "window", "scan", "attention", "recurrent", "cuda", "torch"}) {
+  for (const char* name :
+       {"gemm", "conv", "rows", "map", "reduce", "window", "scan", "attention", "recurrent", "cuda", "torch"}) {
     ASSERT_NE(find_family(name), nullptr) << name;
   }
 }
@@ -19,7 +20,8 @@ TEST(Families, KnobTablesAreComplete) {
     for (const KnobSpec& knob : family->knobs()) {
       EXPECT_TRUE(names.insert(knob.name).second) << family->name << " " << knob.name;
       EXPECT_FALSE(knob.help.empty()) << family->name << " " << knob.name;
-      EXPECT_TRUE(!knob.values.empty() || !knob.range.empty() || knob.type == "bool") << family->name << " " << knob.name;
+      EXPECT_TRUE(!knob.values.empty() || !knob.range.empty() || knob.type == "bool")
+          << family->name << " " << knob.name;
     }
     EXPECT_FALSE(family->help.empty());
   }

@@ -28,8 +28,8 @@ inline Result<testing::Tensors> run_kernel(const ir::Program& program, const tes
 
 // Generates kernel 0, runs it on the host on `values` (random inputs where none are given) and compares all outputs
 // with direct evaluation.
-inline void expect_same(const ir::Program& program, double tolerance = 2e-6, int64_t integers = 4, testing::Tensors values = {},
-                        const machine::Machine& machine = small_machine()) {
+inline void expect_same(const ir::Program& program, double tolerance = 2e-6, int64_t integers = 4,
+                        testing::Tensors values = {}, const machine::Machine& machine = small_machine()) {
   const ir::Kernel& kernel = program.kernels.front();
   const Family* family = find_family(kernel.family);
   ASSERT_NE(family, nullptr);

@@ -23,10 +23,12 @@ using Names = std::vector<std::string>;
 struct Linear {
   testing::ProgramBuilder b{"p"};
   int x, w, bias, y;
-  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false, DType dtype = DType::kF32) {
+  explicit Linear(int64_t M = 1024, int64_t N = 512, int64_t K = 256, bool transposed = false,
+                  DType dtype = DType::kF32) {
     using namespace testing;
     x = b.input("x", {M, K}, dtype);
-    w = b.tensor("w", ir::TensorKind::kParam, transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K}, dtype);
+    w = b.tensor("w", ir::TensorKind::kParam, transposed ? std::vector<int64_t>{K, N} : std::vector<int64_t>{N, K},
+                 dtype);
     bias = b.tensor("b", ir::TensorKind::kParam, {N}, dtype);
     y = b.output("y", {M, N}, dtype);
     b.kernel("up", "gemm");
@@ -56,7 +58,8 @@ inline ir::Program product_program(const std::string& product, const std::string
 }
 
 // With SOLSTICE_DUMP=DIR the sources are written there too, to be compiled by hand.
-inline Emission emission_of(const ir::Program& program, bool frozen = false, const std::string& numerics = "reference") {
+inline Emission emission_of(const ir::Program& program, bool frozen = false,
+                            const std::string& numerics = "reference") {
   const Context context{program, h200(), numerics, frozen};
   auto emission = find_family("gemm")->generate(context, program.kernels.front());
   EXPECT_TRUE(emission.ok()) << emission.error().text();
@@ -75,13 +78,16 @@ inline gemm::Problem problem_of(const ir::Program& program) {
   return problem.ok() ? *std::move(problem) : gemm::Problem{};
 }
 
-inline Diagnostics diagnostics_of(const ir::Program& program, bool frozen = false, const std::string& numerics = "reference") {
+inline Diagnostics diagnostics_of(const ir::Program& program, bool frozen = false,
+                                  const std::string& numerics = "reference") {
   Diagnostics out;
   find_family("gemm")->check({program, h200(), numerics, frozen}, program.kernels.front(), out);
   return out;
 }
 
-inline std::string refusal_of(const ir::Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
+inline std::string refusal_of(const ir::Program& program) {
+  return find_family("gemm")->match(program, program.kernels.front()).reason;
+}
 
 inline Names steps_of(const Emission& emission) {
   Names out;
@@ -92,7 +98,8 @@ inline Names steps_of(const Emission& emission) {
 inline bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 // What is said first of the program's knobs; empty where they are legal.
-inline std::string first_diagnostic(const ir::Program& program, bool frozen = false, const std::string& numerics = "reference") {
+inline std::string first_diagnostic(const ir::Program& program, bool frozen = false,
+                                    const std::string& numerics = "reference") {
   const Diagnostics diagnostics = diagnostics_of(program, frozen, numerics);
   if (diagnostics.all().empty()) return "";
   const Diagnostic& d = diagnostics.all().front();

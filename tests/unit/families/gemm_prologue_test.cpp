@@ -1,5 +1,5 @@
-// Operands that elementwise equations make: what is recognised, refused and emitted. What kernels compute is checked on a GPU
-// (property/kernels/gemm.cpp).
+// Operands that elementwise equations make: what is recognised, refused and emitted. What kernels compute is checked on
+// a GPU (property/kernels/gemm.cpp).
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -21,10 +21,10 @@ struct Text {
 
 ir::Program program_of(const Text& t) {
   Diagnostics diagnostics;
-  auto program = ir::load_program(
-      fmt::format("program p\ndim M = 300, N = 200, K = 512\n{}\n{}\n{}\noutput y : f32[M, N]\nkernel up by gemm({}) {{\n{}\n}}\n", t.x,
-                  t.w, t.more, t.knobs, t.equations),
-      "test.ucut", diagnostics);
+  auto program = ir::load_program(fmt::format("program p\ndim M = 300, N = 200, K = 512\n{}\n{}\n{}\noutput y : f32[M, "
+                                              "N]\nkernel up by gemm({}) {{\n{}\n}}\n",
+                                              t.x, t.w, t.more, t.knobs, t.equations),
+                                  "test.ucut", diagnostics);
   EXPECT_TRUE(program.ok()) << program.error().text();
   return program.ok() ? *std::move(program) : ir::Program{};
 }
@@ -65,11 +65,12 @@ bool holds(const std::string& text, const std::string& part) { return text.find(
 using Names = std::vector<std::string>;
 
 TEST(GemmPrologue, IsComputedByTheSplitPassAndByTheFallback) {
-  const Emission emission = emission_of(
-      made("relu(x[m,k]*s[k] + t[m])", {.more = "input s : f32[K]\ninput t : f32[M]", .knobs = "math=fp16x3, tile=128x128, stream=none"}));
+  const Emission emission =
+      emission_of(made("relu(x[m,k]*s[k] + t[m])", {.more = "input s : f32[K]\ninput t : f32[M]",
+                                                    .knobs = "math=fp16x3, tile=128x128, stream=none"}));
   ASSERT_EQ(emission.steps.size(), 3U);
-  EXPECT_EQ(names_of(emission.steps[0].arguments),
-            (Names{"t", "x", "s", "up-planes_a", "up-scales_a", "up-guard_a", "w", "up-planes_b", "up-scales_b", "up-guard_b"}));
+  EXPECT_EQ(names_of(emission.steps[0].arguments), (Names{"t", "x", "s", "up-planes_a", "up-scales_a", "up-guard_a",
+                                                          "w", "up-planes_b", "up-scales_b", "up-guard_b"}));
   for (const size_t i : {0, 2}) {
     const std::string& code = emission.sources[i].code;
     EXPECT_TRUE(holds(code, "struct PrologueA {\nstatic constexpr bool kStored = false, kByK = true;")) << code;
@@ -91,13 +92,15 @@ TEST(GemmPrologue, MayStandInTheProduct) {
 
 TEST(GemmPrologue, FollowsTheMajorOrderOfItsMainRead) {
   const Emission emission = emission_of(made(
-      "gelu(x[k,m])*s[k]", {.x = "input x : f32[K, M]", .more = "input s : f32[K]", .knobs = "math=fp16x3, tile=128x128, stream=none"}));
+      "gelu(x[k,m])*s[k]",
+      {.x = "input x : f32[K, M]", .more = "input s : f32[K]", .knobs = "math=fp16x3, tile=128x128, stream=none"}));
   EXPECT_TRUE(holds(emission.sources[0].code, "kStored = false, kByK = false;")) << emission.sources[0].code;
   EXPECT_TRUE(holds(emission.sources[0].code, "load_one(p_s + k)")) << emission.sources[0].code;
 }
 
 TEST(GemmPrologue, OfADeclaredOrCastFormatIsRoundedToIt) {
-  const Text narrow = {.x = "input x : bf16[M, K]", .w = "input w : bf16[N, K]", .more = "input r : f32[M]\ntensor a : bf16[M, K]"};
+  const Text narrow = {
+      .x = "input x : bf16[M, K]", .w = "input w : bf16[N, K]", .more = "input r : f32[M]\ntensor a : bf16[M, K]"};
   Text cast = narrow;
   cast.more = "input r : f32[M]";
   for (const ir::Program& program : {made("x[m,k]*r[m]", narrow), made("bf16(x[m,k]*r[m])", cast)}) {
@@ -132,15 +135,20 @@ TEST(GemmPrologue, IsHeldButNotStreamedByTensorCores) {
 }
 
 TEST(GemmPrologue, SaysWhatIsNotBuilt) {
-  const auto of = [](const std::string& element, const std::string& more = "") { return refusal_of(made(element, {.more = more})); };
+  const auto of = [](const std::string& element, const std::string& more = "") {
+    return refusal_of(made(element, {.more = more}));
+  };
   EXPECT_EQ(of("x[m,k] - max[j](x[m,j])"), "operand `a` reduces: a prologue works element by element");
   EXPECT_EQ(of("x[m,k]*d[k]", "input d : f64[K]"), "operand `a` reads `d`, which is f64: a prologue computes in f32");
-  EXPECT_TRUE(holds(of("s[m]*t[k]", "input s : f32[M]\ninput t : f32[K]"), "none of what it reads has all of its indices"));
-  const Text grouped = {.more = "input e : i32[M]\ninput u : f32[4, N, K]", .equations = "y[m,n] = sum[k](relu(x[m,k]) * u[e[m],n,k])"};
+  EXPECT_TRUE(
+      holds(of("s[m]*t[k]", "input s : f32[M]\ninput t : f32[K]"), "none of what it reads has all of its indices"));
+  const Text grouped = {.more = "input e : i32[M]\ninput u : f32[4, N, K]",
+                        .equations = "y[m,n] = sum[k](relu(x[m,k]) * u[e[m],n,k])"};
   EXPECT_TRUE(holds(refusal_of(program_of(grouped)), "of a grouped product is computed in the same kernel"))
       << refusal_of(program_of(grouped));
-  const Text dual = {.more = "input v : f32[N, K]",
-                     .equations = "a[m,k] = relu(x[m,k])\ny[m,n] = silu(sum[k](a[m,k] * w[n,k])) * sum[k](a[m,k] * v[n,k])"};
+  const Text dual = {
+      .more = "input v : f32[N, K]",
+      .equations = "a[m,k] = relu(x[m,k])\ny[m,n] = silu(sum[k](a[m,k] * w[n,k])) * sum[k](a[m,k] * v[n,k])"};
   EXPECT_TRUE(holds(refusal_of(program_of(dual)), "of which an operand is computed")) << refusal_of(program_of(dual));
   Text kept = {.more = "output a : f32[M, K]"};
   EXPECT_TRUE(holds(refusal_of(made("relu(x[m,k])", kept)), "`a` does not use the contraction"));

@@ -11,11 +11,14 @@ namespace solstice::families::of_gemm {
 namespace {
 
 // h[m,n] is the product behind a GELU, of which nothing is stored.
-ir::Program reducing(const std::string& outputs, const std::string& equations, const std::string& knobs = "", Sides s = {}) {
+ir::Program reducing(const std::string& outputs, const std::string& equations, const std::string& knobs = "",
+                     Sides s = {}) {
   return product_program("gelu(sum[k](x[m,k] * w[n,k]) + b[n])", outputs, equations, knobs, s);
 }
 
-std::string rows_refusal(const std::string& outputs, const std::string& equations) { return refusal_of(reducing(outputs, equations)); }
+std::string rows_refusal(const std::string& outputs, const std::string& equations) {
+  return refusal_of(reducing(outputs, equations));
+}
 
 TEST(GemmRows, AreFoldedBehindTheProductAndItsFallback) {
   const ir::Program program = reducing("output q : f32[M]", "q[m] = logsumexp[n](h[m,n])", "math=fp16x3, tile=128x256");
@@ -25,19 +28,23 @@ TEST(GemmRows, AreFoldedBehindTheProductAndItsFallback) {
   EXPECT_EQ(emission.steps.back().arguments.front().buffer, "up-parts");
   EXPECT_EQ(emission.steps.back().arguments.back().buffer, "q");
   for (const size_t step : {1, 2}) EXPECT_EQ(emission.steps[step].arguments.back().buffer, "up-parts");
-  const auto parts = std::find_if(emission.workspace.begin(), emission.workspace.end(), [](const auto& b) { return b.name == "up-parts"; });
+  const auto parts = std::find_if(emission.workspace.begin(), emission.workspace.end(),
+                                  [](const auto& b) { return b.name == "up-parts"; });
   ASSERT_NE(parts, emission.workspace.end());
   EXPECT_EQ(parts->bytes, 2 * 22 * 1000 * 4) << "a maximum and a sum of each 32 columns of a row";
   EXPECT_NE(emission.sources[1].code.find("kOutputs = 0, kValues = 1;"), std::string::npos) << emission.sources[1].code;
 }
 
 TEST(GemmRows, MayBeBesideTheStoredProduct) {
-  const ir::Program program = reducing("output h : f32[M, N]\noutput mu : f32[M]\noutput s : f32[M]",
-                                       "mu[m] = mean[n](h[m,n])\ns[m] = rsqrt(var[n](h[m,n]) + 0.00001)", "math=fp16x3, tile=128x256");
+  const ir::Program program =
+      reducing("output h : f32[M, N]\noutput mu : f32[M]\noutput s : f32[M]",
+               "mu[m] = mean[n](h[m,n])\ns[m] = rsqrt(var[n](h[m,n]) + 0.00001)", "math=fp16x3, tile=128x256");
   const Emission emission = emission_of(program);
   EXPECT_NE(emission.sources[1].code.find("kOutputs = 1, kValues = 2;"), std::string::npos) << emission.sources[1].code;
-  EXPECT_NE(emission.sources[1].code.find("kReduces = true, kWhole = false, kTma = true"), std::string::npos) << emission.sources[1].code;
-  EXPECT_NE(emission.sources.back().code.find("rows::corrected_squares("), std::string::npos) << emission.sources.back().code;
+  EXPECT_NE(emission.sources[1].code.find("kReduces = true, kWhole = false, kTma = true"), std::string::npos)
+      << emission.sources[1].code;
+  EXPECT_NE(emission.sources.back().code.find("rows::corrected_squares("), std::string::npos)
+      << emission.sources.back().code;
 }
 
 TEST(GemmRows, LieAlongWhatIsReduced) {
@@ -50,12 +57,14 @@ TEST(GemmRows, LieAlongWhatIsReduced) {
 }
 
 TEST(GemmRows, ResultsMayFollowFromSeveral) {
-  const ir::Program program = reducing("output s : f32[M]\noutput t : f32[M]", "s[m] = sum[n](h[m,n])\nt[m] = max[n](h[m,n]) * s[m]");
+  const ir::Program program =
+      reducing("output s : f32[M]\noutput t : f32[M]", "s[m] = sum[n](h[m,n])\nt[m] = max[n](h[m,n]) * s[m]");
   EXPECT_EQ(problem_of(program).rows->findings.size(), 2u);
 }
 
 TEST(GemmRows, WhatIsRefusedIsNamed) {
-  const std::string both = rows_refusal("output s : f32[M]\noutput t : f32[N]", "s[m] = sum[n](h[m,n])\nt[n] = sum[m](h[m,n])");
+  const std::string both =
+      rows_refusal("output s : f32[M]\noutput t : f32[N]", "s[m] = sum[n](h[m,n])\nt[n] = sum[m](h[m,n])");
   EXPECT_TRUE(holds(both, "`t` reduces along other indices")) << both;
   const std::string all = rows_refusal("output s : f32[1]", "s[i] = sum[m,n](h[m,n]) for i<1");
   EXPECT_TRUE(holds(all, "an epilogue reduces along all of its rows or all of its columns")) << all;
@@ -101,11 +110,13 @@ TEST(GemmRows, OfASquareProductAreNotThoseOfAnOperand) {
 }
 
 TEST(GemmRows, AreNotTakenFromStreams) {
-  const ir::Program streamed = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "math=fp16x3, stream=columns", {16, 4096, 4096});
+  const ir::Program streamed =
+      reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "math=fp16x3, stream=columns", {16, 4096, 4096});
   const Diagnostics diagnostics = diagnostics_of(streamed);
   ASSERT_FALSE(diagnostics.all().empty());
   EXPECT_EQ(diagnostics.all().front().code, "E117");
-  EXPECT_NE(diagnostics.all().front().message.find("legal: none"), std::string::npos) << diagnostics.all().front().message;
+  EXPECT_NE(diagnostics.all().front().message.find("legal: none"), std::string::npos)
+      << diagnostics.all().front().message;
   // Left to the family, they are not streamed.
   for (const int m : {1, 16, 200}) {
     const ir::Program usual = reducing("output s : f32[M]", "s[m] = sum[n](h[m,n])", "", {m, 4096, 4096});

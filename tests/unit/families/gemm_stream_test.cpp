@@ -20,7 +20,8 @@ TEST(GemmStream, FewRowsStreamTheWeight) {
   EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
+            std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
@@ -36,7 +37,8 @@ TEST(GemmStream, FewRowsOf16BitsTakeOneLaunch) {
       EXPECT_EQ(emission.steps[0].block[0], 512);
       const std::string config =
           dtype == DType::kF16 ? "gemm::GemvMmaConfig<Half, mma::Major::" : "gemm::GemvMmaConfig<BFloat, mma::Major::";
-      EXPECT_NE(emission.sources[0].code.find(config + (transposed ? "kMN, true, 9, " : "kK, true, 9, ")), std::string::npos)
+      EXPECT_NE(emission.sources[0].code.find(config + (transposed ? "kMN, true, 9, " : "kK, true, 9, ")),
+                std::string::npos)
           << emission.sources[0].code;
     }
   }
@@ -51,9 +53,11 @@ TEST(GemmStream, What16BitsNeedToBeStreamed) {
     return first_diagnostic(linear.b.program);
   };
   EXPECT_EQ(complaint(16, 4096), "");
-  EXPECT_NE(complaint(16, 4100).find("E114: `stream=columns` with `math=bf16`: `w` does not lie in units of 16 bytes"), std::string::npos)
+  EXPECT_NE(complaint(16, 4100).find("E114: `stream=columns` with `math=bf16`: `w` does not lie in units of 16 bytes"),
+            std::string::npos)
       << complaint(16, 4100);
-  EXPECT_NE(complaint(17, 4096).find("E117: `math=bf16, stream=columns` holds at most 16 lines of the other operand, which has 17"),
+  EXPECT_NE(complaint(17, 4096).find(
+                "E117: `math=bf16, stream=columns` holds at most 16 lines of the other operand, which has 17"),
             std::string::npos)
       << complaint(17, 4096);
 }
@@ -67,9 +71,11 @@ TEST(GemmStream, Tf32StreamsWithoutScalesAndGuard) {
   ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-finish"}));
   EXPECT_EQ(emission.steps[1].arguments.size(), 3u);               // planes, weight, partial sums
   EXPECT_EQ(emission.steps[1].arguments[0].map.extents[0], 2048);  // whole groups of eight k
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos) << emission.sources[1].code;
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos)
+      << emission.sources[1].code;
   EXPECT_EQ(emission.sources[2].code.find("guard"), std::string::npos) << emission.sources[2].code;
-  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.name.find("guard"), std::string::npos) << buffer.name;
+  for (const PlanBuffer& buffer : emission.workspace)
+    EXPECT_EQ(buffer.name.find("guard"), std::string::npos) << buffer.name;
 }
 
 // Sums that are not finite send a product without scales to the fallback: the streamed operand alone has guard words.
@@ -84,10 +90,12 @@ TEST(GemmStream, Bf16StreamsWithAGuardOfItsSums) {
     EXPECT_EQ(emission.steps[1].arguments[0].map.extents[2], 3) << "planes";
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1] * emission.steps[1].cluster[0], 80) << "lines of a tile";
     EXPECT_EQ(emission.steps[1].arguments.size(), 4u);  // planes, weight, partial sums, guard words
-    EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"), std::string::npos)
+    EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
+              std::string::npos)
         << emission.sources[1].code;
     EXPECT_NE(emission.sources[1].code.find("run_stream_bf16<Config>"), std::string::npos) << emission.sources[1].code;
-    EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "), std::string::npos)
+    EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "),
+              std::string::npos)
         << emission.sources[2].code;
     for (const PlanBuffer& buffer : emission.workspace) {
       EXPECT_EQ(buffer.name.find("scales"), std::string::npos) << buffer.name;
@@ -103,8 +111,8 @@ TEST(GemmStream, ScalesCoverEveryHeldLineOfAStream) {
   linear.kernel().knobs.set("stream", KnobValue::of_name("columns"));
   linear.kernel().knobs.set("tile", KnobValue::of_size({112, 128}));
   const Emission emission = emission_of(linear.b.program);
-  const auto scales =
-      std::find_if(emission.workspace.begin(), emission.workspace.end(), [](const auto& b) { return b.name == "up-scales_a"; });
+  const auto scales = std::find_if(emission.workspace.begin(), emission.workspace.end(),
+                                   [](const auto& b) { return b.name == "up-scales_a"; });
   ASSERT_NE(scales, emission.workspace.end());
   EXPECT_EQ(scales->bytes, 4096 / 64 * 560 * 4);
 }

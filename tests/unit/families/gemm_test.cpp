@@ -30,7 +30,8 @@ TEST(Gemm, FrozenWeightsAreSplitAtLoad) {
   const Emission emission = emission_of(linear.b.program, true);
   EXPECT_EQ(steps_of(emission), (Names{"up-pack_b", "up-split", "up", "up-fallback"}));
   EXPECT_EQ(emission.steps[0].phase, Phase::kPrepare);
-  for (const PlanBuffer& buffer : emission.workspace) EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
+  for (const PlanBuffer& buffer : emission.workspace)
+    EXPECT_EQ(buffer.persistent, buffer.name.back() == 'b') << buffer.name;
 }
 
 TEST(Gemm, TransposedWeightIsReadAsItLies) {
@@ -80,8 +81,9 @@ struct ByteProduct {
     b.kernel("up", "gemm");
     const auto m = b.index("m", 640), n = b.index("n", 512), k = b.bound("k", K);
     b.define(y, {m, n},
-             make_reduce(Reducer::kSum, {k->id},
-                         b.read(x, {m, k}) * b.read(w, transposed ? std::vector<ExprRef>{k, n} : std::vector<ExprRef>{n, k})));
+             make_reduce(
+                 Reducer::kSum, {k->id},
+                 b.read(x, {m, k}) * b.read(w, transposed ? std::vector<ExprRef>{k, n} : std::vector<ExprRef>{n, k})));
   }
   Kernel& kernel() { return b.program.kernels.front(); }
 };
@@ -90,7 +92,8 @@ TEST(Gemm, BytesAreMultipliedAsTheyAreStored) {
   const ByteProduct bytes;
   const Emission emission = emission_of(bytes.b.program);
   ASSERT_EQ(steps_of(emission), (Names{"up"}));
-  EXPECT_NE(emission.sources[0].code.find("gemm::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"), std::string::npos)
+  EXPECT_NE(emission.sources[0].code.find("gemm::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"),
+            std::string::npos)
       << emission.sources[0].code;
   const TensorMap& map = emission.steps[0].arguments[0].map;
   EXPECT_EQ(map.buffer, "x");
@@ -116,12 +119,15 @@ TEST(Gemm, BytesThatDoNotLieAsTheTensorCoresTakeThemAreWidened) {
     ByteProduct bytes(DType::kE4M3, DType::kE4M3, transposed ? 512 : 500, transposed);
     const Emission emission = emission_of(bytes.b.program);
     ASSERT_EQ(steps_of(emission), (Names{"up"}));
-    EXPECT_NE(emission.sources[0].code.find("gemm::StridedOperand<solstice::math::E4M3>"), std::string::npos) << emission.sources[0].code;
+    EXPECT_NE(emission.sources[0].code.find("gemm::StridedOperand<solstice::math::E4M3>"), std::string::npos)
+        << emission.sources[0].code;
     bytes.kernel().knobs.set("math", KnobValue::of_name("fp8"));
     const std::string said = first_diagnostic(bytes.b.program);
-    EXPECT_NE(said.find(transposed ? "E114: `math=fp8` takes operands as they lie, and `k` of `w` is not contiguous"
-                                   : "E114: `math=fp8` takes operands as they lie, and base, lines or batches of `x` are not at"),
-              std::string::npos)
+    EXPECT_NE(
+        said.find(transposed
+                      ? "E114: `math=fp8` takes operands as they lie, and `k` of `w` is not contiguous"
+                      : "E114: `math=fp8` takes operands as they lie, and base, lines or batches of `x` are not at"),
+        std::string::npos)
         << said;
     EXPECT_NE(said.find("closest: `math=simt"), std::string::npos) << said;
   }
@@ -137,7 +143,8 @@ TEST(Gemm, BytesBesideWiderOperandsAreSplitAsThese) {
   written.kernel().knobs.set("stream", KnobValue::of_name("none"));
   const Emission emission = emission_of(written.b.program);
   ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-fallback"}));
-  EXPECT_NE(emission.sources[0].code.find("gemm::Operand<solstice::math::E5M2>"), std::string::npos) << emission.sources[0].code;
+  EXPECT_NE(emission.sources[0].code.find("gemm::Operand<solstice::math::E5M2>"), std::string::npos)
+      << emission.sources[0].code;
 }
 
 TEST(Gemm, ResultsOfAByteLeaveByTheCopyEngine) {
@@ -194,7 +201,8 @@ TEST(Gemm, RolesOfABatchedProductOfHeads) {
   b.kernel("scores", "gemm");
   auto t = b.index("t", 2), h = b.index("h", 4), i = b.index("i", 16), j = b.index("j", 24), d = b.bound("d", 32);
   b.define(s, {t, h, i, j}, make_reduce(Reducer::kSum, {d->id}, b.read(q, {t, i, h, d}) * b.read(r, {t, j, h, d})));
-  EXPECT_NE(refusal_of(b.program).find("batch do not step through both operands"), std::string::npos) << refusal_of(b.program);
+  EXPECT_NE(refusal_of(b.program).find("batch do not step through both operands"), std::string::npos)
+      << refusal_of(b.program);
 
   ProgramBuilder c("p");
   const int u = c.input("u", {2, 4, 16, 32}), v = c.input("v", {2, 4, 32, 24}), o = c.output("o", {2, 16, 4, 24});
@@ -213,8 +221,10 @@ TEST(Gemm, ATriangleNeedsHalfOfItsProducts) {
   const auto of = [](const std::string& equation) {
     Diagnostics diagnostics;
     const std::string head =
-        "program p\ndim M = 4096, N = 2048, K = 512\ninput x : bf16[M, K]\ninput w : bf16[N, K]\noutput y : f32[M, N]\n";
-    const std::string text = head + "kernel k by gemm(tile=128x256) {\np[m,n] = sum[k](x[m,k] * w[n,k])\n" + equation + "\n}\n";
+        "program p\ndim M = 4096, N = 2048, K = 512\ninput x : bf16[M, K]\ninput w : bf16[N, K]\noutput y : f32[M, "
+        "N]\n";
+    const std::string text =
+        head + "kernel k by gemm(tile=128x256) {\np[m,n] = sum[k](x[m,k] * w[n,k])\n" + equation + "\n}\n";
     auto program = load_program(text, "p.ucut", diagnostics);
     EXPECT_TRUE(program.ok()) << program.error().text();
     return *std::move(program);
@@ -245,7 +255,9 @@ struct Gate {
     const int64_t M = 512, K = 768;
     x = b.input("x", {M, K}, dtype);
     w = b.tensor("w", TensorKind::kParam, {halves ? 2 * N : N, K}, dtype);
-    v = halves ? w : b.tensor("v", TensorKind::kParam, alike ? std::vector<int64_t>{N, K} : std::vector<int64_t>{K, N}, dtype);
+    v = halves
+            ? w
+            : b.tensor("v", TensorKind::kParam, alike ? std::vector<int64_t>{N, K} : std::vector<int64_t>{K, N}, dtype);
     y = b.output("y", {M, N}, dtype);
     const int g = b.local("g", {M, N}), u = b.local("u", {M, N});
     b.kernel("gate", "gemm");
@@ -253,7 +265,8 @@ struct Gate {
     b.define(g, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
     m = b.index("m", M), n = b.index("n", N), k = b.bound("k", K);
     const auto weight = halves ? b.read(w, {n + whole(N), k}) : alike ? b.read(v, {n, k}) : b.read(v, {k, n});
-    b.define(u, {m, n}, make_reduce(Reducer::kSum, {k->id}, right ? weight * b.read(x, {m, k}) : b.read(x, {m, k}) * weight));
+    b.define(u, {m, n},
+             make_reduce(Reducer::kSum, {k->id}, right ? weight * b.read(x, {m, k}) : b.read(x, {m, k}) * weight));
     m = b.index("m", M), n = b.index("n", N);
     b.define(y, {m, n}, op(Op::kTanh, {b.read(g, {m, n})}) * b.read(u, {m, n}));
   }
@@ -300,13 +313,15 @@ TEST(Gemm, TwoSumsOfPlanesSplitThreeOperandsAndFallBackTogether) {
 TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
   Gate gate(DType::kF32);
   gate.kernel().knobs.set("stream", KnobValue::of_name("columns"));
-  EXPECT_NE(first_diagnostic(gate.b.program).find("E117: `stream=columns` of two sums that share an operand"), std::string::npos)
+  EXPECT_NE(first_diagnostic(gate.b.program).find("E117: `stream=columns` of two sums that share an operand"),
+            std::string::npos)
       << first_diagnostic(gate.b.program);
   gate.kernel().knobs = {};
   gate.kernel().knobs.set("math", KnobValue::of_name("simt"));
   EXPECT_EQ(first_diagnostic(gate.b.program), "");
   gate.kernel().knobs.set("tile", KnobValue::of_size({32, 32}));
-  EXPECT_NE(first_diagnostic(gate.b.program).find("closest: `tile=128x128`"), std::string::npos) << first_diagnostic(gate.b.program);
+  EXPECT_NE(first_diagnostic(gate.b.program).find("closest: `tile=128x128`"), std::string::npos)
+      << first_diagnostic(gate.b.program);
   gate.kernel().knobs = {};
   gate.kernel().knobs.set("math", KnobValue::of_name("fp16x3"));
   gate.kernel().knobs.set("tile", KnobValue::of_size({128, 64}));
@@ -324,13 +339,13 @@ TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
 }
 
 TEST(Gemm, SaysWhyTwoSumsAreNoKernel) {
-  EXPECT_NE(
-      refusal_of(Gate(DType::kBF16, false, false, false).b.program).find("`w` and `v`, which differ in format or in what is contiguous"),
-      std::string::npos);
+  EXPECT_NE(refusal_of(Gate(DType::kBF16, false, false, false).b.program)
+                .find("`w` and `v`, which differ in format or in what is contiguous"),
+            std::string::npos);
   const auto with = [](std::vector<int64_t> strides, bool shared, int64_t other) {
     ProgramBuilder b("p");
-    const int x = b.input("x", {64, 32}), z = b.input("z", {64, 32}), w = b.input("w", {48, 32}), v = b.input("v", {other, 32}),
-              y = b.output("y", {64, 48}), t = b.output("t", {64, other});
+    const int x = b.input("x", {64, 32}), z = b.input("z", {64, 32}), w = b.input("w", {48, 32}),
+              v = b.input("v", {other, 32}), y = b.output("y", {64, 48}), t = b.output("t", {64, other});
     b.program.tensors[static_cast<size_t>(y)].strides = strides;
     b.kernel("k", "gemm");
     auto m = b.index("m", 64), n = b.index("n", 48), k = b.bound("k", 32);
@@ -342,7 +357,8 @@ TEST(Gemm, SaysWhyTwoSumsAreNoKernel) {
   EXPECT_EQ(with({48, 1}, true, 48), "");
   EXPECT_NE(with({48, 1}, false, 48).find("share no operand"), std::string::npos) << with({48, 1}, false, 48);
   EXPECT_NE(with({48, 1}, true, 40).find("whose extents differ"), std::string::npos) << with({48, 1}, true, 40);
-  EXPECT_NE(with({1, 64}, true, 48).find("along the rows of `x`, which they share"), std::string::npos) << with({1, 64}, true, 48);
+  EXPECT_NE(with({1, 64}, true, 48).find("along the rows of `x`, which they share"), std::string::npos)
+      << with({1, 64}, true, 48);
 }
 
 TEST(Gemm, SaysWhyItDoesNotMatch) {
@@ -364,18 +380,22 @@ TEST(Gemm, LegalityNamesTheNearestValue) {
   linear.kernel().knobs.set("tile", KnobValue::of_size({256, 256}));
   EXPECT_NE(first_diagnostic(linear.b.program).find("legal: 128x256, 128x128"), std::string::npos);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 32}));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("closest: `tile=128x256x64`"), std::string::npos) << first_diagnostic(linear.b.program);
+  EXPECT_NE(first_diagnostic(linear.b.program).find("closest: `tile=128x256x64`"), std::string::npos)
+      << first_diagnostic(linear.b.program);
   linear.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
   linear.kernel().knobs.set("stages", KnobValue::of_int(3));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"), std::string::npos)
+  EXPECT_NE(first_diagnostic(linear.b.program).find("shared memory: A 3 x 32 KiB + B 6 x 32 KiB + staging 32 KiB"),
+            std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("cluster", KnobValue::of_size({2, 2}));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("E112: `cluster=2x2`"), std::string::npos) << first_diagnostic(linear.b.program);
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E112: `cluster=2x2`"), std::string::npos)
+      << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("math", KnobValue::of_name("simt"));
   linear.kernel().knobs.set("stream", KnobValue::of_name("rows"));
-  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"), std::string::npos)
+  EXPECT_NE(first_diagnostic(linear.b.program).find("E117: `math=simt, stream=rows` holds at most 8 lines"),
+            std::string::npos)
       << first_diagnostic(linear.b.program);
   linear.kernel().knobs = {};
   linear.kernel().knobs.set("tile", KnobValue::of_size({40, 128}));

@@ -1,5 +1,5 @@
-// Elements of a product that need their row's results, inside its kernel: what is recognised, refused and emitted. What kernels
-// compute is checked on a GPU (property/kernels/gemm.cpp).
+// Elements of a product that need their row's results, inside its kernel: what is recognised, refused and emitted. What
+// kernels compute is checked on a GPU (property/kernels/gemm.cpp).
 #include <gtest/gtest.h>
 
 #include "families/gemm/cost.h"
@@ -10,7 +10,8 @@ namespace solstice::families::of_gemm {
 namespace {
 
 constexpr const char* kSoftmax = "e[m,n] = exp(h[m,n] - max[j](h[m,j]))\ny[m,n] = e[m,n] / sum[j](e[m,j])";
-constexpr const char* kNorm = "mu[m] = mean[n](h[m,n])\ny[m,n] = (h[m,n] - mu[m]) * rsqrt(var[n](h[m,n]) + 0.00001) * b[n]";
+constexpr const char* kNorm =
+    "mu[m] = mean[n](h[m,n])\ny[m,n] = (h[m,n] - mu[m]) * rsqrt(var[n](h[m,n]) + 0.00001) * b[n]";
 
 // Behind h[m,n], a product with a bias.
 ir::Program whole(const std::string& equations, const std::string& knobs = "", Sides s = {},

@@ -57,7 +57,9 @@ gemm::Problem problem_of(const ir::Program& program) {
   EXPECT_TRUE(problem.ok()) << problem.error().text();
   return problem.ok() ? *std::move(problem) : gemm::Problem{};
 }
-std::string refusal_of(const ir::Program& program) { return find_family("gemm")->match(program, program.kernels.front()).reason; }
+std::string refusal_of(const ir::Program& program) {
+  return find_family("gemm")->match(program, program.kernels.front()).reason;
+}
 
 std::string diagnostic_of(const ir::Program& program) {
   const Context context{program, h200()};
@@ -106,11 +108,13 @@ kernel up by gemm() {
 }
 )");
   EXPECT_TRUE(problem_of(program).product.grouping.a.at);
-  EXPECT_EQ(refusal_of(forward("y[m,n] = sum[k](x[p[0],k] * w[e[m],n,k])")), "`x` is read at `p[0]`, which is not linear");
+  EXPECT_EQ(refusal_of(forward("y[m,n] = sum[k](x[p[0],k] * w[e[m],n,k])")),
+            "`x` is read at `p[0]`, which is not linear");
 }
 
 TEST(Grouped, IsASortAndAProduct) {
-  const Emission emission = emitted_grouped(forward("y[m,n] = silu(sum[k](x[m,k] * w[e[m],n,k]) + c[e[m],n])", "tile=128x256"));
+  const Emission emission =
+      emitted_grouped(forward("y[m,n] = silu(sum[k](x[m,k] * w[e[m],n,k]) + c[e[m],n])", "tile=128x256"));
   ASSERT_EQ(emission.steps.size(), 2u);
   const Step &sort = emission.steps[0], &product = emission.steps[1];
   EXPECT_EQ(sort.name, "up-sort");
@@ -123,12 +127,14 @@ TEST(Grouped, IsASortAndAProduct) {
   EXPECT_EQ(product.arguments[2].map.box, (std::vector<int64_t>{64, 16, 1}));
   EXPECT_EQ(product.arguments[1].map.extents, (std::vector<int64_t>{256, 512, 16}));
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kK, 256, 4, "), std::string::npos) << emission.sources[1].code;
+  EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kK, 256, 4, "), std::string::npos)
+      << emission.sources[1].code;
 }
 
 TEST(Grouped, MatricesMayLieEitherWay) {
   const Emission emission = emitted_grouped(forward("y[m,n] = sum[k](x[m,k] * v[e[m],k,n])"));
-  EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kMN"), std::string::npos) << emission.sources[1].code;
+  EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kRows, mma::Major::kMN"), std::string::npos)
+      << emission.sources[1].code;
   EXPECT_EQ(emission.steps[1].arguments[1].map.extents, (std::vector<int64_t>{512, 256, 16}));
 }
 
@@ -146,7 +152,8 @@ TEST(Grouped, RowsOfAnOperandMayBeGathered) {
 }
 
 TEST(Grouped, TheGradientSumsOverRowsOfAGroup) {
-  for (const char* text : {"g[i,n,k] = sum[m where e[m] == i](d[m,n] * x[m,k])", "g[i,n,k] = sum[m where i == e[m]](x[m,k] * d[m,n])"}) {
+  for (const char* text :
+       {"g[i,n,k] = sum[m where e[m] == i](d[m,n] * x[m,k])", "g[i,n,k] = sum[m where i == e[m]](x[m,k] * d[m,n])"}) {
     const ir::Program program = gradient(text);
     const gemm::Contraction c = problem_of(program).product;
     EXPECT_EQ(c.grouping.kind, gemm::Grouped::kK);
@@ -156,32 +163,42 @@ TEST(Grouped, TheGradientSumsOverRowsOfAGroup) {
     EXPECT_EQ(c.m, 512);
     EXPECT_EQ(c.n, 256);
     const Emission emission = emitted_grouped(program);
-    EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kK, mma::Major::kMN"), std::string::npos) << emission.sources[1].code;
+    EXPECT_NE(emission.sources[1].code.find("gemm::Ragged::kK, mma::Major::kMN"), std::string::npos)
+        << emission.sources[1].code;
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1], 64);
     EXPECT_EQ(emission.workspace.size(), 1u);
   }
-  const gemm::Contraction c = problem_of(gradient("g[i,n,k] = sum[j where e[p[j]] == i](d[j,n] * t[p[j]//S,k])")).product;
+  const gemm::Contraction c =
+      problem_of(gradient("g[i,n,k] = sum[j where e[p[j]] == i](d[j,n] * t[p[j]//S,k])")).product;
   EXPECT_FALSE(c.grouping.a.at);
   EXPECT_EQ(c.grouping.b.rows, 500);
 }
 
 TEST(Grouped, SaysWhatItDoesNotTake) {
-  const auto refused = [](const std::string& equation, const std::string& knobs = "") { return refusal_of(forward(equation, knobs)); };
+  const auto refused = [](const std::string& equation, const std::string& knobs = "") {
+    return refusal_of(forward(equation, knobs));
+  };
   EXPECT_NE(refused("y[m,n] = sum[k](f[m,k] * q[e[m],n,k])").find("operands are f32 and f32"), std::string::npos);
-  EXPECT_NE(refused("y[m,n] = sum[k](u[m,k] * z[e[m],n,k])").find("lines of operand `u` are not 16-byte aligned"), std::string::npos);
+  EXPECT_NE(refused("y[m,n] = sum[k](u[m,k] * z[e[m],n,k])").find("lines of operand `u` are not 16-byte aligned"),
+            std::string::npos);
   EXPECT_NE(refused(kPlain, "grouped=false").find("`grouped=false`"), std::string::npos);
-  EXPECT_NE(refused("y[m,n] = sum[k](x[m,k] * w[0,n,k])", "grouped=true").find("no row chooses a matrix"), std::string::npos);
-  EXPECT_NE(refused("y[m,n] = sum[k](t[p[m],k] * w[0,n,k])").find("is read at `p[m]`, which is not linear"), std::string::npos);
+  EXPECT_NE(refused("y[m,n] = sum[k](x[m,k] * w[0,n,k])", "grouped=true").find("no row chooses a matrix"),
+            std::string::npos);
+  EXPECT_NE(refused("y[m,n] = sum[k](t[p[m],k] * w[0,n,k])").find("is read at `p[m]`, which is not linear"),
+            std::string::npos);
 }
 
 TEST(Grouped, LegalityNamesTheNearestValue) {
   EXPECT_EQ(diagnostic_of(forward(kPlain, "grouped=true, math=bf16, tile=128x128x64")), "");
-  EXPECT_NE(diagnostic_of(forward(kPlain, "tile=64x64")).find("E111: no grouped kernel for `tile=64x64`; legal: 128x256, 128x128"),
+  EXPECT_NE(diagnostic_of(forward(kPlain, "tile=64x64"))
+                .find("E111: no grouped kernel for `tile=64x64`; legal: 128x256, 128x128"),
             std::string::npos)
       << diagnostic_of(forward(kPlain, "tile=64x64"));
-  EXPECT_NE(diagnostic_of(forward(kPlain, "math=simt")).find("E110: `math=simt`: grouped products multiply"), std::string::npos)
+  EXPECT_NE(diagnostic_of(forward(kPlain, "math=simt")).find("E110: `math=simt`: grouped products multiply"),
+            std::string::npos)
       << diagnostic_of(forward(kPlain, "math=simt"));
-  EXPECT_NE(diagnostic_of(forward(kPlain, "stream=rows")).find("E117: `stream=rows` of a grouped product"), std::string::npos)
+  EXPECT_NE(diagnostic_of(forward(kPlain, "stream=rows")).find("E117: `stream=rows` of a grouped product"),
+            std::string::npos)
       << diagnostic_of(forward(kPlain, "stream=rows"));
   EXPECT_NE(diagnostic_of(forward(kPlain, "tile=128x256, stages=5")).find("E113: shared memory"), std::string::npos)
       << diagnostic_of(forward(kPlain, "tile=128x256, stages=5"));

@@ -120,7 +120,8 @@ bool accepts(double zeros_of_a, int chunks) {
       Values v;
       for (float& x : v) x = uniform(random) < zeros ? 0.f : static_cast<float>(normal(random));
       const Range one = Split(v, kChunk).range;
-      for (int i = 0; i < 3; ++i) out.all[i] = std::max(out.all[i], one.all[i]), out.lossy[i] = std::max(out.lossy[i], one.lossy[i]);
+      for (int i = 0; i < 3; ++i)
+        out.all[i] = std::max(out.all[i], one.all[i]), out.lossy[i] = std::max(out.lossy[i], one.lossy[i]);
     }
     return out;
   };

@@ -22,11 +22,11 @@ using numerics::Math;
 struct DrawnProduct {
   ProgramBuilder b{"p"};
 
-  // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices. `dual`: a second sum
-  // reads x too. `sums`: of rows. `whole`: elements are divided by these. `triangle`: what lies above the diagonal is left out.
-  // `made`: of what x + 1 is, not of x.
-  DrawnProduct(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums, bool whole, bool triangle,
-               bool made, DType dtype) {
+  // `gaps`: x lies with a stride in both of its dimensions. `grouped`: each row chooses one of four matrices. `dual`: a
+  // second sum reads x too. `sums`: of rows. `whole`: elements are divided by these. `triangle`: what lies above the
+  // diagonal is left out. `made`: of what x + 1 is, not of x.
+  DrawnProduct(int64_t m, int64_t n, int64_t k, bool transposed, bool gaps, bool grouped, bool dual, bool sums,
+               bool whole, bool triangle, bool made, DType dtype) {
     const int x = b.input("x", gaps ? std::vector<int64_t>{m, k, 2} : std::vector<int64_t>{m, k}, dtype);
     std::vector<int64_t> shape = transposed ? std::vector<int64_t>{k, n} : std::vector<int64_t>{n, k};
     if (grouped) shape.insert(shape.begin(), 4);
@@ -40,7 +40,9 @@ struct DrawnProduct {
     std::vector<ExprRef> at = transposed ? std::vector<ExprRef>{l, j} : std::vector<ExprRef>{j, l};
     if (grouped) at.insert(at.begin(), b.read(e, {i}));
     auto sum = make_reduce(Reducer::kSum, {l->id}, left * b.read(w, at));
-    if (dual) sum = sum + make_reduce(Reducer::kSum, {l->id}, left * b.read(b.tensor("v", TensorKind::kParam, shape, dtype), at));
+    if (dual)
+      sum =
+          sum + make_reduce(Reducer::kSum, {l->id}, left * b.read(b.tensor("v", TensorKind::kParam, shape, dtype), at));
     b.define(y, {i, j}, triangle ? op(Op::kSelect, {op(Op::kLe, {j, i}), sum, num(0.0)}) : sum);
     if (!sums) return;
     const int s = b.output("s", {m});
@@ -60,8 +62,8 @@ T any_of(std::mt19937_64& random, std::initializer_list<T> values) {
 
 LeanGemm drawn_settings(std::mt19937_64& random, LeanGemm c) {
   gemm::Settings& s = c.settings;
-  s.math = any_of(
-      random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kFP16, Math::kBF16x6, Math::kFP16x3, Math::kFP16x3, Math::kFP8});
+  s.math = any_of(random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kFP16, Math::kBF16x6,
+                           Math::kFP16x3, Math::kFP16x3, Math::kFP8});
   s.tile_m = any_of(random, {32, 64, 128, 192, 8, 100}), s.tile_n = any_of(random, {32, 64, 128, 256, 16});
   s.tile_k = random() % 4 ? gemm::stage_k(s.math) : 16;
   s.cluster = any_of(random, {1, 1, 2, 0}), s.cluster_n = any_of(random, {1, 1, 2});
@@ -81,13 +83,16 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
   std::mt19937_64 random(11);
   std::set<std::string_view> fired, ids;
   for (int i = 0; i < 200; ++i) {
-    const DType dtype = any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16, DType::kE4M3});
+    const DType dtype =
+        any_of(random, {DType::kF32, DType::kF32, DType::kF32, DType::kBF16, DType::kF16, DType::kE4M3});
     const bool gaps = random() % 8 == 0, grouped = size_of(dtype) == 2 && !gaps && random() % 2 == 0;
     const bool dual = !grouped && dtype != DType::kE4M3 && random() % 4 == 0;
     const DrawnProduct product(any_of<int64_t>(random, {4, 16, 1024}), any_of<int64_t>(random, {8, 512}),
-                               any_of<int64_t>(random, {64, 4096, grouped ? 64 : 100}), random() % 2 == 0, gaps, grouped, dual,
-                               !grouped && !dual && i % 4 == 0, i % 8 == 0, i % 8 == 1, !grouped && !dual && i % 4 == 2, dtype);
-    const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}), random() % 2 == 0};
+                               any_of<int64_t>(random, {64, 4096, grouped ? 64 : 100}), random() % 2 == 0, gaps,
+                               grouped, dual, !grouped && !dual && i % 4 == 0, i % 8 == 0, i % 8 == 1,
+                               !grouped && !dual && i % 4 == 2, dtype);
+    const Context context{product.b.program, h200, any_of<std::string>(random, {"reference", "high", "medium"}),
+                          random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();
     const LeanGemm usual = gemm::lean_config(context, product.b.program.kernels.front(), *problem);

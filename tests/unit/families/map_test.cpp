@@ -89,7 +89,8 @@ TEST(Map, TailOfAnOddLength) {
 TEST(Map, BroadcastsAndOddRows) {
   for (const int64_t columns : {64, 33, 6}) {
     ProgramBuilder b("p");
-    const int x = b.input("x", {10, columns}), c = b.input("c", {columns}), r = b.input("r", {10, 1}), y = b.output("y", {10, columns});
+    const int x = b.input("x", {10, columns}), c = b.input("c", {columns}), r = b.input("r", {10, 1}),
+              y = b.output("y", {10, columns});
     b.kernel("k", "map");
     const auto m = b.index("m", 10), n = b.index("n", columns);
     b.define(y, {m, n}, (b.read(x, {m, n}) + b.read(c, {n})) / op(Op::kExp, {b.read(r, {m, whole(0)})}));
@@ -138,7 +139,8 @@ TEST(Map, ConcatenationIsOneLaunch) {
 // Row 0 of `t` is kernel 0's own, the others are kernel 1's: kernel 0 reads those from memory.
 ProgramBuilder pieces_of_two_kernels() {
   ProgramBuilder b("p");
-  const int x = b.input("x", {3, 8}), t = b.tensor("t", TensorKind::kTensor, {4, 8}, DType::kF32), y = b.output("y", {4, 8});
+  const int x = b.input("x", {3, 8}), t = b.tensor("t", TensorKind::kTensor, {4, 8}, DType::kF32),
+            y = b.output("y", {4, 8});
   b.kernel("k", "map");
   auto n = b.index("n", 8);
   b.define(t, {whole(0), n}, num(5.0));
@@ -180,7 +182,9 @@ TEST(Map, DivisionAndRemainderOfIndices) {
   const int x = b.input("x", {6, 10}), y = b.output("y", {60}), z = b.output("z", {30});
   b.kernel("k", "map");
   auto i = b.index("i", 60);
-  b.define(y, {i}, b.read(x, {op(Op::kFloorDiv, {i, whole(10)}), op(Op::kMod, {i, whole(10)})}) + op(Op::kMod, {i - whole(7), whole(5)}));
+  b.define(y, {i},
+           b.read(x, {op(Op::kFloorDiv, {i, whole(10)}), op(Op::kMod, {i, whole(10)})}) +
+               op(Op::kMod, {i - whole(7), whole(5)}));
   i = b.index("i", 30);
   b.define(z, {i}, b.read(x, {whole(0), op(Op::kMod, {i * whole(3) + whole(1), whole(10)})}));
   expect_same(b.program);
@@ -202,8 +206,8 @@ TEST(Map, LocalsPiecesAndSeveralOutputs) {
 
 TEST(Map, FormatsAndCasts) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {40}, DType::kBF16), i8 = b.input("i", {40}, DType::kI8), f = b.input("f", {40}, DType::kBool),
-            d = b.input("d", {40}, DType::kF64);
+  const int x = b.input("x", {40}, DType::kBF16), i8 = b.input("i", {40}, DType::kI8),
+            f = b.input("f", {40}, DType::kBool), d = b.input("d", {40}, DType::kF64);
   const int y = b.output("y", {40}), z = b.output("z", {40}, DType::kI64), q = b.output("q", {40}, DType::kF64);
   b.kernel("k", "map");
   auto n = b.index("n", 40);
@@ -275,7 +279,8 @@ TEST(Map, RowsThatShareNothingAreRefused) {
   const Family& map = *find_family("map");
   const ir::Program apart = windows(3, 2), uneven = windows(1, 5);
   EXPECT_NE(map.match(apart, apart.kernels.front()).reason.find("overlaps along no outer index"), std::string::npos);
-  EXPECT_NE(map.match(uneven, uneven.kernels.front()).reason.find("does not divide the 12 results of `y` along `p`"), std::string::npos);
+  EXPECT_NE(map.match(uneven, uneven.kernels.front()).reason.find("does not divide the 12 results of `y` along `p`"),
+            std::string::npos);
 }
 
 TEST(Map, ProposesRowsThatDivide) {
@@ -303,7 +308,8 @@ bool proposes_single_elements(int64_t step) {
   b.define(y, {m, n}, make_reduce(Reducer::kMax, {r->id}, b.read(x, {m, whole(step) * n + r})));
   const auto proposals = find_family("map")->propose({b.program, small_machine()}, b.program.kernels.front());
   EXPECT_TRUE(proposals.ok());
-  return std::any_of(proposals->begin(), proposals->end(), [](const Knobs& knobs) { return knobs.int_or("vector", 0) == 1; });
+  return std::any_of(proposals->begin(), proposals->end(),
+                     [](const Knobs& knobs) { return knobs.int_or("vector", 0) == 1; });
 }
 
 TEST(Map, ProposesSingleElementsWhereReadsStep) {

@@ -24,16 +24,17 @@ void expect_prefixed(const ir::Program& program, const std::string& name, size_t
     EXPECT_EQ(step.name.rfind(name, 0), 0U) << step.name;
     EXPECT_EQ(step.module.rfind(name, 0), 0U) << step.module;
     EXPECT_EQ(step.entry.rfind("solstice_" + name, 0), 0U) << step.entry;
-    const auto source =
-        std::find_if(emission->sources.begin(), emission->sources.end(), [&](const Source& s) { return s.name == step.module; });
+    const auto source = std::find_if(emission->sources.begin(), emission->sources.end(),
+                                     [&](const Source& s) { return s.name == step.module; });
     ASSERT_NE(source, emission->sources.end()) << step.module;
     EXPECT_NE(source->code.find(" " + step.entry + "("), std::string::npos) << source->code;
   }
 }
 
 TEST(Names, EntriesOfMap) {
-  expect_prefixed(with_kernel("dim N = 64\ninput x : f32[N]\noutput y : f32[N]\n", "kernel sin by map() {\n  y[n] = 2 * x[n]\n}\n"), "sin",
-                  1);
+  expect_prefixed(
+      with_kernel("dim N = 64\ninput x : f32[N]\noutput y : f32[N]\n", "kernel sin by map() {\n  y[n] = 2 * x[n]\n}\n"),
+      "sin", 1);
 }
 
 TEST(Names, EntriesOfRowsAndTheirFold) {
@@ -42,9 +43,11 @@ TEST(Names, EntriesOfRowsAndTheirFold) {
 }
 
 TEST(Names, EntriesOfGemmAndItsPasses) {
-  const std::string data = "dim M = 256, N = 256, K = 256\ninput a : f32[M, K]\ninput b : f32[N, K]\noutput y : f32[M, N]\n";
+  const std::string data =
+      "dim M = 256, N = 256, K = 256\ninput a : f32[M, K]\ninput b : f32[N, K]\noutput y : f32[M, N]\n";
   const std::string product = " {\n  y[m,n] = sum[k](a[m,k] * b[n,k])\n}\n";
-  expect_prefixed(with_kernel(data, "kernel round by gemm(math=fp16x3, stream=none, tile=128x128)" + product), "round", 3);
+  expect_prefixed(with_kernel(data, "kernel round by gemm(math=fp16x3, stream=none, tile=128x128)" + product), "round",
+                  3);
   expect_prefixed(with_kernel(data, "kernel round by gemm(math=simt, stream=none, tile=32x32)" + product), "round", 1);
 }
 

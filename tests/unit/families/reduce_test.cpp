@@ -22,7 +22,8 @@ struct Middle {
   }
   Middle& take(Reducer reducer, DType dtype = DType::kF32) {
     const bool ranked = reducer == Reducer::kArgMax || reducer == Reducer::kArgMin;
-    const int s = b.output("s" + std::to_string(b.program.tensors.size()), {batch, columns}, ranked ? DType::kI64 : dtype);
+    const int s =
+        b.output("s" + std::to_string(b.program.tensors.size()), {batch, columns}, ranked ? DType::kI64 : dtype);
     const auto i = b.index("i", batch), n = b.index("n", columns), k = b.bound("k", reduced);
     b.define(s, {i, n}, make_reduce(reducer, {k->id}, b.read(x, {i, k, n})));
     return *this;
@@ -61,7 +62,8 @@ TEST(Reduce, HalfPrecision) {
   }
 }
 TEST(Reduce, Knobs) {
-  for (const int threads : {64, 128, 512}) expect_same(Middle(1, 40, 1500).knob("threads", threads).take(Reducer::kSum).b.program);
+  for (const int threads : {64, 128, 512})
+    expect_same(Middle(1, 40, 1500).knob("threads", threads).take(Reducer::kSum).b.program);
   expect_same(Middle(1, 40, 1501).knob("rows", 3).knob("stages", 2).knob("columns", 2).take(Reducer::kSum).b.program);
   expect_same(Middle(1, 40, 1504).knob("vector", 1).take(Reducer::kSum).b.program);
 }
@@ -83,13 +85,14 @@ TEST(Reduce, RanksAsTheLanguageSays) {
 TEST(Reduce, MapsBeforeAndBehind) {
   for (const int64_t columns : {513, 20}) {
     ProgramBuilder b("p");
-    const int x = b.input("x", {2, 45, columns}), w = b.input("w", {45}), c = b.input("c", {columns}), y = b.output("y", {2, columns});
+    const int x = b.input("x", {2, 45, columns}), w = b.input("w", {45}), c = b.input("c", {columns}),
+              y = b.output("y", {2, columns});
     b.kernel("k", "reduce");
     const auto i = b.index("i", 2), n = b.index("n", columns), k = b.bound("k", 45);
     const auto term = (b.read(x, {i, k, n}) - b.read(c, {n})) * b.read(w, {k});
-    b.define(
-        y, {i, n},
-        op(Op::kSqrt, {make_reduce(Reducer::kSum, {k->id}, term * term, op(Op::kLt, {k, whole(40)})) + b.read(c, {n}) * b.read(c, {n})}));
+    b.define(y, {i, n},
+             op(Op::kSqrt, {make_reduce(Reducer::kSum, {k->id}, term * term, op(Op::kLt, {k, whole(40)})) +
+                            b.read(c, {n}) * b.read(c, {n})}));
     expect_same(b.program);
     b.program.kernels[0].knobs.set("split", KnobValue::of_int(3));
     expect_same(b.program);
@@ -99,10 +102,12 @@ TEST(Reduce, MapsBeforeAndBehind) {
 // Two tensors step together; outer axes on both sides of what is reduced.
 TEST(Reduce, TwoStreamsAndSeveralReducedAxes) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {3, 4, 5, 6, 130}), z = b.input("z", {3, 4, 5, 6, 130}, DType::kBF16), y = b.output("y", {4, 6, 130});
+  const int x = b.input("x", {3, 4, 5, 6, 130}), z = b.input("z", {3, 4, 5, 6, 130}, DType::kBF16),
+            y = b.output("y", {4, 6, 130});
   b.kernel("k", "reduce");
   const auto p = b.index("p", 4), q = b.index("q", 6), n = b.index("n", 130), a = b.bound("a", 3), c = b.bound("c", 5);
-  b.define(y, {p, q, n}, make_reduce(Reducer::kSum, {a->id, c->id}, b.read(x, {a, p, c, q, n}) * b.read(z, {a, p, c, q, n})));
+  b.define(y, {p, q, n},
+           make_reduce(Reducer::kSum, {a->id, c->id}, b.read(x, {a, p, c, q, n}) * b.read(z, {a, p, c, q, n})));
   expect_same(b.program);
 }
 
@@ -123,7 +128,8 @@ TEST(Reduce, SumsRoundOnce) {
 TEST(Reduce, ContiguousRowsWithACopyOfTheData) {
   for (const bool split : {false, true}) {
     ProgramBuilder b("p");
-    const int x = b.input("x", {2, 3, 640}), s = b.output("s", {2, 3}), v = b.output("v", {2, 3}), f = b.output("f", {2, 4, 640});
+    const int x = b.input("x", {2, 3, 640}), s = b.output("s", {2, 3}), v = b.output("v", {2, 3}),
+              f = b.output("f", {2, 4, 640});
     b.kernel("k", "reduce");
     const auto reduce_to = [&](int to, Reducer reducer) {
       const auto i = b.index("i", 2), k = b.index("k", 3), n = b.bound("n", 640);

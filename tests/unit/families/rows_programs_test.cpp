@@ -19,15 +19,17 @@ std::string refusal(const ir::Program& program) {
 }
 
 // A kernel over x and z of M rows, of which only y is wanted.
-std::string over_rows(const std::string& knobs, const std::string& equations, const std::string& extents = "M = 3, N = 1301",
-                      const std::string& dtype = "f32") {
-  return fmt::format("program p\ndim {}\ninput x : {}[M, N]\ninput z : {}[M, N]\noutput y : {}[M]\nkernel k by rows({}) {{\n{}\n}}\n",
-                     extents, dtype, dtype, dtype, knobs, equations);
+std::string over_rows(const std::string& knobs, const std::string& equations,
+                      const std::string& extents = "M = 3, N = 1301", const std::string& dtype = "f32") {
+  return fmt::format(
+      "program p\ndim {}\ninput x : {}[M, N]\ninput z : {}[M, N]\noutput y : {}[M]\nkernel k by rows({}) {{\n{}\n}}\n",
+      extents, dtype, dtype, dtype, knobs, equations);
 }
 constexpr char kSumOfExponentials[] = "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))";
 constexpr char kOnce[] = "residency=once, threads=64";
 
-// Rows of which only results are wanted: each thread finds them around its own center. A gather and a bias are read ahead.
+// Rows of which only results are wanted: each thread finds them around its own center. A gather and a bias are read
+// ahead.
 TEST(RowsPrograms, LookedAtOnce) {
   expect_text(R"(program cross_entropy
 dim M = 5, N = 1301
@@ -101,8 +103,8 @@ kernel k by rows(residency=registers, threads=256) {{
 // Rows of infinities and NaN, as direct evaluation has them, whatever the layout.
 TEST(RowsPrograms, InfinitiesAndNan) {
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  for (const char* knobs :
-       {"residency=once, threads=64", "residency=once, threads=64, cluster=4", "residency=registers, threads=64", "team=2, threads=64"}) {
+  for (const char* knobs : {"residency=once, threads=64", "residency=once, threads=64, cluster=4",
+                            "residency=registers, threads=64", "team=2, threads=64"}) {
     for (const char* equations : {kSumOfExponentials, "y[m] = logsumexp[n](x[m,n])", "y[m] = var[n](x[m,n])"}) {
       const ir::Program program = load_text(over_rows(knobs, equations, "M = 6, N = 1304"));
       testing::Tensors values = testing::random_inputs(program, 1);
@@ -149,7 +151,8 @@ TEST(RowsPrograms, CentersThatDoNotBoundAreRefused) {
            "mu[m] = sum[n](x[m,n]) / 1301\ny[m] = sum[n]((bf16(x[m,n]) - mu[m]) * (bf16(x[m,n]) - mu[m]))",
            "a[m] = argmax[n](x[m,n])\nmx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m])) + a[m]",
        }) {
-    const std::string once = refusal(load_text(over_rows(kOnce, equations))), team = refusal(load_text(over_rows("team=2", equations)));
+    const std::string once = refusal(load_text(over_rows(kOnce, equations))),
+                      team = refusal(load_text(over_rows("team=2", equations)));
     EXPECT_NE(once.find("`residency=once`: "), std::string::npos) << equations << once;
     EXPECT_EQ(once.find("`team`"), std::string::npos) << once;
     EXPECT_NE(team.find("`team`: "), std::string::npos) << equations << team;
@@ -185,7 +188,8 @@ kernel k by rows(residency=once, threads=64) {
 // The text does not depend on where expressions lie in the heap.
 TEST(RowsPrograms, OnceIsTheSameTextEachTime) {
   const auto code = [] {
-    const ir::Program program = load_text(over_rows(kOnce, "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])"));
+    const ir::Program program =
+        load_text(over_rows(kOnce, "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])"));
     const auto out = find_family("rows")->generate({program, small_machine()}, program.kernels.front());
     return out.ok() ? out->sources.front().code : out.error().text();
   };
@@ -202,15 +206,20 @@ TEST(RowsPrograms, OnceIsTheSameTextEachTime) {
 
 TEST(RowsPrograms, RowsOfABlockAreNotDropped) {
   const auto of = [](const char* knobs, const char* extents) {
-    return refusal(load_text(fmt::format(
-        "program p\ndim {}\ninput x : f32[M, N]\noutput y : f32[M, N]\nkernel k by rows({}) {{\ny[m,n] = x[m,n] / sum[n](x[m,n])\n}}\n",
-        extents, knobs)));
+    return refusal(
+        load_text(fmt::format("program p\ndim {}\ninput x : f32[M, N]\noutput y : f32[M, N]\nkernel k by rows({}) "
+                              "{{\ny[m,n] = x[m,n] / sum[n](x[m,n])\n}}\n",
+                              extents, knobs)));
   };
-  EXPECT_NE(of("rows_per_block=2, cluster=2", "M = 64, N = 4096").find("rows_per_block=2: cluster=2"), std::string::npos);
-  EXPECT_NE(of("rows_per_block=64, threads=32", "M = 64, N = 4096").find("rows_per_block=64: a block of 32"), std::string::npos);
-  EXPECT_EQ(of("rows_per_block=2, threads=1024, residency=l2", "M = 64, N = 40960"), "");  // an automatic cluster gives way
-  const std::string strided = refusal(load_text(
-      "program p\ndim M = 64, N = 64\ninput x : f32[M, N]\noutput y : f32[N]\nkernel k by rows(rows_per_block=2) {\ny[n] = sum[m](x[m,n])\n}\n"));
+  EXPECT_NE(of("rows_per_block=2, cluster=2", "M = 64, N = 4096").find("rows_per_block=2: cluster=2"),
+            std::string::npos);
+  EXPECT_NE(of("rows_per_block=64, threads=32", "M = 64, N = 4096").find("rows_per_block=64: a block of 32"),
+            std::string::npos);
+  EXPECT_EQ(of("rows_per_block=2, threads=1024, residency=l2", "M = 64, N = 40960"),
+            "");  // an automatic cluster gives way
+  const std::string strided =
+      refusal(load_text("program p\ndim M = 64, N = 64\ninput x : f32[M, N]\noutput y : f32[N]\nkernel k by "
+                        "rows(rows_per_block=2) {\ny[n] = sum[m](x[m,n])\n}\n"));
   EXPECT_NE(strided.find("rows_per_block=2: lanes take"), std::string::npos) << strided;
 }
 

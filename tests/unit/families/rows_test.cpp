@@ -41,17 +41,22 @@ TEST(Rows, SoftmaxOfShortRows) {
 TEST(Rows, SoftmaxOfABlock) { expect_same(Softmax(3, 4096).b.program, 2e-6); }
 TEST(Rows, SoftmaxOfOddRows) { expect_same(Softmax(3, 1237).b.program); }
 TEST(Rows, SoftmaxOfACluster) { expect_same(Softmax(3, 4104).knob("cluster", 2).knob("threads", 128).b.program); }
-TEST(Rows, SoftmaxOfAClusterOfSingleWarps) { expect_same(Softmax(3, 189).knob("cluster", 2).knob("threads", 32).b.program); }
+TEST(Rows, SoftmaxOfAClusterOfSingleWarps) {
+  expect_same(Softmax(3, 189).knob("cluster", 2).knob("threads", 32).b.program);
+}
 TEST(Rows, SoftmaxInSharedMemory) { expect_same(Softmax(3, 3000).residency("shared").knob("threads", 64).b.program); }
 TEST(Rows, SoftmaxReadAgain) { expect_same(Softmax(3, 3000).residency("l2").knob("threads", 64).b.program); }
-TEST(Rows, SoftmaxOfSeveralRowsABlock) { expect_same(Softmax(5, 640).knob("threads", 256).knob("rows_per_block", 2).b.program); }
+TEST(Rows, SoftmaxOfSeveralRowsABlock) {
+  expect_same(Softmax(5, 640).knob("threads", 256).knob("rows_per_block", 2).b.program);
+}
 TEST(Rows, SoftmaxInBF16) { expect_same(Softmax(3, 512, DType::kBF16).b.program, 1e-2); }
 
 TEST(Rows, SoftmaxOfATeam) {
   for (const int64_t columns : {1000, 4096, 4097, 3001}) {
     for (const int team : {1, 2, 3}) expect_same(Softmax(7, columns).knob("team", team).knob("threads", 128).b.program);
   }
-  expect_same(Softmax(9, 1394).knob("team", 3).knob("threads", 128).b.program);  // rows that begin between 16-byte units
+  expect_same(
+      Softmax(9, 1394).knob("team", 3).knob("threads", 128).b.program);  // rows that begin between 16-byte units
   expect_same(Softmax(5, 4096, DType::kBF16).knob("team", 4).knob("threads", 128).b.program, 1e-2);
 }
 // Whole parts of masked elements, of NaN, of Inf.
@@ -132,7 +137,8 @@ TEST(Rows, LayerNormKeepsTheRowAndReadsWeightsAlongIt) {
 
 TEST(Rows, GroupNormOverFusedColumns) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {2, 6, 4, 5}), g = b.input("g", {6}), y = b.output("y", {2, 6, 4, 5}), mu = b.output("mu", {2, 3});
+  const int x = b.input("x", {2, 6, 4, 5}), g = b.input("g", {6}), y = b.output("y", {2, 6, 4, 5}),
+            mu = b.output("mu", {2, 3});
   const int vr = b.local("vr", {2, 3});
   b.kernel("k", "rows");
   const auto channel = [](ExprRef q, ExprRef d) { return q * whole(2) + d; };
@@ -143,8 +149,8 @@ TEST(Rows, GroupNormOverFusedColumns) {
   b.define(vr, {n, q}, make_reduce(Reducer::kVar, {d->id, h->id, w->id}, b.read(x, {n, channel(q, d), h, w})));
   n = b.index("n", 2), q = b.index("q", 3), d = b.index("d", 2), h = b.index("h", 4), w = b.index("w", 5);
   b.define(y, {n, channel(q, d), h, w},
-           (b.read(x, {n, channel(q, d), h, w}) - b.read(mu, {n, q})) * op(Op::kRsqrt, {b.read(vr, {n, q}) + num(1e-5)}) *
-               b.read(g, {channel(q, d)}));
+           (b.read(x, {n, channel(q, d), h, w}) - b.read(mu, {n, q})) *
+               op(Op::kRsqrt, {b.read(vr, {n, q}) + num(1e-5)}) * b.read(g, {channel(q, d)}));
   expect_same(b.program, 5e-6);
 }
 
@@ -403,7 +409,8 @@ TEST(Rows, ArgmaxTakesTheFirst) {
 
 TEST(Rows, WhereAnyAndGather) {
   ProgramBuilder b("p");
-  const int x = b.input("x", {9, 70}), t = b.input("t", {9}, DType::kI64), y = b.output("y", {9}), z = b.output("z", {9}, DType::kBool);
+  const int x = b.input("x", {9, 70}), t = b.input("t", {9}, DType::kI64), y = b.output("y", {9}),
+            z = b.output("z", {9}, DType::kBool);
   b.kernel("k", "rows");
   auto m = b.index("m", 9), n = b.bound("n", 70), j = b.bound("j", 70);
   b.define(y, {m},
@@ -425,7 +432,8 @@ TEST(Rows, SaysWhyNot) {
   EXPECT_NE(match.reason.find("`y`"), std::string::npos) << match.reason;
 }
 
-// The largest element of each row of a product whose extents are all equal: the sum's index is no other name of the maximum's.
+// The largest element of each row of a product whose extents are all equal: the sum's index is no other name of the
+// maximum's.
 TEST(Rows, AReductionOfASquareProductIsNotOneOfItsOperand) {
   ProgramBuilder b("p");
   const int x = b.input("x", {8, 8}), w = b.input("w", {8, 8}), y = b.output("y", {8}), h = b.local("h", {8, 8});

@@ -23,7 +23,9 @@ struct Cumulative {
     x = b.input("x", shape, dtype), y = b.output("y", shape, dtype);
     b.kernel("k", "scan");
     const auto m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
-    const auto at = [&](const ExprRef& along) { return first_axis ? std::vector<ExprRef>{along, m} : std::vector<ExprRef>{m, along}; };
+    const auto at = [&](const ExprRef& along) {
+      return first_axis ? std::vector<ExprRef>{along, m} : std::vector<ExprRef>{m, along};
+    };
     b.define(y, at(n), make_reduce(reducer, {j->id}, b.read(x, at(j)), op(ends, {j, n})));
   }
   Cumulative& knob(const char* name, int64_t value) {
@@ -67,7 +69,9 @@ TEST(Scan, OtherReducers) {
     expect_same(Cumulative(8, 40, reducer, Op::kGe, true).b.program, 2e-5);
   }
 }
-TEST(Scan, HalfPrecisionIsSummedInFloat) { expect_same(Cumulative(3, 600, Reducer::kSum, Op::kLe, false, DType::kBF16).b.program, 2e-2); }
+TEST(Scan, HalfPrecisionIsSummedInFloat) {
+  expect_same(Cumulative(3, 600, Reducer::kSum, Op::kLe, false, DType::kBF16).b.program, 2e-2);
+}
 
 TEST(Scan, InfinitiesAndNanReachWhatFollowsThem) {
   for (const bool first_axis : {false, true}) {
@@ -88,13 +92,14 @@ TEST(Scan, SeveralPrefixesWithMapsAround) {
   const int y = b.output("y", {3, 4, 130}), z = b.output("z", {3, 4, 130});
   b.kernel("k", "scan");
   auto a = b.index("a", 3), m = b.index("m", 4), n = b.index("n", 130), j = b.bound("j", 130);
-  b.define(
-      y, {a, m, n},
-      make_reduce(Reducer::kSum, {j->id}, b.read(x, {a, m, j}) * num(0.5), op(Op::kAnd, {op(Op::kLt, {j, n}), b.read(keep, {a, m, j})})) *
-              b.read(g, {n}) +
-          b.read(x, {a, m, n}));
+  b.define(y, {a, m, n},
+           make_reduce(Reducer::kSum, {j->id}, b.read(x, {a, m, j}) * num(0.5),
+                       op(Op::kAnd, {op(Op::kLt, {j, n}), b.read(keep, {a, m, j})})) *
+                   b.read(g, {n}) +
+               b.read(x, {a, m, n}));
   a = b.index("a", 3), m = b.index("m", 4), n = b.index("n", 130), j = b.bound("j", 130);
-  b.define(z, {a, m, n}, op(Op::kTanh, {make_reduce(Reducer::kMax, {j->id}, b.read(x, {a, m, j}), op(Op::kGe, {n, j}))}));
+  b.define(z, {a, m, n},
+           op(Op::kTanh, {make_reduce(Reducer::kMax, {j->id}, b.read(x, {a, m, j}), op(Op::kGe, {n, j}))}));
   expect_same(b.program, 1e-5, 2);
 }
 
@@ -104,7 +109,8 @@ TEST(Scan, OverAFlippedTensor) {
   const int x = b.input("x", {5, 77}), y = b.output("y", {5, 77});
   b.kernel("k", "scan");
   const auto m = b.index("m", 5), n = b.index("n", 77), j = b.bound("j", 77);
-  b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, whole(76) - j}), op(Op::kLe, {j, whole(76) - n})));
+  b.define(y, {m, n},
+           make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, whole(76) - j}), op(Op::kLe, {j, whole(76) - n})));
   expect_same(b.program, 1e-5);
 }
 
@@ -167,12 +173,14 @@ TEST(Scan, FewLongRowsAreSharedUnlessAsked) {
 TEST(Scan, RowsThatAreNotAligned) {
   for (const auto& [rows, columns] : {std::pair{9, 67}, {5, 333}, {3, 2049}}) {
     ProgramBuilder b("p");
-    const int x = b.input("x", {rows, columns}), keep = b.input("keep", {rows, columns}, DType::kBool), g = b.input("g", {columns});
+    const int x = b.input("x", {rows, columns}), keep = b.input("keep", {rows, columns}, DType::kBool),
+              g = b.input("g", {columns});
     const int y = b.output("y", {rows, columns}, DType::kBF16), z = b.output("z", {rows, columns});
     b.kernel("k", "scan");
     auto m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
     const auto sum = [&] {
-      return make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}), op(Op::kAnd, {op(Op::kLe, {j, n}), b.read(keep, {m, j})}));
+      return make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}),
+                         op(Op::kAnd, {op(Op::kLe, {j, n}), b.read(keep, {m, j})}));
     };
     b.define(y, {m, n}, sum());
     m = b.index("m", rows), n = b.index("n", columns), j = b.bound("j", columns);
@@ -204,30 +212,33 @@ void expect_interpreted(const std::string& text, double tolerance = 1e-5) {
   EXPECT_EQ(difference(program, *got, values, tolerance), "");
 }
 
-std::string recurrence(const std::string& sizes, const std::string& head, const std::string& knobs, const std::string& body) {
+std::string recurrence(const std::string& sizes, const std::string& head, const std::string& knobs,
+                       const std::string& body) {
   return "dim " + sizes + head + "kernel k by scan(" + knobs + ") {\n" + body + "\n}\n";
 }
 
 TEST(Recurrence, AlongRows) {
   const std::string tensors = "\ninput a : f32[M, T]\ninput b : f32[M, T]\noutput h : f32[M, T]\n";
   const std::string body = "h[m,t] = tanh(a[m,t])*h[m,t-1 else 0] + b[m,t]";
-  for (const char* sizes : {"M = 5, T = 2", "M = 7, T = 96", "M = 3, T = 2051"}) expect_interpreted(recurrence(sizes, tensors, "", body));
+  for (const char* sizes : {"M = 5, T = 2", "M = 7, T = 96", "M = 3, T = 2051"})
+    expect_interpreted(recurrence(sizes, tensors, "", body));
   expect_interpreted(recurrence("M = 3, T = 5000", tensors, "sharing=grid, threads=128, items=4", body));
 }
 TEST(Recurrence, BackwardsFromAnInitialState) {
-  expect_interpreted(recurrence("M = 3, T = 700", "\ninput a : f32[M, T]\ninput b : f32[M, T]\ninput h0 : f32[M]\noutput h : f32[M, T]\n",
+  expect_interpreted(recurrence("M = 3, T = 700",
+                                "\ninput a : f32[M, T]\ninput b : f32[M, T]\ninput h0 : f32[M]\noutput h : f32[M, T]\n",
                                 "", "h[m,t] = (b[m,t] - h[m,t+1 else h0[m]]) / (2 + a[m,t]*a[m,t])"));
 }
 // Where neighbours are other rows; gates on the way, a map behind, an output beside the state.
 TEST(Recurrence, AlongAnOuterAxis) {
-  expect_interpreted(
-      recurrence("B = 2, T = 300, C = 36",
-                 "\ninput x : f32[B, T, C]\ninput g : f32[C]\ninput h0 : f32[B, C]\noutput h : f32[B, T, C]\noutput y : bf16[B, T, C]\n",
-                 "",
-                 "k[t,b,c] = sigmoid(g[c]) * s[t-1,b,c else h0[b,c]] for t<T\n"
-                 "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
-                 "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
-      1e-2);
+  expect_interpreted(recurrence("B = 2, T = 300, C = 36",
+                                "\ninput x : f32[B, T, C]\ninput g : f32[C]\ninput h0 : f32[B, C]\noutput h : f32[B, "
+                                "T, C]\noutput y : bf16[B, T, C]\n",
+                                "",
+                                "k[t,b,c] = sigmoid(g[c]) * s[t-1,b,c else h0[b,c]] for t<T\n"
+                                "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
+                                "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
+                     1e-2);
 }
 // A factor's product over many steps overflows; the state is 0 and stays it until something is added.
 TEST(Recurrence, ProductsThatOverflow) {
@@ -239,12 +250,15 @@ TEST(Recurrence, WhatIsNoLinearOneIsRefused) {
     const Program program = program_of(recurrence("T = 8", "\ninput b : f32[T]\noutput h : f32[T]\n", "", body));
     return find_family("scan")->match(program, program.kernels.front()).reason;
   };
-  EXPECT_NE(reason("h[t] = tanh(h[t-1 else 0]) + b[t]").find("no linear function of its step before (`tanh`)"), std::string::npos);
+  EXPECT_NE(reason("h[t] = tanh(h[t-1 else 0]) + b[t]").find("no linear function of its step before (`tanh`)"),
+            std::string::npos);
   EXPECT_NE(reason("h[t] = h[t-2 else 0] + b[t]").find("read further back"), std::string::npos);
   EXPECT_NE(reason("h[t] = h[t-1 else 0] * h[t-1 else 0] + b[t]").find("(`mul`)"), std::string::npos);
 }
 
-std::string scan_refusal(const Program& program) { return find_family("scan")->match(program, program.kernels.front()).reason; }
+std::string scan_refusal(const Program& program) {
+  return find_family("scan")->match(program, program.kernels.front()).reason;
+}
 
 TEST(Scan, RefusesWhatIsNoPrefix) {
   ProgramBuilder b("p");
@@ -252,14 +266,16 @@ TEST(Scan, RefusesWhatIsNoPrefix) {
   b.kernel("k", "scan");
   const auto m = b.index("m", 8), n = b.index("n", 8), j = b.bound("j", 8);
   b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}) * b.read(x, {n, j}), op(Op::kLe, {j, n})));
-  EXPECT_NE(scan_refusal(b.program).find("its terms depend on where it ends"), std::string::npos) << scan_refusal(b.program);
+  EXPECT_NE(scan_refusal(b.program).find("its terms depend on where it ends"), std::string::npos)
+      << scan_refusal(b.program);
 
   ProgramBuilder w("p");
   const int u = w.input("x", {8}), v = w.output("y", {8});
   w.kernel("k", "scan");
   const auto o = w.index("n", 8), i = w.bound("j", 8);
   w.define(v, {o},
-           make_reduce(Reducer::kSum, {i->id}, w.read(u, {i}), op(Op::kAnd, {op(Op::kLe, {i, o}), op(Op::kGt, {i, o - whole(3)})})));
+           make_reduce(Reducer::kSum, {i->id}, w.read(u, {i}),
+                       op(Op::kAnd, {op(Op::kLe, {i, o}), op(Op::kGt, {i, o - whole(3)})})));
   EXPECT_NE(scan_refusal(w.program).find("two ends"), std::string::npos) << scan_refusal(w.program);
 }
 

@@ -77,7 +77,8 @@ TEST(Special, ShortFunctions) {
             0x1p-16);
   // Where 1 + erf cancels in float, it is no worse than that.
   for (float x = -100.0f; x < -2.5f; x += 1e-4f) {
-    const double error = std::fabs(static_cast<double>(math::short_one_plus_erf(x)) - std::erfc(-static_cast<double>(x)));
+    const double error =
+        std::fabs(static_cast<double>(math::short_one_plus_erf(x)) - std::erfc(-static_cast<double>(x)));
     ASSERT_LT(error, 0x1p-23) << x;
   }
   const float inf = std::numeric_limits<float>::infinity();

@@ -51,10 +51,11 @@ kernel k by rows(team=2, threads=128) {
 })");
 }
 
-// Channels whose elements are runs of memory, one an image: each piece lies in one run. The first image differs from the
-// others, so that no thread's first elements are like its part.
+// Channels whose elements are runs of memory, one an image: each piece lies in one run. The first image differs from
+// the others, so that no thread's first elements are like its part.
 TEST(TextPrograms, BatchNormOfATeam) {
-  for (const char* extents : {"B = 3, C = 4, H = 40, W = 32", "B = 5, C = 3, H = 43, W = 29", "B = 2, C = 3, H = 150, W = 128"}) {
+  for (const char* extents :
+       {"B = 3, C = 4, H = 40, W = 32", "B = 5, C = 3, H = 43, W = 29", "B = 2, C = 3, H = 150, W = 128"}) {
     std::string text = R"(program batch_norm
 dim EXTENTS
 param  g : f32[C] "bn.weight"
@@ -92,8 +93,8 @@ kernel k by rows(team=2, threads=64) {
   }
 }
 
-// Rows that begin between aligned vectors: the first and the last vector of each are taken apart; weights begin with the
-// row. z begins as x does, or otherwise.
+// Rows that begin between aligned vectors: the first and the last vector of each are taken apart; weights begin with
+// the row. z begins as x does, or otherwise.
 TEST(TextPrograms, OddRowsOfATeam) {
   const auto norm = [](const char* extents, const char* data, const char* weights) {
     return fmt::format(R"(program odd

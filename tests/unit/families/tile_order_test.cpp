@@ -29,7 +29,8 @@ TEST(TileOrder, PairsCoverEveryTileOnce) {
             EXPECT_TRUE(!two || found.insert({tile.m, tile.n + 1}).second);
           }
           EXPECT_EQ(static_cast<int>(found.size()), (rows + low) * columns);
-          EXPECT_TRUE(std::all_of(found.begin(), found.end(), [&](const auto& t) { return t.first < rows + low && t.second < columns; }));
+          EXPECT_TRUE(std::all_of(found.begin(), found.end(),
+                                  [&](const auto& t) { return t.first < rows + low && t.second < columns; }));
         }
       }
     }
@@ -37,11 +38,18 @@ TEST(TileOrder, PairsCoverEveryTileOnce) {
 }
 
 TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
-  for (const auto& [m, n, base] :
-       {std::tuple{1, -1, 0}, {-1, 1, 5}, {0, 3, -100}, {2, 1, -70}, {-3, -1, 90}, {-1, 0, 33}, {1, 1, 0}, {0, 1, -999}}) {
+  for (const auto& [m, n, base] : {std::tuple{1, -1, 0},
+                                   {-1, 1, 5},
+                                   {0, 3, -100},
+                                   {2, 1, -70},
+                                   {-3, -1, 90},
+                                   {-1, 0, 33},
+                                   {1, 1, 0},
+                                   {0, 1, -999}}) {
     const HalfPlane plane{m, n, base};
     constexpr int kRows = 16, kColumns = 8;  // of a tile
-    for (const auto& [rows, columns, group, step] : {std::tuple{7, 11, 3, 4}, {1, 1, 8, 3}, {10, 6, 4, 1}, {5, 9, 8, 70}}) {
+    for (const auto& [rows, columns, group, step] :
+         {std::tuple{7, 11, 3, 4}, {1, 1, 8, 3}, {10, 6, 4, 1}, {5, 9, 8, 70}}) {
       const GroupedOrder order{rows, columns, group};
       std::vector<std::pair<TileIndex, bool>> found(static_cast<size_t>(2 * rows * columns));
       std::set<std::tuple<int, int, int>> tiles;

@@ -9,7 +9,9 @@ namespace {
 // The codes of what is said of `items` behind a few declarations.
 std::string said_of(const std::string& items) {
   const std::string text =
-      "program p\ndim M = 8, N = 12\ninput x : f32[M, N]\ninput w : f32[M, N]\ninput id : i64[M]\noutput y : f32[M, N]\n" + items;
+      "program p\ndim M = 8, N = 12\ninput x : f32[M, N]\ninput w : f32[M, N]\ninput id : i64[M]\noutput y : f32[M, "
+      "N]\n" +
+      items;
   Diagnostics diagnostics;
   (void)load_program(text, "test", diagnostics);
   std::string out;
@@ -21,7 +23,8 @@ std::string said_of(const std::string& items) {
 std::string copies(int from, int count, const std::string& text) {
   std::string out;
   for (int i = from; i < from + count; ++i) {
-    for (const char c : text) out += c == '@' ? std::to_string(i) : c == '$' ? std::to_string(i - 1) : std::string(1, c);
+    for (const char c : text)
+      out += c == '@' ? std::to_string(i) : c == '$' ? std::to_string(i - 1) : std::string(1, c);
   }
   return out;
 }
@@ -33,9 +36,11 @@ TEST(BindLimits, EndsWhereTheProgramExpandsTooFar) {
   EXPECT_EQ(said_of(doubling + "y[m,n] = g40(x[m,n])\n"), "E023");
   const std::string nested = "fn g0(a) = a*a\n" + copies(1, 40, "fn g@(a) = g$(g$(a))\n");
   EXPECT_EQ(said_of(nested + "y[m,n] = g40(x[m,n])\n"), "E023");
-  const std::string thrown_away = "fn none(a) = 0\nfn g0(a) = none(a)\n" + copies(1, 40, "fn g@(a) = none(g$(a) + g$(a))\n");
+  const std::string thrown_away =
+      "fn none(a) = 0\nfn g0(a) = none(a)\n" + copies(1, 40, "fn g@(a) = none(g$(a) + g$(a))\n");
   EXPECT_EQ(said_of(thrown_away + "y[m,n] = g40(x[m,n])\n"), "E023");
-  const std::string views = "view v0[m] = x[m,0]\n" + copies(1, 40, "view v@[m] = v$[m] for m<4\nview v@[4+m] = v$[m] for m<4\n");
+  const std::string views =
+      "view v0[m] = x[m,0]\n" + copies(1, 40, "view v@[m] = v$[m] for m<4\nview v@[4+m] = v$[m] for m<4\n");
   EXPECT_EQ(said_of(views + "y[m,n] = v40[m]\n"), "E023");
   const std::string defs = "def d0(a : f32[A, B]) -> b : f32[A, B] { b[i,j] = a[i,j] }\n" +
                            copies(1, 30, "def d@(a : f32[A, B]) -> b : f32[A, B] {\n  t = d$(a)\n  b = d$(t)\n}\n");
@@ -81,8 +86,9 @@ TEST(BindLimits, GuardsThatAreNoInequalitiesReachTheProof) {
        }) {
     EXPECT_EQ(said_of(std::string("y[m,n] = ") + right + "\n"), "") << right;
   }
-  for (const char* right : {"select(n == 1, 0, x[m,n-1])", "select(n == 0 or m == 0, x[m,n-1], 0)", "x[m,n**2]", "x[m,max[k<600](k)]",
-                            "x[m,sum[k<600](k)]", "x[m,prod[k<600](k + 1)]", "x[m,n*n*n % 100000]"}) {
+  for (const char* right :
+       {"select(n == 1, 0, x[m,n-1])", "select(n == 0 or m == 0, x[m,n-1], 0)", "x[m,n**2]", "x[m,max[k<600](k)]",
+        "x[m,sum[k<600](k)]", "x[m,prod[k<600](k + 1)]", "x[m,n*n*n % 100000]"}) {
     EXPECT_EQ(said_of(std::string("y[m,n] = ") + right + "\n"), "E001") << right;
   }
 }
@@ -94,7 +100,8 @@ TEST(BindLimits, WhatIsWrittenHasAnAddressOfItsOwn) {
   EXPECT_EQ(said_of("tensor t : f32[M, N] strides(1, 1)\nt[m,n] = x[m,n]\n" + end), "E022");
   EXPECT_EQ(said_of("input u : f32[M, N] strides(0, 1)\n" + end), "");
   EXPECT_EQ(said_of("output u : f32[M, N] strides(0, 1)\nu[m,n] = x[m,n]\n" + end), "E022");
-  const std::string shared = "tensor a : f32[M, N]\ntensor b : f32[M, N] same a\ntensor c : f32[M, N]\na[m,n] = x[m,n]\n";
+  const std::string shared =
+      "tensor a : f32[M, N]\ntensor b : f32[M, N] same a\ntensor c : f32[M, N]\na[m,n] = x[m,n]\n";
   EXPECT_EQ(said_of(shared + "c[m,n] = a[m,n] + 1\nb[m,n] = w[m,n]\ny[m,n] = b[m,n]*c[m,n]\n"), "");
   EXPECT_EQ(said_of(shared + "b[m,n] = w[m,n]\nc[m,n] = a[m,n] + 1\ny[m,n] = b[m,n]*c[m,n]\n"), "E022");
   const std::string part = "output f : f32[M, 2*N]\ntensor a : f32[M, N] same f[0, N]\na[m,n] = x[m,n]\n" + end;
@@ -103,11 +110,14 @@ TEST(BindLimits, WhatIsWrittenHasAnAddressOfItsOwn) {
 }
 
 TEST(BindLimits, CallsPassWhatTheSignatureSays) {
-  const std::string def = "def scale(q : f32[A]) -> o : f32[A] {\n  param p : f32[A] \"p\"\n  o[a] = q[a]*p[a]\n}\ninput u : f32[M]\n";
+  const std::string def =
+      "def scale(q : f32[A]) -> o : f32[A] {\n  param p : f32[A] \"p\"\n  o[a] = q[a]*p[a]\n}\ninput u : f32[M]\n";
   const std::string end = "\ny[m,n] = r[m] + s[m]\n";
   EXPECT_EQ(said_of(def + "r = scale(u) at \"l\"\ns = scale(r) at \"l\"" + end), "");
   EXPECT_EQ(said_of(def + "r = scale(id) at \"l\"\ns = scale(u) at \"k\"" + end), "E022");
-  EXPECT_EQ(said_of(def + "input v : f32[3]\nr = scale(u) at \"l\"\ns = scale(u) at \"k\"\nt = scale(v) at \"l\"" + end), "E022");
+  EXPECT_EQ(
+      said_of(def + "input v : f32[3]\nr = scale(u) at \"l\"\ns = scale(u) at \"k\"\nt = scale(v) at \"l\"" + end),
+      "E022");
 }
 
 TEST(BindLimits, RemaindersAreInRangeWhateverIsDivided) {

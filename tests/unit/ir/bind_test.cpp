@@ -51,8 +51,10 @@ constexpr const char* kRow = "dim M = 8\ninput x : f32[M]\noutput y : f32[M]\ny[
 
 TEST(Bind, RefusesClausesThatNameNothing) {
   const std::string row = kRow;
-  EXPECT_EQ(codes_of("program p\ntarget h200\nnumerics high\nlaunch stream\nallow frozen, nondeterministic\n" + row), "");
-  EXPECT_EQ(codes_of("program p\nnumerics refrence\nlaunch grph(pdl=true)\nallow nondeterminstic\n" + row), "E008 E008 E008");
+  EXPECT_EQ(codes_of("program p\ntarget h200\nnumerics high\nlaunch stream\nallow frozen, nondeterministic\n" + row),
+            "");
+  EXPECT_EQ(codes_of("program p\nnumerics refrence\nlaunch grph(pdl=true)\nallow nondeterminstic\n" + row),
+            "E008 E008 E008");
   EXPECT_EQ(codes_of("program p\nnumerics high\nnumerics medium\n" + row), "E022");
 }
 
@@ -68,11 +70,13 @@ TEST(Bind, AnExponentialIsJudgedByWhatItsNamesStandFor) {
 
 TEST(Bind, NotesWhatNothingImplements) {
   EXPECT_TRUE(bound(std::string("program p\n") + kRow).not_yet.empty());
-  const Program p = bound("program p\nallow rng\ndim M = 8 in 1..64 step 8\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n");
+  const Program p =
+      bound("program p\nallow rng\ndim M = 8 in 1..64 step 8\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n");
   ASSERT_EQ(p.not_yet.size(), 2u);
   EXPECT_NE(p.not_yet[0].what.find("allow rng"), std::string::npos);
   EXPECT_NE(p.not_yet[1].what.find("`M` is 8"), std::string::npos);
-  EXPECT_EQ(codes_of("program p\ndim M = 8 in 1..64 step 0\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n"), "E000");
+  EXPECT_EQ(codes_of("program p\ndim M = 8 in 1..64 step 0\ninput x : f32[M]\noutput y : f32[M]\ny[m] = x[m]\n"),
+            "E000");
 }
 
 TEST(Bind, ADrawNamesItsDistribution) {
@@ -90,7 +94,8 @@ TEST(Bind, ADrawNamesItsDistribution) {
 TEST(Bind, SharedStorageFitsAndMayBeWritten) {
   const auto shared = [](const std::string& line) {
     return codes_of(
-        "program p\ndim N = 4, C = 3\nparam w : f32[N, C]\nparam v : f32[C, N] strides(1, C) same w\ninput x : f32[N, C]\n"
+        "program p\ndim N = 4, C = 3\nparam w : f32[N, C]\nparam v : f32[C, N] strides(1, C) same w\ninput x : f32[N, "
+        "C]\n"
         "output f : f32[N, 2*C]\n" +
         line + "\nt[n,c] = x[n,c] * v[c,n]\nf[n,c] = t[n,c]\nf[n,C+c] = w[n,c]\n");
   };
@@ -233,7 +238,8 @@ TEST(Bind, Rejects) {
       {"E011", "input x:f32[5] output y:f32[5] kernel a by map() { t[m]=x[m] } kernel b by map() { y[m]=t[m] }"},
       {"E015", "allow frozen input x:f32[5] output y:f32[5] kernel a once by map() { y[m]=x[m] }"},
       {"E015", "param w:f32[5] output y:f32[5] kernel a once by map() { y[m]=w[m] }"},
-      {"E022", "input x:f32[5] output y:f32[5] kernel a by map(threads=128, (vector, threads)={(4, 256)}) { y[m]=x[m] }"},
+      {"E022",
+       "input x:f32[5] output y:f32[5] kernel a by map(threads=128, (vector, threads)={(4, 256)}) { y[m]=x[m] }"},
       {"E101", "launch graph(foo=3) input x:f32[5] output y:f32[5] y[m]=x[m]"},
       {"E102", "numerics budget(rel=0) input x:f32[5] output y:f32[5] y[m]=x[m]"},
       {"E105", "numerics budget input x:f32[5] output y:f32[5] y[m]=x[m]"},
@@ -281,7 +287,8 @@ TEST(Bind, ProvesRanges) {
 TEST(Bind, AKnobGivenAnewLeavesWhatItWasTiedTo) {
   Diagnostics diagnostics;
   const auto program = load_program(
-      "program p\ndef twice(x : f32[N]) -> y : f32[N] { kernel k by map(unroll=2, (vector, threads)={(4, 256), (8, 128)}) { y[n] = 2*x[n] } }\n"
+      "program p\ndef twice(x : f32[N]) -> y : f32[N] { kernel k by map(unroll=2, (vector, threads)={(4, 256), (8, "
+      "128)}) { y[n] = 2*x[n] } }\n"
       "input x : f32[8]\noutput y : f32[8]\ny = twice(x) with k(threads=512)",
       "p.ucut", diagnostics);
   ASSERT_TRUE(program.ok());

@@ -65,7 +65,8 @@ TEST(CountWork, TrianglesAreExact) {
 
 TEST(CountWork, ATriangleOfAProductCostsTheTriangle) {
   const std::string head =
-      "dim N = 20, K = 8\ninput a : f32[N,K]\ninput b : f32[K,N]\noutput y : f32[N,N]\np[m,n] = sum[k](a[m,k] * b[k,n])\n";
+      "dim N = 20, K = 8\ninput a : f32[N,K]\ninput b : f32[K,N]\noutput y : f32[N,N]\np[m,n] = sum[k](a[m,k] * "
+      "b[k,n])\n";
   EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, p[i,j], 0)\n")).total().contraction, 20 * 21 / 2 * 8);
   EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, 0, p[j,i])\n")).total().contraction, 20 * 19 / 2 * 8);
   // In two places, or elsewhere than element by element: all of it.
@@ -73,13 +74,15 @@ TEST(CountWork, ATriangleOfAProductCostsTheTriangle) {
   EXPECT_EQ(count(load(head + "y[i,j] = select(j <= i, p[i,19-j], 0)\n")).total().contraction, 20 * 20 * 8);
 }
 TEST(CountWork, APrefixSumCostsItsTerms) {
-  const Program program = load("dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
+  const Program program =
+      load("dim M = 4, N = 1000\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])\n");
   EXPECT_EQ(count(program).total().simt, 4 * 1000);
 }
 
 // Without a batch index the image has an index of the result only through the equality that gives it.
 TEST(CountWork, ATransposedConvolutionIsAContractionInEverySpelling) {
-  const std::string declared = "dim K = 64, C = 32, P = 128\ninput im : f32[C,P]\ninput f : f32[K,C,3]\noutput y : f32[K,255]\n";
+  const std::string declared =
+      "dim K = 64, C = 32, P = 128\ninput im : f32[C,P]\ninput f : f32[K,C,3]\noutput y : f32[K,255]\n";
   const Program relation = load(declared + "y[k,u]=sum[c,i,r where u == 2*i+r-1](im[c,i]*f[k,c,r])\n");
   const Program parts = load(declared +
                              "y[k,2*u] = sum[c](im[c,u]*f[k,c,1]) for u<128\n"
@@ -114,8 +117,9 @@ TEST(CountWork, ProductsAreFactoredInTheCheapestOrder) {
   EXPECT_EQ(count(program).total().contraction, 2 * 50 * 3 + 2 * 3 * 4);
 }
 
-// Every pairwise order by hand: w*g first and x*w first cost C*I*R and what is left of it, x*g first C*I and then C*I*R. An
-// index that the condition ties to others is not summed before these are there: summing i in x*g would leave C*R more alone.
+// Every pairwise order by hand: w*g first and x*w first cost C*I*R and what is left of it, x*g first C*I and then
+// C*I*R. An index that the condition ties to others is not summed before these are there: summing i in x*g would leave
+// C*R more alone.
 TEST(CountWork, AConditionKeepsWhatItTiesTogether) {
   const Program program = load(
       "dim C = 4, I = 5, R = 3, U = 13\ninput x : f32[C,I]\ninput w : f32[C,R]\ninput g : f32[I]\noutput y : f32[U]\n"
@@ -159,12 +163,14 @@ TEST(CountBytes, StridedAndPaddedReads) {
 }
 
 TEST(CountBytes, DisjointPartsAddUp) {
-  const Program program = load("dim N = 10\ninput x : f32[3*N]\noutput y : f32[N]\ny[n] = x[n] * x[N+n] + x[2*N+n] + x[n] for n < N\n");
+  const Program program =
+      load("dim N = 10\ninput x : f32[3*N]\noutput y : f32[N]\ny[n] = x[n] * x[N+n] + x[2*N+n] + x[n] for n < N\n");
   EXPECT_EQ(read_of(program, count(program), "x"), 30);
 }
 
 TEST(CountBytes, MasksAndDiagonals) {
-  const Program triangle = load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N,N]\ny[i,j] = select(j <= i, x[i,j], 0.0)\n");
+  const Program triangle =
+      load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N,N]\ny[i,j] = select(j <= i, x[i,j], 0.0)\n");
   EXPECT_EQ(read_of(triangle, count(triangle), "x"), 20 * 21 / 2);
   const Program diagonal = load("dim N = 20\ninput x : f32[N,N]\noutput y : f32[N]\ny[i] = x[i,i]\n");
   EXPECT_EQ(read_of(diagonal, count(diagonal), "x"), 20);

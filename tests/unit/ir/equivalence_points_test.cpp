@@ -1,4 +1,5 @@
-// Tests at the real shapes, their tolerance and coverage, literals that stand for dims, and what a candidate may not change.
+// Tests at the real shapes, their tolerance and coverage, literals that stand for dims, and what a candidate may not
+// change.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -25,12 +26,14 @@ Equivalence asked(const std::string& problem, const std::string& candidate, cons
   return same_meaning(a, b, options);
 }
 
-const std::string kProduct = "dim M = 65536, N = 65536, K = 8192\ninput x : f32[M, K]\nparam w : f32[N, K] \"w\"\noutput y : f32[M, N]\n";
+const std::string kProduct =
+    "dim M = 65536, N = 65536, K = 8192\ninput x : f32[M, K]\nparam w : f32[N, K] \"w\"\noutput y : f32[M, N]\n";
 
 TEST(PointTest, ADifferenceOfOneRealElementIsFound) {
   // At the end of the real dims alone, behind the boundary of a piece.
   const std::string problem = kProduct + "y[m,n] = sum[k](x[m,k] * w[n,k])";
-  const Equivalence e = asked(problem, kProduct + "y[m,n] = sum[k](x[m,k] * w[n,k]) for n < N-1\ny[m,N-1] = sum[k](w[N-1,k] * x[m,k]) + 1");
+  const Equivalence e = asked(
+      problem, kProduct + "y[m,n] = sum[k](x[m,k] * w[n,k]) for n < N-1\ny[m,N-1] = sum[k](w[N-1,k] * x[m,k]) + 1");
   EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
   ASSERT_FALSE(e.counterexamples.empty());
   EXPECT_EQ(e.counterexamples[0].index[1], 65535);
@@ -54,14 +57,15 @@ TEST(PointTest, CornersBoundariesAndResiduesAreChosen) {
   EXPECT_EQ(positions_of({3, 5}, boundaries).size(), 15u);
 }
 
-// What a function's derivative reads again stays one expression, from the magnitudes to what the interpreter compiles: as a tree
-// two layers have 9.7e5 nodes.
+// What a function's derivative reads again stays one expression, from the magnitudes to what the interpreter compiles:
+// as a tree two layers have 9.7e5 nodes.
 TEST(PointTest, MagnitudesOfNestedFunctionsAreEvaluatedOnce) {
   std::string nested = "sum[k](max(x[m,k], 0)*w[n,k])";
   for (int layer = 0; layer < 2; ++layer) nested = "gelu_tanh(clamp(" + nested + ", -63, 63))";
   Diagnostics diagnostics;
   const auto program = load_program(
-      "program p\ndim M = 4, N = 4, K = 8\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]\ny[m,n] = " + nested + "\n",
+      "program p\ndim M = 4, N = 4, K = 8\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]\ny[m,n] = " +
+          nested + "\n",
       "test", diagnostics);
   ASSERT_TRUE(program.ok()) << render_text(diagnostics, nested, "test");
   std::set<const Expr*> found;
@@ -81,7 +85,8 @@ TEST(PointTest, ToleranceIsOfTheSumOfAbsoluteTerms) {
       << "the other rows are larger by 1e12, which excuses nothing";
   const std::string cancels = head + "y[m] = sum[n](x[m,n] - 1e5) + N * 1e5";
   EXPECT_EQ(asked(cancels, head + "y[m] = sum[n](max(x[m,n], 0) + min(x[m,n], 0))").verdict, Verdict::kTested);
-  const Equivalence large = asked(head + "y[m] = sum[n](x[m,n])", head + "y[m] = (sum[n](x[m,n]) * 1.0001 + 1e30) - 1e30");
+  const Equivalence large =
+      asked(head + "y[m] = sum[n](x[m,n])", head + "y[m] = (sum[n](x[m,n]) * 1.0001 + 1e30) - 1e30");
   EXPECT_EQ(large.verdict, Verdict::kRefuted) << "the candidate's own terms excuse nothing";
 }
 
@@ -93,8 +98,10 @@ TEST(PointTest, ToleranceBehindManyLayersIsWhatErrorsDo) {
     for (int l = 0; l < kLayers; ++l) {
       out += fmt::format("param up{0} : f32[F, D] \"{0}.up\"\nparam dn{0} : f32[D, F] \"{0}.dn\"\n", l);
       layers += fmt::format("m{0}[t] = mean[d](h{0}[t,d])\nv{0}[t] = ", l);
-      layers += moments ? fmt::format("mean[d](h{0}[t,d]**2) - m{0}[t]**2\n", l) : fmt::format("var[d](h{0}[t,d])\n", l);
-      layers += fmt::format("g{0}[t,f] = {1}(sum[d]((h{0}[t,d] - m{0}[t])*rsqrt(v{0}[t] + 1e-5)*up{0}[f,d]))\n", l, act);
+      layers +=
+          moments ? fmt::format("mean[d](h{0}[t,d]**2) - m{0}[t]**2\n", l) : fmt::format("var[d](h{0}[t,d])\n", l);
+      layers +=
+          fmt::format("g{0}[t,f] = {1}(sum[d]((h{0}[t,d] - m{0}[t])*rsqrt(v{0}[t] + 1e-5)*up{0}[f,d]))\n", l, act);
       layers += fmt::format("h{1}[t,d] = h{0}[t,d] + sum[f](g{0}[t,f]*dn{0}[d,f])\n", l, l + 1);
     }
     return out + fmt::format("output h{} : f32[T, D]\n", kLayers) + layers;
@@ -113,24 +120,28 @@ TEST(PointTest, ToleranceBehindManyLayersIsWhatErrorsDo) {
 // A variance of equal values is 0 but for rounding, whatever the values.
 TEST(PointTest, SquaresOfWhatCancelsAreRoundingErrors) {
   const std::string head = "dim N = 64, K = 7\ninput x : f32[N]\ninput b : bool[N]\noutput y : f32[N]\n";
-  for (const auto& [problem, candidate] : {std::pair("y[n] = var[k<K](tanh(x[n]) + 0.1)", "y[n] = var[k<K](tanh(x[n]) * 0.7)"),
-                                           std::pair("y[n] = mean[k<K]((x[n]/3 - mean[j<K](x[n]/3))**2)", "y[n] = x[n]**2*1.0e-33")}) {
+  for (const auto& [problem, candidate] :
+       {std::pair("y[n] = var[k<K](tanh(x[n]) + 0.1)", "y[n] = var[k<K](tanh(x[n]) * 0.7)"),
+        std::pair("y[n] = mean[k<K]((x[n]/3 - mean[j<K](x[n]/3))**2)", "y[n] = x[n]**2*1.0e-33")}) {
     const Verdict v = asked(head + problem, head + candidate).verdict;
     EXPECT_TRUE(v == Verdict::kTested || v == Verdict::kProved) << candidate;
   }
-  EXPECT_EQ(asked(head + "y[n] = var[k<K](tanh(x[n]) + 0.1)", head + "y[n] = 1.0e-9*x[n]**2").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(head + "y[n] = var[k<K](tanh(x[n]) + 0.1)", head + "y[n] = 1.0e-9*x[n]**2").verdict,
+            Verdict::kRefuted);
 }
 
 TEST(PointTest, IntegersAreComparedExactly) {
   const std::string head = "dim N = 4096\ninput i : i64[N]\noutput y : i64[N]\n";
-  EXPECT_EQ(asked(head + "y[n] = i[n] * 1000000000000", head + "y[n] = i[n] * 1000000000000 + 1").verdict, Verdict::kRefuted);
-  EXPECT_EQ(asked(head + "y[n] = i[n] * 2", head + "y[n] = i[n] + max(i[n], 0) + min(i[n], 0)").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[n] = i[n] * 1000000000000", head + "y[n] = i[n] * 1000000000000 + 1").verdict,
+            Verdict::kRefuted);
+  EXPECT_EQ(asked(head + "y[n] = i[n] * 2", head + "y[n] = i[n] + max(i[n], 0) + min(i[n], 0)").verdict,
+            Verdict::kTested);
 }
 
 TEST(PointTest, BranchesThatNothingTakesAreNamed) {
   const std::string head = "dim N = 4096\ninput x : f32[N]\noutput y : f32[N]\n";
-  const Equivalence e =
-      asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)", head + "y[n] = select(x[n] > 3000, 1, x[n] + max(x[n], 0) + min(x[n], 0))");
+  const Equivalence e = asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)",
+                              head + "y[n] = select(x[n] > 3000, 1, x[n] + max(x[n], 0) + min(x[n], 0))");
   EXPECT_EQ(e.verdict, Verdict::kTested);
   EXPECT_TRUE(e.uncovered.empty()) << "a rescaled family takes it: " << e.reason;
   const Equivalence never = asked(head + "y[n] = select(x[n] - 1 > 1e30, 1, x[n] * 2)",
@@ -139,25 +150,28 @@ TEST(PointTest, BranchesThatNothingTakesAreNamed) {
   ASSERT_EQ(never.uncovered.size(), 1u) << never.reason;
   EXPECT_NE(never.uncovered[0].find("> 1e+30"), std::string::npos);
   EXPECT_NE(never.reason.find("taken one way only"), std::string::npos);
-  const Equivalence rescaled =
-      asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)", head + "y[n] = select(x[n] > 3000, 2, x[n] + max(x[n], 0) + min(x[n], 0))");
+  const Equivalence rescaled = asked(head + "y[n] = select(x[n] > 3000, 1, x[n] * 2)",
+                                     head + "y[n] = select(x[n] > 3000, 2, x[n] + max(x[n], 0) + min(x[n], 0))");
   EXPECT_EQ(rescaled.verdict, Verdict::kRefuted) << rescaled.reason;
 }
 
 TEST(PointTest, ALiteralThatBehavesLikeADimIsNamed) {
   const std::string head = "dim M = 64, K = 8192\ninput x : f32[M, K]\noutput y : f32[M]\n";
-  const Equivalence e = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / 8192");
+  const Equivalence e =
+      asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / 8192");
   EXPECT_EQ(e.verdict, Verdict::kTested) << e.reason;
   ASSERT_EQ(e.warnings.size(), 1u);
   EXPECT_EQ(e.warnings[0].code, "W018");
   EXPECT_NE(e.warnings[0].message.find("8192"), std::string::npos) << e.warnings[0].message;
   EXPECT_EQ(e.warnings[0].hint, "write `K`");
-  const Equivalence plain = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / K");
+  const Equivalence plain =
+      asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / K");
   EXPECT_EQ(plain.verdict, Verdict::kTested) << plain.reason;
   EXPECT_TRUE(plain.warnings.empty());
   EquivalenceOptions poor;
   poor.point_operations = 1000;
-  const Equivalence unknown = asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / 8192", poor);
+  const Equivalence unknown =
+      asked(head + "y[m] = mean[k](x[m,k])", head + "y[m] = sum[k](max(x[m,k], 0) + min(x[m,k], 0)) / 8192", poor);
   EXPECT_EQ(unknown.verdict, Verdict::kUnknown) << unknown.reason;
   EXPECT_EQ(unknown.warnings.size(), 1u);
 }
@@ -165,7 +179,8 @@ TEST(PointTest, ALiteralThatBehavesLikeADimIsNamed) {
 // Each a way to change the question instead of answering it.
 TEST(Interface, NothingMayBeChanged) {
   const std::string head =
-      "dim M = 64, N = 32\nparam w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"\nbuffer s : f32[N] \"a.s\"\nbuffer u : f32[N] \"a.u\"\ninput x : f32[M, N]\n"
+      "dim M = 64, N = 32\nparam w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"\nbuffer s : f32[N] \"a.s\"\nbuffer u : "
+      "f32[N] \"a.u\"\ninput x : f32[M, N]\n"
       "random r : bool[M, N] from bernoulli(0.5)\noutput y : f32[M, N]\ntensor s1 : f32[N] into s\n";
   const std::string rest = "s1[n] = s[n] + w[n] * u[n]\ny[m,n] = select(r[m,n], x[m,n] * v[n], 0)";
   const std::string problem = head + rest;
@@ -177,7 +192,8 @@ TEST(Interface, NothingMayBeChanged) {
     return out.replace(at, from.size(), to);
   };
   for (const std::string& cheat : {
-           with("param w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"", "param w : f32[N] \"a.v\"\nparam v : f32[N] \"a.w\""),
+           with("param w : f32[N] \"a.w\"\nparam v : f32[N] \"a.v\"",
+                "param w : f32[N] \"a.v\"\nparam v : f32[N] \"a.w\""),
            with("param w", "buffer w"),
            with("bernoulli(0.5)", "bernoulli(0.9)"),
            with("output y : f32[M, N]", "output y : f16[M, N]"),
@@ -200,12 +216,16 @@ TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
   const std::string with_half = "dim M = 64\ninput x : f32[M]\noutput y : f32[M]\ntensor t : f16[M]\n";
   const std::string problem = head + "t[m] = x[m] * 2\n" + call + "y[m] = v[m] + x[m]";
   EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
-  EXPECT_EQ(asked(problem, head + "t[m] = x[m] + max(x[m], 0) + min(x[m], 0)\n" + call + "y[m] = x[m] + v[m]").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(problem, head + "t[m] = x[m] + max(x[m], 0) + min(x[m], 0)\n" + call + "y[m] = x[m] + v[m]").verdict,
+            Verdict::kTested);
   for (const std::string& cheat : {
            head + "t[m] = x[m] * 3\n" + call + "y[m] = v[m] + x[m]",
-           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(t, dim=1)\ny[m] = v[m] + x[m]",
-           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(x, dim=0)\ny[m] = v[m] + x[m]",
-           head + "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.topk.default\"(t, dim=0)\ny[m] = v[m] + x[m]",
+           head +
+               "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(t, dim=1)\ny[m] = v[m] + x[m]",
+           head +
+               "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.sort.default\"(x, dim=0)\ny[m] = v[m] + x[m]",
+           head +
+               "t[m] = x[m] * 2\nopaque v : f32[M], i : i64[M] = \"aten.topk.default\"(t, dim=0)\ny[m] = v[m] + x[m]",
            head + "t[m] = x[m] * 2\ny[m] = t[m] + x[m]",
            with_half + "t[m] = x[m] * 2\n" + call + "y[m] = v[m] + x[m]",
        }) {
@@ -215,8 +235,9 @@ TEST(Interface, OpaqueOperationsAreTheProblemsWithTheirArguments) {
 }
 
 TEST(Interface, InputsAndOutputsComeInTheProblemsOrder) {
-  const std::string a = "input a : f32[M]\n", b = "input b : f32[M]\n", p = "param p : f32[M] \"l.p\"\n", q = "buffer q : f32[M] \"l.q\"\n",
-                    y = "output y : f32[M]\n", z = "output z : f32[M]\n", rest = "y[m] = a[m]*p[m] + q[m]\nz[m] = b[m]*p[m]";
+  const std::string a = "input a : f32[M]\n", b = "input b : f32[M]\n", p = "param p : f32[M] \"l.p\"\n",
+                    q = "buffer q : f32[M] \"l.q\"\n", y = "output y : f32[M]\n", z = "output z : f32[M]\n",
+                    rest = "y[m] = a[m]*p[m] + q[m]\nz[m] = b[m]*p[m]";
   const auto verdict = [&](const std::string& order) {
     return asked("dim M = 64\n" + a + b + p + q + y + z + rest, "dim M = 64\n" + order + rest).verdict;
   };
@@ -231,13 +252,16 @@ TEST(Interface, DrawsAndOperationsComeInTheProblemsOrder) {
     return std::pair(head + first + second + y, head + second + first + y);
   };
   for (const auto& [problem, candidate] :
-       {ordered("random a : bool[M] from bernoulli(0.5)\n", "random b : bool[M] from bernoulli(0.5)\n", "y[m] = x[m]*a[m] + b[m]"),
-        ordered("opaque a : f32[M] = \"aten.foo\"(x)\n", "opaque b : f32[M] = \"aten.bar\"(x)\n", "y[m] = a[m] + b[m]")}) {
+       {ordered("random a : bool[M] from bernoulli(0.5)\n", "random b : bool[M] from bernoulli(0.5)\n",
+                "y[m] = x[m]*a[m] + b[m]"),
+        ordered("opaque a : f32[M] = \"aten.foo\"(x)\n", "opaque b : f32[M] = \"aten.bar\"(x)\n",
+                "y[m] = a[m] + b[m]")}) {
     EXPECT_EQ(asked(problem, problem).verdict, Verdict::kProved);
     EXPECT_EQ(asked(problem, candidate).verdict, Verdict::kRefuted) << candidate;
   }
   const std::string result = head + "opaque a : f32[M] = \"aten.log\"(x)\n";
-  EXPECT_NE(asked(result + "y[m] = select(a[m] > 0, 1, 2)", result + "y[m] = select(a[m] <= 0, 2, 1)").verdict, Verdict::kProved)
+  EXPECT_NE(asked(result + "y[m] = select(a[m] > 0, 1, 2)", result + "y[m] = select(a[m] <= 0, 2, 1)").verdict,
+            Verdict::kProved)
       << "what an operation gives may be NaN";
 }
 
@@ -259,15 +283,16 @@ TEST(Magnitude, IsTheSumOfAbsoluteTerms) {
 // Integers of either sign and of any size, unless the problem stops at them.
 TEST(PointTest, IntegersAreNegativeAndLargeToo) {
   const std::string head = "dim N = 64\ninput i : i64[N]\ninput u : u8[N]\ninput x : f32[N]\noutput y : i64[N]\n";
-  const std::pair<const char*, const char*> different[] = {{"y[n] = i[n] // 2", "y[n] = i64(i[n] / 2)"},
-                                                           {"y[n] = abs(i[n])", "y[n] = i[n]"},
-                                                           {"y[n] = i[n] % 4", "y[n] = i[n]"},
-                                                           {"y[n] = i[n] // 5", "y[n] = 0"},
-                                                           {"y[n] = select(i[n] > 10, 1, 0)", "y[n] = 0"},
-                                                           {"y[n] = select(i[n] > 0, 1, 0)", "y[n] = select(i[n] != 0, 1, 0)"},
-                                                           {"y[n] = min(u[n], 200)", "y[n] = min(u[n], 9)"},
-                                                           {"y[n] = min(i[n], 100000)", "y[n] = min(i[n], 1000)"},
-                                                           {"y[n] = i[n]", "y[n] = i64(f32(i[n]))"}};
+  const std::pair<const char*, const char*> different[] = {
+      {"y[n] = i[n] // 2", "y[n] = i64(i[n] / 2)"},
+      {"y[n] = abs(i[n])", "y[n] = i[n]"},
+      {"y[n] = i[n] % 4", "y[n] = i[n]"},
+      {"y[n] = i[n] // 5", "y[n] = 0"},
+      {"y[n] = select(i[n] > 10, 1, 0)", "y[n] = 0"},
+      {"y[n] = select(i[n] > 0, 1, 0)", "y[n] = select(i[n] != 0, 1, 0)"},
+      {"y[n] = min(u[n], 200)", "y[n] = min(u[n], 9)"},
+      {"y[n] = min(i[n], 100000)", "y[n] = min(i[n], 1000)"},
+      {"y[n] = i[n]", "y[n] = i64(f32(i[n]))"}};
   for (const auto& [problem, candidate] : different)
     EXPECT_EQ(asked(head + problem, head + candidate).verdict, Verdict::kRefuted) << candidate;
   const std::string gather = "y[n] = i64(floor(x[i[n]] * 8))";
@@ -292,11 +317,13 @@ TEST(PointTest, IntegersBeyondWhatIsExactAreUnknown) {
 TEST(PointTest, InfinitiesThatAreWrittenAreResults) {
   const std::string head = "dim N = 64\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
   const std::string problem = head + "y[i,j] = select(j <= i, x[i,j], -inf)";
-  for (const char* other :
-       {"x[i,j]", "select(j <= i, x[i,j], inf)", "select(j <= i, x[i,j], -1.0e30)", "select(j <= i, x[i,j], log(x[i,j]))"})
+  for (const char* other : {"x[i,j]", "select(j <= i, x[i,j], inf)", "select(j <= i, x[i,j], -1.0e30)",
+                            "select(j <= i, x[i,j], log(x[i,j]))"})
     EXPECT_EQ(asked(problem, head + "y[i,j] = " + other).verdict, Verdict::kRefuted) << other;
-  EXPECT_EQ(asked(problem, head + "y[i,j] = select(j <= i, max(x[i,j], 0) + min(x[i,j], 0), -inf)").verdict, Verdict::kTested);
-  EXPECT_EQ(asked(head + "y[i,j] = exp(1000 * x[i,j])", head + "y[i,j] = exp(1000 * (max(x[i,j], 0) + min(x[i,j], 0)))").verdict,
+  EXPECT_EQ(asked(problem, head + "y[i,j] = select(j <= i, max(x[i,j], 0) + min(x[i,j], 0), -inf)").verdict,
+            Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[i,j] = exp(1000 * x[i,j])", head + "y[i,j] = exp(1000 * (max(x[i,j], 0) + min(x[i,j], 0)))")
+                .verdict,
             Verdict::kTested)
       << "an overflow is none";
 }
@@ -304,10 +331,12 @@ TEST(PointTest, InfinitiesThatAreWrittenAreResults) {
 // Scores are compared where the softmax behind them is proved: what a mask hides is part of them.
 TEST(PointTest, AMaskThatIsDroppedIsFound) {
   const std::string head =
-      "dim T = 1024, D = 64\ninput q : f32[T, D]\ninput k : f32[T, D]\ninput v : f32[T, D]\nparam w : f32[D, D]\noutput o : f32[T, D]\n"
+      "dim T = 1024, D = 64\ninput q : f32[T, D]\ninput k : f32[T, D]\ninput v : f32[T, D]\nparam w : f32[D, "
+      "D]\noutput o : f32[T, D]\n"
       "a[i,d] = tanh(sum[c](q[i,c]*w[d,c]))\n";
   const std::string tail =
-      "m[i] = max[j](s[i,j])\ne[i,j] = exp(s[i,j]-m[i])\nz[i] = sum[j](e[i,j])\np[i,j] = e[i,j]/z[i]\no[i,d] = sum[j](p[i,j]*v[j,d])";
+      "m[i] = max[j](s[i,j])\ne[i,j] = exp(s[i,j]-m[i])\nz[i] = sum[j](e[i,j])\np[i,j] = e[i,j]/z[i]\no[i,d] = "
+      "sum[j](p[i,j]*v[j,d])";
   const std::string problem = head + "s[i,j] = select(j <= i, sum[d](a[i,d]*k[j,d]), -inf)\n" + tail;
   for (const char* scores : {"s[i,j] = sum[d](a[i,d]*k[j,d])\n", "s[i,j] = select(j <= i, sum[d](a[i,d]*k[j,d]), 0)\n"})
     EXPECT_EQ(asked(problem, head + scores + tail).verdict, Verdict::kRefuted) << scores;
@@ -316,26 +345,31 @@ TEST(PointTest, AMaskThatIsDroppedIsFound) {
 // The format of an input is that of its values; the format of what the program computes is not.
 TEST(PointTest, InputsHoldValuesOfTheirFormat) {
   const std::string head =
-      "dim N = 64\ninput x : bf16[N]\ninput w : bf16[N]\ninput h : f16[N]\ninput s : f32[N]\ninput e : e4m3[N]\noutput y : f32[N]\n";
+      "dim N = 64\ninput x : bf16[N]\ninput w : bf16[N]\ninput h : f16[N]\ninput s : f32[N]\ninput e : e4m3[N]\noutput "
+      "y : f32[N]\n";
   const std::string branches = "max(x[n], 0) + min(x[n], 0)";
   for (const char* same : {"f32(x[n])", "bf16(x[n])", "f32(bf16(x[n]))"})
     EXPECT_EQ(asked(head + "y[n] = " + branches, head + "y[n] = " + same).verdict, Verdict::kTested) << same;
-  EXPECT_EQ(asked(head + "y[n] = e[n]", head + "y[n] = max(f16(e[n]), 0) + min(bf16(e[n]), 0)").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[n] = e[n]", head + "y[n] = max(f16(e[n]), 0) + min(bf16(e[n]), 0)").verdict,
+            Verdict::kTested);
   for (const char* other : {"f16(x[n])", "bf16(h[n])", "f16(s[n])", "e5m2(e[n])"}) {
     const std::string plain = std::string(other).substr(std::string(other).find('(') + 1, 4);
     EXPECT_EQ(asked(head + "y[n] = " + plain, head + "y[n] = " + other).verdict, Verdict::kRefuted) << other;
   }
   const std::string middle = head + "tensor t : bf16[N]\nt[n] = x[n] * w[n]\n";
-  EXPECT_EQ(asked(middle + "y[n] = t[n]", middle + "y[n] = bf16(t[n])").verdict, Verdict::kRefuted) << "storing rounds nothing";
+  EXPECT_EQ(asked(middle + "y[n] = t[n]", middle + "y[n] = bf16(t[n])").verdict, Verdict::kRefuted)
+      << "storing rounds nothing";
   const std::string wide = head + "tensor t : f32[N]\nt[n] = x[n] * w[n] + exp(s[n])\n";
   EXPECT_EQ(asked(wide + "y[n] = t[n]", wide + "y[n] = f32(t[n])").verdict, Verdict::kRefuted);
 }
 
 TEST(PointTest, TensorsOfOneStorageHoldTheSameValues) {
   const std::string head =
-      "dim N = 8, K = 4\nparam x : f32[N, K] \"a\"\nparam w : f32[N, K] \"b\" same x\nparam v : f32[K] \"c\" same x[2]\noutput y : f32[N, K]\n";
+      "dim N = 8, K = 4\nparam x : f32[N, K] \"a\"\nparam w : f32[N, K] \"b\" same x\nparam v : f32[K] \"c\" same "
+      "x[2]\noutput y : f32[N, K]\n";
   EXPECT_EQ(asked(head + "y[n,k] = x[n,k] - 2*w[n,k]", head + "y[n,k] = -x[n,k]").verdict, Verdict::kProved);
-  EXPECT_EQ(asked(head + "y[n,k] = x[n,k] - 2*w[n,k]", head + "y[n,k] = max(-x[n,k], 0) + min(-w[n,k], 0)").verdict, Verdict::kTested);
+  EXPECT_EQ(asked(head + "y[n,k] = x[n,k] - 2*w[n,k]", head + "y[n,k] = max(-x[n,k], 0) + min(-w[n,k], 0)").verdict,
+            Verdict::kTested);
   EXPECT_EQ(asked(head + "y[n,k] = v[k] + x[n,k]", head + "y[n,k] = w[2,k] + w[n,k]").verdict, Verdict::kTested);
   EXPECT_EQ(asked(head + "y[n,k] = v[k] + x[n,k]", head + "y[n,k] = w[1,k] + w[n,k]").verdict, Verdict::kRefuted);
 }
@@ -372,7 +406,8 @@ TEST(PointTest, SmallTensorsAreTriedOftenAndPointsWithSeveralValues) {
   const std::string head = "dim N = 3, M = 8192\ninput x : f32[N]\ninput z : f32[M, M]\noutput y : f32[N]\n";
   EXPECT_EQ(asked(head + "y[n] = x[n]", head + "y[n] = select(x[0] == 0, 1, x[n])").verdict, Verdict::kRefuted);
   const std::string large = "dim M = 8192\ninput z : f32[M, M]\noutput y : f32[M, M]\n";
-  EXPECT_EQ(asked(large + "y[m,n] = select(7*m + 3*n == 3, 0, z[m,n])", large + "y[m,n] = z[m,n]").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(large + "y[m,n] = select(7*m + 3*n == 3, 0, z[m,n])", large + "y[m,n] = z[m,n]").verdict,
+            Verdict::kRefuted);
 }
 
 TEST(PointTest, EndsOfLongRowsAndTiesDecide) {
@@ -384,8 +419,10 @@ TEST(PointTest, EndsOfLongRowsAndTiesDecide) {
   }
   const std::string row = "dim N = 64\ninput x : f32[N]\ninput w : f32[N]\ninput b : bool[N]\noutput y : f32[N]\n";
   EXPECT_EQ(asked(row + "y[n] = round(x[n])", row + "y[n] = floor(x[n]+0.5)").verdict, Verdict::kRefuted);
-  EXPECT_EQ(asked(row + "y[n] = select(x[n] > 0.125, 1, 0)", row + "y[n] = select(x[n] >= 0.125, 1, 0)").verdict, Verdict::kRefuted);
-  EXPECT_EQ(asked(row + "y[n] = select(b[n], x[n]/w[n], 0)", row + "y[n] = select(b[n], x[n], 0)/w[n]").verdict, Verdict::kRefuted);
+  EXPECT_EQ(asked(row + "y[n] = select(x[n] > 0.125, 1, 0)", row + "y[n] = select(x[n] >= 0.125, 1, 0)").verdict,
+            Verdict::kRefuted);
+  EXPECT_EQ(asked(row + "y[n] = select(b[n], x[n]/w[n], 0)", row + "y[n] = select(b[n], x[n], 0)/w[n]").verdict,
+            Verdict::kRefuted);
 }
 
 }  // namespace

@@ -26,10 +26,11 @@ Equivalence compared(const std::string& problem, const std::string& candidate) {
 }
 
 TEST(Equivalence, SchedulesAndNamesDoNotMatter) {
-  const Equivalence e = compared(kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])",
-                                 kHead +
-                                     "tensor h : f32[M, N]\nkernel up by gemm(tile=128x64x32) {\n  h[i,j] = sum[c](x[i,c] * w[j,c])\n}\n"
-                                     "kernel act by map() {\n  y[m,n] = relu(h[m,n] + b[n])\n}\n");
+  const Equivalence e =
+      compared(kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])",
+               kHead +
+                   "tensor h : f32[M, N]\nkernel up by gemm(tile=128x64x32) {\n  h[i,j] = sum[c](x[i,c] * w[j,c])\n}\n"
+                   "kernel act by map() {\n  y[m,n] = relu(h[m,n] + b[n])\n}\n");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
@@ -58,19 +59,23 @@ TEST(Equivalence, TensorsOfOneNameAreCutPoints) {
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
-// mu is equal in both, but tells t - mu from u - mean(u): where one side alone reads it, its definition is looked at, and no more of
-// what is equal.
+// mu is equal in both, but tells t - mu from u - mean(u): where one side alone reads it, its definition is looked at,
+// and no more of what is equal.
 TEST(Equivalence, ACutThatOneSideReadsIsOpened) {
-  std::string problem = kHead + "t[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n", candidate = kHead + "u[m,n] = sum[k](x[m,k] * w[n,k])\n";
+  std::string problem = kHead + "t[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n",
+              candidate = kHead + "u[m,n] = sum[k](x[m,k] * w[n,k])\n";
   problem += "mu[n] = mean[m](t[m,n])\nvr[n] = var[m](t[m,n])\nz[m,n] = (t[m,n] - mu[n]) * rsqrt(vr[n] + 1e-5)\n";
-  candidate += "v[n] = mean[m](u[m,n])\nmu[n] = v[n] + b[n]\nvr[n] = var[m](u[m,n])\nz[m,n] = (u[m,n] - v[n]) * rsqrt(vr[n] + 1e-5)\n";
+  candidate +=
+      "v[n] = mean[m](u[m,n])\nmu[n] = v[n] + b[n]\nvr[n] = var[m](u[m,n])\nz[m,n] = (u[m,n] - v[n]) * rsqrt(vr[n] + "
+      "1e-5)\n";
   const std::string last = "r[m,n] = relu(z[m,n])\ns[m,n] = r[m,n] * 2\n";
   const Equivalence e = compared(problem + last + "a[n] = mean[m](s[m,n])\ny[m,n] = a[n] + mu[n]",
                                  candidate + last + "a[n] = 2 * mean[m](r[m,n])\ny[m,n] = a[n] + v[n] + b[n]");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
 }
 
-const std::string kMasked = "program p\ndim N = 64\nbuffer mask : f32[1, N, N] \"mask\"\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
+const std::string kMasked =
+    "program p\ndim N = 64\nbuffer mask : f32[1, N, N] \"mask\"\ninput x : f32[N, N]\noutput y : f32[N, N]\n";
 
 // What the problem assumes holds for every candidate; a candidate alone may assume nothing.
 TEST(Equivalence, ProblemsAssumeForTheirCandidates) {
@@ -87,27 +92,31 @@ TEST(Equivalence, ProblemsAssumeForTheirCandidates) {
 
 TEST(Equivalence, PiecesAndRecurrencesAreProvedWhole) {
   const std::string head =
-      "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, H]\n"
+      "program p\ndim T = 512, B = 64, H = 32\ninput x : f32[T, B, H]\nparam w : f32[H, H] \"w\"\noutput y : f32[T, B, "
+      "H]\n"
       "tensor h : f32[T, B, H]\n";
   const std::string step = "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[j,k]))\n";
-  const Equivalence e =
-      compared(head + step + "y[0,b,j] = 0\ny[t+1,b,j] = h[t,b,j] for t < T-1",
-               head + "kernel r by recurrent() {\n" + step + "}\nkernel m by map() {\ny[s+1,b,j] = h[s,b,j] for s < T-1\ny[0,b,j] = 0\n}");
+  const Equivalence e = compared(head + step + "y[0,b,j] = 0\ny[t+1,b,j] = h[t,b,j] for t < T-1",
+                                 head + "kernel r by recurrent() {\n" + step +
+                                     "}\nkernel m by map() {\ny[s+1,b,j] = h[s,b,j] for s < T-1\ny[0,b,j] = 0\n}");
   EXPECT_EQ(e.verdict, Verdict::kProved) << e.reason;
-  const Equivalence other = compared(head + step + "y[t,b,j] = h[t,b,j]",
-                                     head + "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[k,j]))\ny[t,b,j] = h[t,b,j]");
+  const Equivalence other =
+      compared(head + step + "y[t,b,j] = h[t,b,j]",
+               head + "h[t,b,j] = tanh(x[t,b,j] + sum[k](h[t-1,b,k else 0] * w[k,j]))\ny[t,b,j] = h[t,b,j]");
   EXPECT_EQ(other.verdict, Verdict::kRefuted) << other.reason;
 }
 
 // Legal only where two dims have one size: then they have one when shrunk, too.
 TEST(Equivalence, ASquareOperandTurnedAroundIsRefuted) {
   const std::string head =
-      "program p\ndim M = 1024, K = 8192, N = 8192\nparam w : f32[N, K] \"w\"\ninput x : f32[M, K]\noutput y : f32[M, N]\n";
+      "program p\ndim M = 1024, K = 8192, N = 8192\nparam w : f32[N, K] \"w\"\ninput x : f32[M, K]\noutput y : f32[M, "
+      "N]\n";
   const Equivalence e = compared(head + "y[m,n] = sum[k](x[m,k] * w[n,k])", head + "y[m,n] = sum[k](x[m,k] * w[k,n])");
   EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
-  const std::string derived = "program p\ndim B = 8, T = 1024, H = 16, D = 64, E = H*D\ninput x : f32[B, T, E]\noutput y : f32[B, T, E]\n";
-  const Equivalence f =
-      compared(derived + "y[b,t,D*h+d] = 2 * x[b,t,D*h+d] for h < H, d < D", derived + "y[b,D*h+d,t] = 2 * x[b,t,D*h+d] for h < H, d < D");
+  const std::string derived =
+      "program p\ndim B = 8, T = 1024, H = 16, D = 64, E = H*D\ninput x : f32[B, T, E]\noutput y : f32[B, T, E]\n";
+  const Equivalence f = compared(derived + "y[b,t,D*h+d] = 2 * x[b,t,D*h+d] for h < H, d < D",
+                                 derived + "y[b,D*h+d,t] = 2 * x[b,t,D*h+d] for h < H, d < D");
   EXPECT_EQ(f.verdict, Verdict::kRefuted) << f.reason;
 }
 
@@ -115,17 +124,19 @@ TEST(Equivalence, ASquareOperandTurnedAroundIsRefuted) {
 TEST(Equivalence, WhatDiffersIsTestedAlone) {
   const auto text = [](const std::string& tenth) {
     std::string out =
-        "program p\ndim M = 1024, N = 4096\nparam w : f32[N, N] \"w\"\ninput x : f32[M, N]\noutput y : f32[M, N]\nt0[m,n] = x[m,n]\n";
+        "program p\ndim M = 1024, N = 4096\nparam w : f32[N, N] \"w\"\ninput x : f32[M, N]\noutput y : f32[M, "
+        "N]\nt0[m,n] = x[m,n]\n";
     for (int i = 1; i <= 100; ++i)
       out += i == 10 ? tenth : fmt::format("t{}[m,n] = sum[k](t{}[m,k] * w[n,k]) * t{}[m,n]\n", i, i - 1, i - 1);
     return out + "y[m,n] = t100[m,n]";
   };
   Diagnostics diagnostics;
-  const lang::Program problem = lang::parse(text("t10[m,n] = sum[k](t9[m,k] * w[n,k]) * (1 - 2/(exp(2*t9[m,n]) + 1))\n"), diagnostics);
+  const lang::Program problem =
+      lang::parse(text("t10[m,n] = sum[k](t9[m,k] * w[n,k]) * (1 - 2/(exp(2*t9[m,n]) + 1))\n"), diagnostics);
   EquivalenceOptions options;
   options.most_operations = 20'000;
-  const Equivalence same =
-      same_meaning(problem, lang::parse(text("t10[m,n] = tanh(t9[m,n]) * sum[k](w[n,k] * t9[m,k])\n"), diagnostics), options);
+  const Equivalence same = same_meaning(
+      problem, lang::parse(text("t10[m,n] = tanh(t9[m,n]) * sum[k](w[n,k] * t9[m,k])\n"), diagnostics), options);
   EXPECT_EQ(same.verdict, Verdict::kTested) << same.reason;
   EXPECT_NE(same.reason.find("where the programs differ"), std::string::npos) << same.reason;
   const Equivalence other =
@@ -136,7 +147,8 @@ TEST(Equivalence, WhatDiffersIsTestedAlone) {
 // A network of 200 blocks of four equations each, `change` in one of them.
 std::string network(const std::string& change) {
   std::string out =
-      "program p\ndim B = 10, C = 64, H = 56\nparam w : f32[C, C, 3, 3] \"w\"\ninput x : f32[B, C, H, H]\noutput y : f32[B, C, H, H]\n"
+      "program p\ndim B = 10, C = 64, H = 56\nparam w : f32[C, C, 3, 3] \"w\"\ninput x : f32[B, C, H, H]\noutput y : "
+      "f32[B, C, H, H]\n"
       "t0[b,c,p,q] = x[b,c,p,q]\n";
   for (int i = 1; i <= 200; ++i) {
     out += fmt::format(
@@ -163,14 +175,16 @@ TEST(Equivalence, ATrialHasADeadline) {
   for (const char* change : {"relu", "silu", "max(0, 1) * relu"}) {
     const std::clock_t begin = std::clock();
     const Equivalence e = same_meaning(problem, lang::parse(network(change), diagnostics), options);
-    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5 * kSlowdown) << change << ": " << e.reason;
+    EXPECT_LT(static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC, 0.5 * kSlowdown)
+        << change << ": " << e.reason;
     EXPECT_FALSE(e.reason.empty());
     if (std::string(change) != "silu") {
       EXPECT_NE(e.verdict, Verdict::kRefuted) << change << ": " << e.reason;
     }
   }
   options.budget = Seconds{10 * kSlowdown};
-  EXPECT_EQ(same_meaning(problem, lang::parse(network("max(0, 1) * relu"), diagnostics), options).verdict, Verdict::kProved);
+  EXPECT_EQ(same_meaning(problem, lang::parse(network("max(0, 1) * relu"), diagnostics), options).verdict,
+            Verdict::kProved);
 }
 
 TEST(Equivalence, AlgebraIsProved) {
@@ -181,8 +195,9 @@ TEST(Equivalence, AlgebraIsProved) {
 
 // The normal form does not know how tanh and exp are related.
 TEST(Equivalence, WhatTheNormalFormDoesNotKnowIsTested) {
-  const Equivalence e = compared(kHead + "y[m,n] = tanh(sum[k](x[m,k] * w[n,k]) + b[n])",
-                                 kHead + "z[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m,n] = 1 - 2/(exp(2*z[m,n]) + 1)\n");
+  const Equivalence e =
+      compared(kHead + "y[m,n] = tanh(sum[k](x[m,k] * w[n,k]) + b[n])",
+               kHead + "z[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\ny[m,n] = 1 - 2/(exp(2*z[m,n]) + 1)\n");
   EXPECT_EQ(e.verdict, Verdict::kTested) << e.reason;
   EXPECT_GE(e.families, 6);
   EXPECT_GT(e.points, 100);
@@ -191,9 +206,10 @@ TEST(Equivalence, WhatTheNormalFormDoesNotKnowIsTested) {
 
 TEST(Equivalence, MistakesAreRefuted) {
   const std::string problem = kHead + "y[m,n] = relu(sum[k](x[m,k] * w[n,k]) + b[n])";
-  for (const char* wrong : {"y[m,n] = relu(sum[k](x[m,k] * w[n,k]) - b[n])", "y[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]",
-                            "y[m,n] = relu(sum[k where k > 0](x[m,k] * w[n,k]) + b[n])", "y[m,n] = relu(mean[k](x[m,k] * w[n,k]) + b[n])",
-                            "y[m,n] = relu(sum[k](x[m,k] * w[n,K-1-k]) + b[n])"}) {
+  for (const char* wrong :
+       {"y[m,n] = relu(sum[k](x[m,k] * w[n,k]) - b[n])", "y[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]",
+        "y[m,n] = relu(sum[k where k > 0](x[m,k] * w[n,k]) + b[n])", "y[m,n] = relu(mean[k](x[m,k] * w[n,k]) + b[n])",
+        "y[m,n] = relu(sum[k](x[m,k] * w[n,K-1-k]) + b[n])"}) {
     const Equivalence e = compared(problem, kHead + wrong);
     EXPECT_EQ(e.verdict, Verdict::kRefuted) << wrong << ": " << e.reason;
     EXPECT_FALSE(e.counterexamples.empty());
@@ -210,8 +226,10 @@ TEST(Equivalence, TheInterfaceIsTheProblems) {
 }
 
 TEST(Equivalence, PaddingOfAMaximumNeedsNegativeInputs) {
-  const std::string head = "program p\ndim B = 16, H = 112, P = (H-1)//2+1\ninput x : f32[B, H]\noutput y : f32[B, P]\n";
-  const Equivalence e = compared(head + "y[n,p] = max[i<3](x[n,2*p+i-1 else -inf])", head + "y[n,p] = max[i<3](x[n,2*p+i-1 else 0])");
+  const std::string head =
+      "program p\ndim B = 16, H = 112, P = (H-1)//2+1\ninput x : f32[B, H]\noutput y : f32[B, P]\n";
+  const Equivalence e =
+      compared(head + "y[n,p] = max[i<3](x[n,2*p+i-1 else -inf])", head + "y[n,p] = max[i<3](x[n,2*p+i-1 else 0])");
   EXPECT_EQ(e.verdict, Verdict::kRefuted) << e.reason;
 }
 

@@ -42,7 +42,8 @@ void expect_the_whole(const Program& program, const std::string& name) {
     for (size_t i = 0; i < at.size(); ++i) {
       const double expected = value.values[static_cast<size_t>(at[i])];
       if (std::isnan(expected)) continue;
-      EXPECT_NEAR((*found)[i], expected, 1e-12 * std::max(1.0, std::abs(expected))) << name << " " << tensor << " " << at[i];
+      EXPECT_NEAR((*found)[i], expected, 1e-12 * std::max(1.0, std::abs(expected)))
+          << name << " " << tensor << " " << at[i];
     }
   }
 }

@@ -47,12 +47,14 @@ void expect_agree(const std::string& declarations, const std::string& fast, cons
 // No index is bounded where the condition is selected by.
 TEST(InterpretDomains, BoundsLeaveWhatConditionsSelect) {
   const std::string one = "input x : f32[7, 90] output y : f32[7, 90] ";
-  for (const std::string condition : {"k == m", "2*k == m", "k <= m", "m < 3*k", "k >= m-2 and k <= m+2", "3*k+1 > 2*m and k < 60",
-                                      "k < m or k == 80", "m > 4", "k != m"}) {
+  for (const std::string condition : {"k == m", "2*k == m", "k <= m", "m < 3*k", "k >= m-2 and k <= m+2",
+                                      "3*k+1 > 2*m and k < 60", "k < m or k == 80", "m > 4", "k != m"}) {
     expect_agree(one, "y[i,m] = sum[k where " + condition + "](x[i,k] * (m+1))",
                  "y[i,m] = sum[k](select(" + condition + ", x[i,k] * (m+1), 0))");
-    expect_agree(one, "y[i,m] = max[k where " + condition + "](x[i,k])", "y[i,m] = max[k](select(" + condition + ", x[i,k], -inf))");
-    expect_agree(one, "y[i,m] = prod[k where " + condition + "](x[i,k] + 1)", "y[i,m] = prod[k](select(" + condition + ", x[i,k] + 1, 1))");
+    expect_agree(one, "y[i,m] = max[k where " + condition + "](x[i,k])",
+                 "y[i,m] = max[k](select(" + condition + ", x[i,k], -inf))");
+    expect_agree(one, "y[i,m] = prod[k where " + condition + "](x[i,k] + 1)",
+                 "y[i,m] = prod[k](select(" + condition + ", x[i,k] + 1, 1))");
   }
 }
 
@@ -79,7 +81,8 @@ TEST(InterpretDomains, RowsInOrder) {
     expect_agree(sizes, "y[m] = " + reducer + "[k](x[m,k])", plain);
     expect_agree(sizes, "y[m] = " + reducer + "[k](x[m,k])", plain, with_nan);
   }
-  expect_agree("input x : f32[40, 300] output y : i64[40] ", "y[m] = argmax[k](x[m,k])", "t[k,m] = x[m,k] y[m] = argmax[k](t[k,m])");
+  expect_agree("input x : f32[40, 300] output y : i64[40] ", "y[m] = argmax[k](x[m,k])",
+               "t[k,m] = x[m,k] y[m] = argmax[k](t[k,m])");
 }
 
 TEST(InterpretDomains, PrefixesShareTheirWalk) {
@@ -98,7 +101,8 @@ TEST(InterpretDomains, RunningValues) {
     const std::string sizes = "input x : f32[9, " + row + "] output y : f32[9, " + row + "] ";
     // Carried by a second tensor, which is not recognised.
     const auto agree = [&](const std::string& a, const std::string& before, const std::string& b) {
-      expect_agree(sizes, "y[b,t] = " + a + before + b, "z[b,t] = " + before + " for t<" + row + " y[b,t] = " + a + "z[b,t]" + b);
+      expect_agree(sizes, "y[b,t] = " + a + before + b,
+                   "z[b,t] = " + before + " for t<" + row + " y[b,t] = " + a + "z[b,t]" + b);
     };
     agree("", "y[b,t-1 else 0]", " + x[b,t]");
     agree("x[b,t] * 2 + ", "y[b,t-1 else 1.5]", "");
@@ -113,7 +117,8 @@ TEST(InterpretDomains, BoundsAreCovered) {
   const auto missed = [](const std::string& condition) {
     Diagnostics diagnostics;
     const auto p =
-        load_program("program p\ninput x : f32[6] output y : f32[6] y[m] = sum[k where " + condition + "](x[k])", "test", diagnostics);
+        load_program("program p\ninput x : f32[6] output y : f32[6] y[m] = sum[k where " + condition + "](x[k])",
+                     "test", diagnostics);
     EXPECT_TRUE(p.ok()) << p.error().text();
     Coverage coverage;
     InterpretOptions options;

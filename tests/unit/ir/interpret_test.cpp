@@ -62,12 +62,14 @@ TEST(Interpret, MatrixProduct) {
     for (int n = 0; n < 50; ++n) {
       long double sum = 0;
       for (int k = 0; k < 33; ++k)
-        sum += static_cast<long double>(a.values[static_cast<size_t>(m * 33 + k)]) * b.values[static_cast<size_t>(n * 33 + k)];
+        sum += static_cast<long double>(a.values[static_cast<size_t>(m * 33 + k)]) *
+               b.values[static_cast<size_t>(n * 33 + k)];
       expected.push_back(static_cast<double>(sum));
     }
   }
   const auto y =
-      result("input a : f32[70, 33] input b : f32[50, 33] output y : f32[70, 50] y[m,n] = sum[k](a[m,k] * b[n,k])", {{"a", a}, {"b", b}});
+      result("input a : f32[70, 33] input b : f32[50, 33] output y : f32[70, 50] y[m,n] = sum[k](a[m,k] * b[n,k])",
+             {{"a", a}, {"b", b}});
   ASSERT_EQ(y.size(), expected.size());
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-14);
 }
@@ -91,7 +93,8 @@ TEST(Interpret, PaddedStridedConvolution) {
           for (int c = 0; c < 3; ++c)
             for (int r = 0; r < 3; ++r)
               for (int s = 0; s < 3; ++s) {
-                sum += at(n, c, 2 * p + r - 1, q + s - 1) * w.values[static_cast<size_t>(((k * 3 + c) * 3 + r) * 3 + s)];
+                sum +=
+                    at(n, c, 2 * p + r - 1, q + s - 1) * w.values[static_cast<size_t>(((k * 3 + c) * 3 + r) * 3 + s)];
               }
           EXPECT_NEAR(y[i++], sum, 1e-13);
         }
@@ -122,8 +125,8 @@ TEST(Interpret, Reducers) {
   expect_near(row("argbot[k; 3](x[m,k])", "i64"), {2, 3});
   expect_near(row("any[k](x[m,k] > 4)", "bool"), {0, 1});
   expect_near(row("all[k](x[m,k] > -2)", "bool"), {0, 1});
-  expect_near(row("logsumexp[k](x[m,k])"),
-              {std::log(std::exp(3) * 2 + std::exp(1) + std::exp(-2)), std::log(std::exp(5) * 2 + std::exp(0.5) + std::exp(-1))});
+  expect_near(row("logsumexp[k](x[m,k])"), {std::log(std::exp(3) * 2 + std::exp(1) + std::exp(-2)),
+                                            std::log(std::exp(5) * 2 + std::exp(0.5) + std::exp(-1))});
 }
 
 TEST(Interpret, EmptyDomains) {
@@ -147,13 +150,18 @@ TEST(Interpret, NanAndInfinity) {
   expect_near(result("input x : f32[4] output y : f32[] y[] = max[i](x[i])", in), {std::nan("")});
   expect_near(result("input x : f32[4] output y : i64[] y[] = argmin[i](x[i])", in), {1});
   expect_near(result("input x : f32[4] output y : i64[4] y[j] = argtop[i; j](x[i])", in), {1, 2, 0, 3});
-  expect_near(result("input x : f32[4] output y : f32[4] y[i] = select(isfinite(x[i]), 1, exp(x[i]))", in), {1, std::nan(""), kInf, 0});
+  expect_near(result("input x : f32[4] output y : f32[4] y[i] = select(isfinite(x[i]), 1, exp(x[i]))", in),
+              {1, std::nan(""), kInf, 0});
 }
 
 TEST(Interpret, GuardsKeepReadsInRange) {
   const TensorValues in = {{"x", {{2, 3}, {1, 2, 3, 4, 5, 6}}}, {"t", {{2}, {-100, 2}}}};
-  expect_near(result("input x : f32[2, 3] input t : i64[2] output y : f32[] y[] = sum[m where t[m] != -100](x[m,t[m]])", in), {6});
-  expect_near(result("input x : f32[2, 3] input t : i64[2] output y : f32[2] y[m] = select(t[m] >= 0, x[m,t[m]], 7)", in), {7, 6});
+  expect_near(
+      result("input x : f32[2, 3] input t : i64[2] output y : f32[] y[] = sum[m where t[m] != -100](x[m,t[m]])", in),
+      {6});
+  expect_near(
+      result("input x : f32[2, 3] input t : i64[2] output y : f32[2] y[m] = select(t[m] >= 0, x[m,t[m]], 7)", in),
+      {7, 6});
   expect_near(result("input x : f32[2, 3] input t : i64[2] output y : f32[2] y[m] = select(t[m] >= 0, "
                      "sum[k<3](x[m,t[m]] * k), 7)",
                      in),
@@ -188,8 +196,9 @@ TEST(Interpret, IntegersAreExactOrRefused) {
     return out.ok() ? Result<std::vector<double>>(out->at("y").values) : Result<std::vector<double>>(out.error());
   };
   constexpr double kLarge = 4503599627370497.0;  // 2^52 + 1
-  for (const char* beyond : {"i[n] * 2", "i[n] * 4611686018427387905", "i[n] + 9007199254740993", "(i[n]*i[n]) % 7", "sum[k<2](i[k])",
-                             "prod[k<2](i[k])", "select(i[n]*i[n] > 0, 1, 0)", "9223372036854775807", "i64(1.0e17)", "i[n]**2"}) {
+  for (const char* beyond :
+       {"i[n] * 2", "i[n] * 4611686018427387905", "i[n] + 9007199254740993", "(i[n]*i[n]) % 7", "sum[k<2](i[k])",
+        "prod[k<2](i[k])", "select(i[n]*i[n] > 0, 1, 0)", "9223372036854775807", "i64(1.0e17)", "i[n]**2"}) {
     const auto out = run(beyond, {kLarge, kLarge});
     ASSERT_FALSE(out.ok()) << beyond;
     EXPECT_EQ(out.error().code, Code::not_yet) << beyond << ": " << out.error().text();
@@ -214,14 +223,18 @@ TEST(Interpret, Recurrences) {
   expect_near(result("input x : f32[4] output y : f32[4] y[t] = y[t-1 else 0] + x[t]", in), {1, 3, 6, 10});
   expect_near(result("input x : f32[4] output y : f32[4] y[t] = 2*y[t+1 else 1] + x[t]", in), {65, 32, 15, 6});
   expect_near(result("input x : f32[4] output y : f32[4] y[t] = x[t] + sum[s where s < t](y[s])", in), {1, 3, 7, 15});
-  expect_near(result("input x : f32[4] output y : f32[4] y[0] = x[0] y[t+1] = y[t] * x[t+1] for t<3", in), {1, 2, 6, 24});
-  expect_near(result("input x : f32[4] output y : f32[4] a[t] = y[t-1 else 0] + x[t] y[t] = 10 * a[t]", in), {10, 120, 1230, 12340});
+  expect_near(result("input x : f32[4] output y : f32[4] y[0] = x[0] y[t+1] = y[t] * x[t+1] for t<3", in),
+              {1, 2, 6, 24});
+  expect_near(result("input x : f32[4] output y : f32[4] a[t] = y[t-1 else 0] + x[t] y[t] = 10 * a[t]", in),
+              {10, 120, 1230, 12340});
 }
 
 TEST(Interpret, ScattersAndPrefixSums) {
   const TensorValues in = {{"x", {{5}, {1, 2, 4, 8, 16}}}, {"i", {{5}, {2, 0, 2, 1, 0}}}};
-  expect_near(result("input x : f32[5] input i : i64[5] output y : f32[4] y[r] = sum[j where i[j] == r](x[j])", in), {18, 8, 5, 0});
-  expect_near(result("input x : f32[5] input i : i64[5] output y : f32[5] y[n] = sum[j where j <= n](x[j])", in), {1, 3, 7, 15, 31});
+  expect_near(result("input x : f32[5] input i : i64[5] output y : f32[4] y[r] = sum[j where i[j] == r](x[j])", in),
+              {18, 8, 5, 0});
+  expect_near(result("input x : f32[5] input i : i64[5] output y : f32[5] y[n] = sum[j where j <= n](x[j])", in),
+              {1, 3, 7, 15, 31});
   expect_near(result("input x : f32[5] input i : i64[5] output y : f32[3] y[o] = mean[k where k >= (o*5)//3 "
                      "and k < ((o+1)*5+2)//3](x[k])",
                      in),

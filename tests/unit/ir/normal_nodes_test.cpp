@@ -85,8 +85,10 @@ const Anchor kAnchors[] = {
      "rows"},
     {"a mean", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M]\ny[m] = mean[n](x[m,n])", "reduce"},
     {"pooling", "dim H = 9\ninput x : f32[H]\noutput y : f32[H]\ny[p] = max[r<3](x[p+r-1 else -inf])", "window"},
-    {"prefix sum", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])", "scan"},
-    {"accumulating recurrence", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = y[m,n-1 else 0]+x[m,n]", "scan"},
+    {"prefix sum", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = sum[j where j <= n](x[m,j])",
+     "scan"},
+    {"accumulating recurrence",
+     "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = y[m,n-1 else 0]+x[m,n]", "scan"},
     {"decay", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : f32[M,N]\ny[m,n] = 0.9*y[m,n-1 else 0]+x[m,n]", "scan"},
     {"rnn",
      "dim T = 8, H = 9\ninput x : f32[T,H]\nparam w : f32[H,H]\noutput y : f32[T,H]\n"
@@ -97,8 +99,11 @@ const Anchor kAnchors[] = {
      "s[i,j] = sum[d](q[i,d]*k[j,d])/2\np[i,j] = exp(s[i,j]-max[j where j <= i](s[i,j]))\n"
      "o[i,e] = sum[j where j <= i](p[i,j]*v[j,e])/sum[j where j <= i](p[i,j])",
      "gemm scan attention scan"},
-    {"scatter", "dim J = 8, R = 5\ninput s : f32[J]\ninput i : i64[J]\noutput y : f32[R]\ny[r] = sum[j where i[j] == r](s[j])", "scatter"},
-    {"ranking", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : i64[M,3]\ny[m,j] = argtop[n; j](x[m,n]) for j < 3", "rank"},
+    {"scatter",
+     "dim J = 8, R = 5\ninput s : f32[J]\ninput i : i64[J]\noutput y : f32[R]\ny[r] = sum[j where i[j] == r](s[j])",
+     "scatter"},
+    {"ranking", "dim M = 8, N = 9\ninput x : f32[M,N]\noutput y : i64[M,3]\ny[m,j] = argtop[n; j](x[m,n]) for j < 3",
+     "rank"},
 };
 
 class AnchorOf : public ::testing::TestWithParam<Anchor> {};

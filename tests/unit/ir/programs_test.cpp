@@ -31,7 +31,8 @@ void expect_close(const TensorValue& actual, const TensorValue& expected) {
   ASSERT_EQ(actual.shape, expected.shape);
   double worst = 0;
   for (size_t i = 0; i < expected.values.size(); ++i) {
-    worst = std::max(worst, std::abs(actual.values[i] - expected.values[i]) / std::max(1.0, std::abs(expected.values[i])));
+    worst =
+        std::max(worst, std::abs(actual.values[i] - expected.values[i]) / std::max(1.0, std::abs(expected.values[i])));
   }
   EXPECT_LT(worst, 1e-12);
 }

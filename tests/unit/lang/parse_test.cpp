@@ -106,7 +106,8 @@ TEST(Parse, BracketsOnlyWhereNeeded) {
   EXPECT_EQ(round_trip("(a<b)==(c<d)"), "(a < b) == (c < d)");
   EXPECT_EQ(round_trip("0<=i and i<N"), "0 <= i and i < N");
   EXPECT_EQ(round_trip("0 <= i < N"), "0 <= i < N");
-  EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"), "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
+  EXPECT_EQ(round_trip("max[i<3, j < 3 where i+j<4](x[n, 2*p+i-1 else -inf])"),
+            "max[i<3,j<3 where i+j < 4](x[n,2*p+i-1 else -inf])");
   EXPECT_EQ(round_trip("argtop[e ; s](v[e])"), "argtop[e; s](v[e])");
   EXPECT_EQ(round_trip("max(a,b)+bf16(x[i])"), "max(a, b) + bf16(x[i])");
   EXPECT_EQ(round_trip("a + -9223372036854775808"), "a + -9223372036854775808");
@@ -133,14 +134,16 @@ TEST(Parse, ReportsSeveralMistakes) {
       diagnostics);
   std::vector<std::string> codes;
   for (const Diagnostic& d : diagnostics.all()) codes.push_back(d.code);
-  EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"})) << render_json(diagnostics, "", "").dump(1);
+  EXPECT_EQ(codes, (std::vector<std::string>{"E000", "E000", "E000", "E000", "E009", "E000"}))
+      << render_json(diagnostics, "", "").dump(1);
   EXPECT_EQ(p.items.size(), 3u);  // the output and the kernels, whose blocks could be read
 }
 
 TEST(Parse, NotesWhatBrokenItemsWouldHaveDefined) {
   Diagnostics diagnostics;
   const Program p = parse(
-      "program p\ndim A = 4, B = , C = 5\ninput x : f32[A\ny[m = x[m]\nh, c = layer(x\ndef f[K(x : f32[K]) -> y : f32[K] {\n  y[k = x[k]\n}\n"
+      "program p\ndim A = 4, B = , C = 5\ninput x : f32[A\ny[m = x[m]\nh, c = layer(x\ndef f[K(x : f32[K]) -> y : "
+      "f32[K] {\n  y[k = x[k]\n}\n"
       "kernel k by map(threads=) {\n  z[m] = x[m]\n}\n",
       diagnostics);
   const std::set<std::string> lost(p.lost.begin(), p.lost.end());
@@ -161,16 +164,17 @@ TEST(Parse, RejectsForeignText) {
 
 TEST(Parse, BuildersMakeWhatTheParserMakes) {
   Diagnostics diagnostics;
-  const ExprRef built =
-      binary(BinaryOp::kAdd, reduce("sum", {{"k", integer(4), {}}}, binary(BinaryOp::kMul, read("x", {name("m"), name("k")}), number(0.5))),
-             integer(-3));
+  const ExprRef built = binary(
+      BinaryOp::kAdd,
+      reduce("sum", {{"k", integer(4), {}}}, binary(BinaryOp::kMul, read("x", {name("m"), name("k")}), number(0.5))),
+      integer(-3));
   EXPECT_EQ(print(built), "sum[k<4](x[m,k] * 0.5) + -3");
   EXPECT_TRUE(same(built, parse_expression(print(built), diagnostics)));
 }
 
 TEST(Parse, KnobsStandAlone) {
-  for (const char* text :
-       {"", "math=bf16", "tile=128x64x32, combine=sum, \"k.cu\", grid=(M//128, 1)", "(tile, cluster)={(64x64, 2x1), (128x64, 1x1)}"}) {
+  for (const char* text : {"", "math=bf16", "tile=128x64x32, combine=sum, \"k.cu\", grid=(M//128, 1)",
+                           "(tile, cluster)={(64x64, 2x1), (128x64, 1x1)}"}) {
     Diagnostics diagnostics;
     EXPECT_EQ(print(parse_knobs(text, diagnostics)), text);
     EXPECT_FALSE(diagnostics.has_errors()) << text;

@@ -14,13 +14,15 @@ std::string said(const std::string& text) {
 }
 
 std::string ended(const std::string& reason) {
-  return event(R"({"type":"message_delta","delta":{"stop_reason":")" + reason + R"("},"usage":{"output_tokens":7}})", "message_delta") +
+  return event(R"({"type":"message_delta","delta":{"stop_reason":")" + reason + R"("},"usage":{"output_tokens":7}})",
+               "message_delta") +
          event(R"({"type":"message_stop"})", "message_stop");
 }
 
 class AnthropicTest : public LlmTest {
  protected:
-  static Result<Reply> ask(const FaultyServer& server, const Request& request = question(), std::map<std::string, std::string> more = {}) {
+  static Result<Reply> ask(const FaultyServer& server, const Request& request = question(),
+                           std::map<std::string, std::string> more = {}) {
     more.emplace("base_url", server.url());
     more.emplace("key_env", "SOLSTICE_TEST_KEY");
     SOLSTICE_TRY(const auto client, Client::open("anthropic", more, model_of("anthropic"), quick()));
@@ -31,8 +33,8 @@ class AnthropicTest : public LlmTest {
 TEST_F(AnthropicTest, AnswersWithUsageAndCost) {
   FaultyServer server([](const Serving& s) {
     s.stream(event(kStart, "message_start") + event(R"({"type":"ping"})", "ping") + said("be") +
-             event(R"({"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}})") + said("cause") +
-             ended("end_turn"));
+             event(R"({"type":"content_block_delta","delta":{"type":"thinking_delta","thinking":"hm"}})") +
+             said("cause") + ended("end_turn"));
   });
   const Result<Reply> reply = ask(server);
   ASSERT_TRUE(reply.ok()) << reply.error().text();
@@ -52,10 +54,11 @@ TEST_F(AnthropicTest, AnswersWithUsageAndCost) {
 }
 
 TEST_F(AnthropicTest, HowAnswersEndIsData) {
-  for (const auto& [reason, finish] : std::map<std::string, Finish>{{"end_turn", Finish::kComplete},
-                                                                    {"max_tokens", Finish::kTruncated},
-                                                                    {"model_context_window_exceeded", Finish::kTruncated},
-                                                                    {"refusal", Finish::kRefused}}) {
+  for (const auto& [reason, finish] :
+       std::map<std::string, Finish>{{"end_turn", Finish::kComplete},
+                                     {"max_tokens", Finish::kTruncated},
+                                     {"model_context_window_exceeded", Finish::kTruncated},
+                                     {"refusal", Finish::kRefused}}) {
     FaultyServer server([&, why = reason](const Serving& s) { s.stream(event(kStart) + said("x") + ended(why)); });
     const Result<Reply> reply = ask(server);
     ASSERT_TRUE(reply.ok()) << reply.error().text();
@@ -65,8 +68,10 @@ TEST_F(AnthropicTest, HowAnswersEndIsData) {
 
 TEST_F(AnthropicTest, WithoutStreaming) {
   FaultyServer server([](const Serving& s) {
-    s.answer(200, R"({"model":"c","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"whole"}],"stop_reason":"end_turn",)"
-                  R"("usage":{"input_tokens":3,"output_tokens":4}})");
+    s.answer(
+        200,
+        R"({"model":"c","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"whole"}],"stop_reason":"end_turn",)"
+        R"("usage":{"input_tokens":3,"output_tokens":4}})");
   });
   const Result<Reply> reply = ask(server, question(), {{"stream", "false"}});
   ASSERT_TRUE(reply.ok()) << reply.error().text();
@@ -74,15 +79,17 @@ TEST_F(AnthropicTest, WithoutStreaming) {
   EXPECT_EQ(reply->usage.input, 3);
 }
 
-// A stream that breaks off has used tokens all the same. What it said of its output when it began is no count of it, so what was held
-// back takes the place of that, and what it cost is unknown.
+// A stream that breaks off has used tokens all the same. What it said of its output when it began is no count of it, so
+// what was held back takes the place of that, and what it cost is unknown.
 TEST_F(AnthropicTest, FailedAttemptsAreAccountedFor) {
   const std::vector<std::string> faults = {
       event(kStart) + said("be"),
       event(kStart) + said("be") + event(R"({"type":"error","error":{"type":"overloaded_error","message":"later"}})"),
       event(kStart) + event("{{")};
   for (const std::string& fault : faults) {
-    FaultyServer server([&](const Serving& s) { s.stream(s.number == 0 ? fault : event(kStart) + said("because") + ended("end_turn")); });
+    FaultyServer server([&](const Serving& s) {
+      s.stream(s.number == 0 ? fault : event(kStart) + said("because") + ended("end_turn"));
+    });
     const Result<Reply> reply = ask(server);
     ASSERT_TRUE(reply.ok()) << reply.error().text();
     EXPECT_EQ(reply->attempts, 2);
@@ -99,7 +106,9 @@ TEST_F(AnthropicTest, TheBeginningOfAConversationIsCached) {
   Request request = question();
   request.messages = {{Role::kUser, "first"}, {Role::kAssistant, "said"}, {Role::kUser, "then"}};
   ASSERT_TRUE(ask(server, request).ok());
-  const auto body = [&] { return *parse_json(server.requests().back().substr(server.requests().back().find("\r\n\r\n") + 4)); };
+  const auto body = [&] {
+    return *parse_json(server.requests().back().substr(server.requests().back().find("\r\n\r\n") + 4));
+  };
   EXPECT_EQ(body().at("system").dump(), R"([{"type":"text","text":"be brief","cache_control":{"type":"ephemeral"}}])");
   EXPECT_EQ(body().at("messages").dump(),
             R"([{"role":"user","content":"first"},{"role":"assistant","content":"said"},)"

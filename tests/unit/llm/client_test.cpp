@@ -15,7 +15,9 @@ class ClientTest : public LlmTest {
  protected:
   // Answers with these texts in turn, the last again and again.
   static FaultyServer::Handler saying(std::vector<std::string> texts) {
-    return [texts = std::move(texts)](const Serving& s) { s.stream(chat(texts[std::min<size_t>(s.number, texts.size() - 1)])); };
+    return [texts = std::move(texts)](const Serving& s) {
+      s.stream(chat(texts[std::min<size_t>(s.number, texts.size() - 1)]));
+    };
   }
   static Request for_number() {
     Request out = question();
@@ -102,7 +104,8 @@ TEST_F(ClientTest, ABudgetOfMoneyRefusesBeforeTheCall) {
   const Result<Reply> second = (*client)->ask(question());
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::over_budget);
-  EXPECT_NE(second.error().text().find("0.0009 of the budget of 0.0020 are left"), std::string::npos) << second.error().text();
+  EXPECT_NE(second.error().text().find("0.0009 of the budget of 0.0020 are left"), std::string::npos)
+      << second.error().text();
   EXPECT_EQ(server.connections(), 1);
   Model unpriced = model_of("openai");
   unpriced.price = {};
@@ -145,8 +148,10 @@ TEST_F(ClientTest, MistakesAreNamedBeforeAnythingIsAsked) {
   EXPECT_NE(open({{"base_ur", "x"}}, model_of("openai")).find("did you mean `base_url`?"), std::string::npos);
   EXPECT_NE(open({}, {}).find("needs a model"), std::string::npos);
   EXPECT_NE(open({}, model_of("anthropic")).find("is one of provider `anthropic`"), std::string::npos);
-  EXPECT_NE(open({{"key_env", "SOLSTICE_NO_SUCH_KEY"}}, model_of("openai")).find("SOLSTICE_NO_SUCH_KEY is not set"), std::string::npos);
-  EXPECT_NE(open({{"key_env", ""}, {"timeout", "soon"}}, model_of("openai")).find("`timeout` is `soon`"), std::string::npos);
+  EXPECT_NE(open({{"key_env", "SOLSTICE_NO_SUCH_KEY"}}, model_of("openai")).find("SOLSTICE_NO_SUCH_KEY is not set"),
+            std::string::npos);
+  EXPECT_NE(open({{"key_env", ""}, {"timeout", "soon"}}, model_of("openai")).find("`timeout` is `soon`"),
+            std::string::npos);
   EXPECT_NE(open({{"key_env", ""}, {"stream", "yes"}}, model_of("openai")).find("true or false"), std::string::npos);
   EXPECT_EQ(Client::open("opnai", {}, {}, quick()).error().code, Code::not_found);
   const auto client = Client::open("openai", {{"key_env", ""}}, model_of("openai"), quick());
@@ -180,11 +185,12 @@ struct Broken {
 };
 
 TEST_F(ClientTest, WhatBrokeOffUncountedIsEstimatedAndUnpriced) {
-  const std::vector<Broken> cases = {{"cut stream", [](const Serving& s) { s.stream(chat("because").substr(0, 90)); }, true},
-                                     {"hang", [](const Serving& s) { s.wait(milliseconds(5000)); }, true},
-                                     {"no status", [](const Serving& s) { s.reset(); }, true},
-                                     {"429", [](const Serving& s) { s.answer(429, "", "Retry-After: 0\r\n"); }, false},
-                                     {"500", [](const Serving& s) { s.answer(500, "oops"); }, false}};
+  const std::vector<Broken> cases = {
+      {"cut stream", [](const Serving& s) { s.stream(chat("because").substr(0, 90)); }, true},
+      {"hang", [](const Serving& s) { s.wait(milliseconds(5000)); }, true},
+      {"no status", [](const Serving& s) { s.reset(); }, true},
+      {"429", [](const Serving& s) { s.answer(429, "", "Retry-After: 0\r\n"); }, false},
+      {"500", [](const Serving& s) { s.answer(500, "oops"); }, false}};
   for (const Broken& broken : cases) {
     FaultyServer server([&](const Serving& s) { s.number == 0 ? broken.serve(s) : s.stream(chat("because")); });
     const auto client = client_of(server);
@@ -203,7 +209,8 @@ TEST_F(ClientTest, WhatBrokeOffUncountedIsEstimatedAndUnpriced) {
 TEST_F(ClientTest, ARefusedConnectionCostsNothing) {
   ClientOptions options = quick();
   options.retries = 0;
-  const auto client = Client::open("openai", {{"base_url", "http://127.0.0.1:1"}, {"key_env", ""}}, model_of("openai"), options);
+  const auto client =
+      Client::open("openai", {{"base_url", "http://127.0.0.1:1"}, {"key_env", ""}}, model_of("openai"), options);
   ASSERT_FALSE((*client)->ask(question()).ok());
   EXPECT_EQ((*client)->account().estimated, 0);
   EXPECT_EQ((*client)->account().unpriced, 0);
@@ -265,7 +272,11 @@ TEST_F(ClientTest, AKeyIsTakenOutBeforeATextIsCut) {
       [&](const Serving& s) {
         s.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
         for (const size_t at : {0, 100, 200, 295, 302}) {
-          s.chunk(echo.substr(at, at == 0 ? 100 : at == 100 ? 100 : at == 200 ? 95 : at == 295 ? 7 : std::string::npos));
+          s.chunk(echo.substr(at, at == 0     ? 100
+                                  : at == 100 ? 100
+                                  : at == 200 ? 95
+                                  : at == 295 ? 7
+                                              : std::string::npos));
           s.wait(milliseconds(30));
         }
         s.send("0\r\n\r\n");
@@ -280,7 +291,8 @@ TEST_F(ClientTest, AKeyIsTakenOutBeforeATextIsCut) {
 }
 
 TEST_F(ClientTest, AUrlHoldsNothingThatWouldNotBeSent) {
-  for (const char* url : {"http://me:secret@127.0.0.1/v1", "http://127.0.0.1/v1?key=secret", "http://127.0.0.1/v1#secret"}) {
+  for (const char* url :
+       {"http://me:secret@127.0.0.1/v1", "http://127.0.0.1/v1?key=secret", "http://127.0.0.1/v1#secret"}) {
     const auto client = Client::open("openai", {{"base_url", url}, {"key_env", ""}}, model_of("openai"), quick());
     ASSERT_FALSE(client.ok()) << url;
     EXPECT_EQ(client.error().code, Code::bad_argument);
@@ -332,8 +344,8 @@ TEST(Secrets, AreFoundInJsonWithinJson) {
 
 // The key itself, in place of the name of its variable.
 TEST_F(ClientTest, AKeyGivenAsItsVariablesNameIsNotShown) {
-  for (const char* given :
-       {"sk-live-0123456789abcdef", "key 1", "1KEY", "sk_live_0123456789abcdef", "0123456789abcdef0123", "A1B2C3D4E5F6A7B8C9D0"}) {
+  for (const char* given : {"sk-live-0123456789abcdef", "key 1", "1KEY", "sk_live_0123456789abcdef",
+                            "0123456789abcdef0123", "A1B2C3D4E5F6A7B8C9D0"}) {
     const auto client = Client::open("openai", {{"key_env", given}}, model_of("openai"), quick());
     ASSERT_FALSE(client.ok()) << given;
     EXPECT_EQ(client.error().text().find(given), std::string::npos) << client.error().text();
@@ -384,7 +396,8 @@ TEST_F(ClientTest, TheKeyIsInNoErrorLogOrTranscript) {
     const Result<Reply> reply = (*client)->ask(question("is it " + std::string(kKey) + "?"));
     seen += reply.ok() ? to_json(*reply).dump() : reply.error().text();
   }
-  seen += to_json((*client)->account()).dump() + *read_file(folder() / "t.jsonl") + ::testing::internal::GetCapturedStderr();
+  seen += to_json((*client)->account()).dump() + *read_file(folder() / "t.jsonl") +
+          ::testing::internal::GetCapturedStderr();
   EXPECT_EQ(seen.find(kKey), std::string::npos) << seen;
   EXPECT_NE(seen.find("your key is [key]"), std::string::npos) << seen;
   EXPECT_NE(server.requests().at(0).find(kKey), std::string::npos);

@@ -9,8 +9,8 @@ namespace {
 class CommandTest : public LlmTest {
  protected:
   // A shell script as the command.
-  Result<Reply> ask(const std::string& script, const Request& request = question(), std::map<std::string, std::string> more = {},
-                    ClientOptions options = quick()) {
+  Result<Reply> ask(const std::string& script, const Request& request = question(),
+                    std::map<std::string, std::string> more = {}, ClientOptions options = quick()) {
     const Json words = Json::array().push("/bin/sh").push("-c").push(script);
     more.emplace("command", words.dump());
     SOLSTICE_TRY(const auto client, Client::open("command", more, model_, options));
@@ -90,7 +90,8 @@ TEST_F(CommandTest, FaultsAreNamed) {
       {"true", Code::provider_failed, "not valid JSON"},
       {"echo '{}'", Code::provider_failed, "`.text` is missing"},
       {R"(echo '{"text": "x", "finish": "bored"}')", Code::provider_failed, "legal are complete, truncated"},
-      {R"(echo '{"error": {"message": "no licence", "code": "provider_refused"}}')", Code::provider_refused, "no licence"},
+      {R"(echo '{"error": {"message": "no licence", "code": "provider_refused"}}')", Code::provider_refused,
+       "no licence"},
       {R"(echo '{"error": {}}')", Code::provider_failed, "`.message` is missing"}};
   for (const Case& expected : cases) {
     const Result<Reply> reply = ask(expected.script);
@@ -181,7 +182,8 @@ TEST_F(CommandTest, AWaitThatCannotBeIsNone) {
     options.retries = 1;
     const Seconds begin = monotonic_now();
     const Result<Reply> reply =
-        ask(fmt::format(R"(echo '{{"error": {{"message": "busy", "again": true, "after": {}}}}}')", after), question(), {}, options);
+        ask(fmt::format(R"(echo '{{"error": {{"message": "busy", "again": true, "after": {}}}}}')", after), question(),
+            {}, options);
     ASSERT_FALSE(reply.ok());
     EXPECT_EQ(account_.attempts, 2) << after;
     EXPECT_GT((monotonic_now() - begin).value, 0.15) << after;
@@ -226,7 +228,8 @@ TEST_F(CommandTest, WhyABudgetOfMoneyCannotBeHeldIsTrue) {
   const auto second = [&](const char* usage, const Request& request) {
     ClientOptions options = quick();
     options.budget.cost = Dollars(1);
-    const Json words = Json::array().push("/bin/echo").push(std::string(R"({"text": "because", "usage": )") + usage + "}");
+    const Json words =
+        Json::array().push("/bin/echo").push(std::string(R"({"text": "because", "usage": )") + usage + "}");
     const auto client = Client::open("command", {{"command", words.dump()}}, model_, options);
     (void)(*client)->ask(question());
     const Result<Reply> reply = (*client)->ask(request);
@@ -234,13 +237,15 @@ TEST_F(CommandTest, WhyABudgetOfMoneyCannotBeHeldIsTrue) {
   };
   model_ = model_of("openai");
   model_.price.cached.reset();
-  EXPECT_NE(second(R"({"input": 30, "cached": 10, "output": 5})", question()).find("what 1 attempt cost is not known"), std::string::npos);
+  EXPECT_NE(second(R"({"input": 30, "cached": 10, "output": 5})", question()).find("what 1 attempt cost is not known"),
+            std::string::npos);
   model_ = model_of("openai");
   model_.price.up_to_input = 1000;
   const std::string longer = second(R"({"input": 30, "output": 5})", question(std::string(6000, 'x')));
   EXPECT_NE(longer.find("prices are known for prompts of up to 1000 tokens"), std::string::npos) << longer;
   model_.price = {};
-  EXPECT_NE(second(R"({"input": 30, "output": 5})", question()).find("the model's prices are not known"), std::string::npos);
+  EXPECT_NE(second(R"({"input": 30, "output": 5})", question()).find("the model's prices are not known"),
+            std::string::npos);
 }
 
 TEST_F(CommandTest, WordsAreSplitAtSpaces) {

@@ -23,7 +23,9 @@ class MailboxTest : public LlmTest {
   fs::path reply(const std::string& name) const { return box() / "replies" / name; }
 
   Result<std::unique_ptr<Client>> open(ClientOptions options = quick(), const char* timeout = "3") const {
-    return Client::open("mailbox", {{"folder", box().string()}, {"timeout", timeout}, {"poll", "0.01"}, {"settle", settle_}}, {}, options);
+    return Client::open("mailbox",
+                        {{"folder", box().string()}, {"timeout", timeout}, {"poll", "0.01"}, {"settle", settle_}}, {},
+                        options);
   }
 
   static bool appears(const fs::path& file) {
@@ -66,7 +68,8 @@ TEST_F(MailboxTest, WhoeverWaitsIsToldForWhat) {
   options.news = [&](const std::string& text) { news.push_back(text); };
   ASSERT_FALSE((*open(options, "0.05"))->ask(question()).ok());
   ASSERT_EQ(news.size(), 1u);
-  EXPECT_EQ(news[0], fmt::format("waiting for {}, the answer to {}", reply("0001.md").string(), request("0001.md").string()));
+  EXPECT_EQ(news[0],
+            fmt::format("waiting for {}, the answer to {}", reply("0001.md").string(), request("0001.md").string()));
 }
 
 TEST_F(MailboxTest, WithoutAFolderItSaysHowToGiveOne) {
@@ -84,13 +87,15 @@ TEST_F(MailboxTest, APersonReadsWhatIsAsked) {
   EXPECT_EQ(got->json.at("n").as_int(), 5);
   const std::string page = *read_file(request("0001.md"));
   EXPECT_EQ(page.substr(0, page.find("\n# Form")),
-            "# Request 0001: test\n\nWrite the answer to `replies/0001.tmp`, then rename it to `replies/0001.md`. At most 100 tokens.\n\n"
+            "# Request 0001: test\n\nWrite the answer to `replies/0001.tmp`, then rename it to `replies/0001.md`. At "
+            "most 100 tokens.\n\n"
             "# Instructions\n\nbe brief\n\n# Question\n\nfirst\n\n# Answer so far\n\nsaid\n\n# Question\n\nthen\n");
   EXPECT_NE(page.find("\"additionalProperties\": false"), std::string::npos);
 }
 
 TEST_F(MailboxTest, AProgramAnswersInJson) {
-  const Result<Reply> got = ask([&] { put("0001.json", R"({"text": "no", "finish": "refused", "usage": {"input": 3, "output": 4}})"); });
+  const Result<Reply> got =
+      ask([&] { put("0001.json", R"({"text": "no", "finish": "refused", "usage": {"input": 3, "output": 4}})"); });
   ASSERT_TRUE(got.ok()) << got.error().text();
   EXPECT_EQ(got->finish, Finish::kRefused);
   EXPECT_EQ(got->usage.output, 4);
@@ -154,7 +159,8 @@ TEST_F(MailboxTest, SeveralWaitAtOnceAndAreAnsweredInAnyOrder) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(asked.size(), 6u);
   for (int i = 0; i < 6; ++i) EXPECT_EQ(got[static_cast<size_t>(i)], fmt::format("to question {}", i));
-  for (const auto& entry : fs::directory_iterator(box() / "requests")) EXPECT_FALSE(entry.path().filename().string().starts_with("part"));
+  for (const auto& entry : fs::directory_iterator(box() / "requests"))
+    EXPECT_FALSE(entry.path().filename().string().starts_with("part"));
 }
 
 TEST_F(MailboxTest, NumbersGoOnAndOldRepliesAreNotTaken) {

@@ -41,9 +41,11 @@ TEST(Model, MistakesNameLineAndLegalKeys) {
   EXPECT_EQ(mistake("id = \"x\"\n"), "m.toml: `provider` is missing");
   EXPECT_EQ(mistake(std::string(kNeeded) + "contxt = 5\n"), "m.toml:5: no key `contxt`; did you mean `context`?");
   EXPECT_EQ(mistake(std::string(kNeeded) + "context = 0\n"), "m.toml:5: `context` needs a positive integer; got 0");
-  EXPECT_EQ(mistake(std::string(kNeeded) + "context = \"5\"\n"), "m.toml:5: `context` needs a positive integer; got \"5\"");
+  EXPECT_EQ(mistake(std::string(kNeeded) + "context = \"5\"\n"),
+            "m.toml:5: `context` needs a positive integer; got \"5\"");
   EXPECT_NE(mistake(std::string(kNeeded) + "context =\n").find("m.toml:5"), std::string::npos);
-  EXPECT_NE(mistake(std::string(kNeeded) + "[usd_per_million]\ninput = 1\n").find("`date` and `source`"), std::string::npos);
+  EXPECT_NE(mistake(std::string(kNeeded) + "[usd_per_million]\ninput = 1\n").find("`date` and `source`"),
+            std::string::npos);
   EXPECT_NE(mistake(std::string(kNeeded) + "[usd_per_million]\ninput = -1\n").find("not negative"), std::string::npos);
 }
 
@@ -54,7 +56,8 @@ TEST_F(ModelTest, TheUsersFolderComesFirstAndAnUnknownNameSaysHowToAddIt) {
   const Result<Model> missing = load_model("mine");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Code::not_found);
-  EXPECT_NE(missing.error().message.find((folder() / "solstice/models/mine.toml").string()), std::string::npos) << missing.error().message;
+  EXPECT_NE(missing.error().message.find((folder() / "solstice/models/mine.toml").string()), std::string::npos)
+      << missing.error().message;
   EXPECT_NE(missing.error().message.find("gpt-5-mini"), std::string::npos);
   ASSERT_TRUE(write_file(folder() / "solstice/models/gpt-5-mini.toml", kNeeded).ok());
   EXPECT_EQ(load_model("gpt-5-mini")->id, "x");

@@ -27,7 +27,8 @@ TEST_F(OpenAiTest, AnswersWithUsageAndCost) {
   const std::string sent = server.requests().at(0);
   EXPECT_EQ(sent.rfind("POST /v1/chat/completions ", 0), 0u) << sent;
   EXPECT_NE(sent.find(std::string("Authorization: Bearer ") + kKey), std::string::npos);
-  EXPECT_NE(sent.find(R"("messages":[{"role":"system","content":"be brief"},{"role":"user","content":"why?"}])"), std::string::npos)
+  EXPECT_NE(sent.find(R"("messages":[{"role":"system","content":"be brief"},{"role":"user","content":"why?"}])"),
+            std::string::npos)
       << sent;
   EXPECT_NE(sent.find(R"("max_completion_tokens":100)"), std::string::npos) << sent;
   EXPECT_NE(sent.find(R"("temperature":0.5)"), std::string::npos) << sent;
@@ -56,8 +57,9 @@ TEST_F(OpenAiTest, HowAnswersEndIsData) {
 
 TEST_F(OpenAiTest, WithoutStreaming) {
   FaultyServer server([](const Serving& s) {
-    s.answer(200,
-             R"({"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})");
+    s.answer(
+        200,
+        R"({"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})");
   });
   const Result<Reply> reply = (*client_of(server, quick(), {{"stream", "false"}}))->ask(question());
   ASSERT_TRUE(reply.ok()) << reply.error().text();
@@ -74,7 +76,10 @@ struct Fault {
 
 TEST_F(OpenAiTest, WhatMayPassIsTriedAgain) {
   const std::vector<Fault> faults = {
-      {"429", [](const Serving& s) { s.answer(429, R"({"error":{"message":"slow down","type":"requests"}})", "Retry-After: 0\r\n"); }},
+      {"429",
+       [](const Serving& s) {
+         s.answer(429, R"({"error":{"message":"slow down","type":"requests"}})", "Retry-After: 0\r\n");
+       }},
       {"500", [](const Serving& s) { s.answer(500, "oops"); }},
       {"502", [](const Serving& s) { s.answer(502, "<html>bad gateway</html>"); }},
       {"503", [](const Serving& s) { s.answer(503, ""); }},
@@ -82,9 +87,11 @@ TEST_F(OpenAiTest, WhatMayPassIsTriedAgain) {
       {"reset", [](const Serving& s) { s.reset(); }},
       {"hang", [](const Serving& s) { s.wait(milliseconds(5000)); }},
       {"cut stream", [](const Serving& s) { s.stream(chat("because").substr(0, 90)); }},
-      {"stream without an end", [](const Serving& s) { s.stream(event(R"({"choices":[{"delta":{"content":"be"}}]})")); }},
+      {"stream without an end",
+       [](const Serving& s) { s.stream(event(R"({"choices":[{"delta":{"content":"be"}}]})")); }},
       {"malformed piece", [](const Serving& s) { s.stream(event("{\"choices\":[{") + chat("because")); }},
-      {"error in the stream", [](const Serving& s) { s.stream(event(R"({"error":{"message":"overloaded","type":"server_error"}})")); }}};
+      {"error in the stream",
+       [](const Serving& s) { s.stream(event(R"({"error":{"message":"overloaded","type":"server_error"}})")); }}};
   for (const Fault& fault : faults) {
     FaultyServer server([&](const Serving& s) { s.number == 0 ? fault.serve(s) : s.stream(chat("because")); });
     const auto client = client_of(server);
@@ -105,12 +112,14 @@ struct Refusal {
 
 TEST_F(OpenAiTest, WhatWillNotPassIsNotTriedAgain) {
   const std::vector<Refusal> cases = {
-      {"key", [](const Serving& s) { s.answer(401, R"({"error":{"message":"wrong key"}})"); }, Code::provider_refused, "wrong key"},
-      {"model", [](const Serving& s) { s.answer(404, R"({"error":{"message":"no such model"}})"); }, Code::provider_refused,
-       "no such model"},
+      {"key", [](const Serving& s) { s.answer(401, R"({"error":{"message":"wrong key"}})"); }, Code::provider_refused,
+       "wrong key"},
+      {"model", [](const Serving& s) { s.answer(404, R"({"error":{"message":"no such model"}})"); },
+       Code::provider_refused, "no such model"},
       {"quota", [](const Serving& s) { s.answer(429, R"({"error":{"message":"pay","code":"insufficient_quota"}})"); },
        Code::provider_refused, "pay"},
-      {"no stream", [](const Serving& s) { s.answer(200, "<html>login</html>"); }, Code::provider_failed, "<html>login"},
+      {"no stream", [](const Serving& s) { s.answer(200, "<html>login</html>"); }, Code::provider_failed,
+       "<html>login"},
       {"no HTTP", [](const Serving& s) { s.send("hello\r\n\r\n"); }, Code::bad_response, ""}};
   for (const Refusal& refusal : cases) {
     FaultyServer server(refusal.serve);
@@ -140,9 +149,12 @@ TEST_F(OpenAiTest, AnErrorMayBeAText) {
 
 // vLLM's continuous_usage_stats: every piece says what was used by then.
 TEST_F(OpenAiTest, UsageBeforeTheEndIsNoCountOfTheOutput) {
-  const std::string counting = event(R"({"choices":[{"delta":{"content":"be"}}],"usage":{"prompt_tokens":1000,"completion_tokens":1}})");
+  const std::string counting =
+      event(R"({"choices":[{"delta":{"content":"be"}}],"usage":{"prompt_tokens":1000,"completion_tokens":1}})");
   const std::string end =
-      event(R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":7}})") + event("[DONE]");
+      event(
+          R"({"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1000,"completion_tokens":7}})") +
+      event("[DONE]");
   FaultyServer server([&](const Serving& s) { s.stream(s.number == 0 ? counting : counting + end); });
   const auto client = client_of(server);
   const Result<Reply> reply = (*client)->ask(question());
@@ -152,7 +164,8 @@ TEST_F(OpenAiTest, UsageBeforeTheEndIsNoCountOfTheOutput) {
   EXPECT_EQ(reply->usage.output, 7);
   EXPECT_EQ(reply->estimated, question().most_output);
   EXPECT_EQ((*client)->account().unpriced, 1);
-  FaultyServer silent([&](const Serving& s) { s.stream(counting + event(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})")); });
+  FaultyServer silent(
+      [&](const Serving& s) { s.stream(counting + event(R"({"choices":[{"delta":{},"finish_reason":"stop"}]})")); });
   const Result<Reply> uncounted = (*client_of(silent))->ask(question());
   ASSERT_TRUE(uncounted.ok()) << uncounted.error().text();
   EXPECT_FALSE(uncounted->usage.output);
@@ -181,7 +194,8 @@ TEST_F(OpenAiTest, AHugeBodyEndsAtTheLimit) {
 }
 
 TEST_F(OpenAiTest, RetryAfterIsHonouredAndTheDeadlineHolds) {
-  FaultyServer server([&](const Serving& s) { s.number == 0 ? s.answer(429, "", "Retry-After: 0.2\r\n") : s.stream(chat("x")); });
+  FaultyServer server(
+      [&](const Serving& s) { s.number == 0 ? s.answer(429, "", "Retry-After: 0.2\r\n") : s.stream(chat("x")); });
   const Seconds begin = monotonic_now();
   ASSERT_TRUE((*client_of(server))->ask(question()).ok());
   EXPECT_GT((monotonic_now() - begin).value, 0.2);

@@ -36,13 +36,16 @@ TEST(Schema, EachRuleSaysPathAndExpectation) {
       {"\"b\"", R"({"enum":["a","c"]})", "$: expected one of a, c; got \"b\"\n"},
       {"2", R"({"const":1})", "$: expected 1; got 2\n"},
       {"{}", R"({"required":["a"]})", "$: expected a member `a`; got {}\n"},
-      {R"({"a":{"b":1}})", R"({"properties":{"a":{"properties":{"b":{"type":"string"}}}}})", "$.a.b: expected string; got 1\n"},
-      {R"({"x":1})", R"({"properties":{"a":{}},"additionalProperties":false})", "$.x: expected no such member; there are a; got 1\n"},
+      {R"({"a":{"b":1}})", R"({"properties":{"a":{"properties":{"b":{"type":"string"}}}}})",
+       "$.a.b: expected string; got 1\n"},
+      {R"({"x":1})", R"({"properties":{"a":{}},"additionalProperties":false})",
+       "$.x: expected no such member; there are a; got 1\n"},
       {R"({"x":1})", R"({"additionalProperties":{"type":"string"}})", "$.x: expected string; got 1\n"},
       {R"({"x":1})", R"({"properties":{"a":{}}})", ""}};
   for (const Case& expected : cases) {
     ASSERT_TRUE(check_schema(*parse_json(expected.schema)).ok()) << expected.schema;
-    EXPECT_EQ(problems(expected.value, expected.schema), expected.problem) << expected.value << " by " << expected.schema;
+    EXPECT_EQ(problems(expected.value, expected.schema), expected.problem)
+        << expected.value << " by " << expected.schema;
   }
 }
 
@@ -52,23 +55,27 @@ TEST(Schema, AtMostTenAreSaid) {
 }
 
 TEST(Schema, WhatIsNotUnderstoodIsRefused) {
-  for (const char* schema : {"[]", "true", R"({"type":"text"})", R"({"type":[]})", R"({"pattern":"x"})", R"({"properties":[]})",
-                             R"({"required":[1]})", R"({"items":[{}]})", R"({"enum":[]})", R"({"minimum":"1"})",
-                             R"({"properties":{"a":{"items":{"oneOf":[]}}}})", R"({"additionalProperties":{"$ref":"#"}})"}) {
+  for (const char* schema :
+       {"[]", "true", R"({"type":"text"})", R"({"type":[]})", R"({"pattern":"x"})", R"({"properties":[]})",
+        R"({"required":[1]})", R"({"items":[{}]})", R"({"enum":[]})", R"({"minimum":"1"})",
+        R"({"properties":{"a":{"items":{"oneOf":[]}}}})", R"({"additionalProperties":{"$ref":"#"}})"}) {
     const Status checked = check_schema(*parse_json(schema));
     ASSERT_FALSE(checked.ok()) << schema;
     EXPECT_EQ(checked.error().code, Code::bad_argument);
   }
-  EXPECT_NE(check_schema(*parse_json(R"({"properties":{"a":{"items":{"oneOf":[]}}}})")).error().message.find("$.properties.a.items"),
+  EXPECT_NE(check_schema(*parse_json(R"({"properties":{"a":{"items":{"oneOf":[]}}}})"))
+                .error()
+                .message.find("$.properties.a.items"),
             std::string::npos);
 }
 
 TEST(Schema, StrictIsClosedAndWithoutLimits) {
   const auto strict = [](const char* schema) { return is_strict(*parse_json(schema)); };
-  EXPECT_TRUE(
-      strict(R"({"type":"object","properties":{"a":{"type":"string","description":"x"}},"required":["a"],"additionalProperties":false})"));
+  EXPECT_TRUE(strict(
+      R"({"type":"object","properties":{"a":{"type":"string","description":"x"}},"required":["a"],"additionalProperties":false})"));
   EXPECT_FALSE(strict(R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})"));
-  EXPECT_FALSE(strict(R"({"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false})"));
+  EXPECT_FALSE(
+      strict(R"({"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false})"));
   EXPECT_FALSE(strict(R"({"type":"array","items":{"type":"integer","minimum":1}})"));
   EXPECT_FALSE(strict(R"({"type":"array","items":{"type":"object","properties":{}}})"));
 }

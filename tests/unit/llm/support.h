@@ -54,7 +54,8 @@ inline Request question(const std::string& text = "why?") {
 
 // {"n": integer}, closed.
 inline Json number_schema() {
-  return *parse_json(R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false})");
+  return *parse_json(
+      R"({"type":"object","properties":{"n":{"type":"integer"}},"required":["n"],"additionalProperties":false})");
 }
 
 inline ClientOptions quick() {
@@ -74,8 +75,9 @@ inline std::string chat(const std::string& text, const std::string& reason = "st
   const Json delta = Json::object().set("delta", Json::object().set("content", text));
   return event(Json::object().set("model", "test-1-0").set("choices", Json::array().push(delta)).dump()) +
          event(R"({"choices":[{"delta":{},"finish_reason":")" + reason + R"("}]})") +
-         event(R"({"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":50,"prompt_tokens_details":{"cached_tokens":400},)"
-               R"("completion_tokens_details":{"reasoning_tokens":20}}})") +
+         event(
+             R"({"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":50,"prompt_tokens_details":{"cached_tokens":400},)"
+             R"("completion_tokens_details":{"reasoning_tokens":20}}})") +
          event("[DONE]");
 }
 

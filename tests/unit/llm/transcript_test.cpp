@@ -19,7 +19,8 @@ class TranscriptTest : public LlmTest {
       Request request = question(text);
       if (std::string(text) == "two") request.schema = number_schema();
       const Result<Reply> reply = client.ask(request);
-      out += reply.ok() ? reply->text + "/" + enum_names(reply->finish)[static_cast<size_t>(reply->finish)] : reply.error().message;
+      out += reply.ok() ? reply->text + "/" + enum_names(reply->finish)[static_cast<size_t>(reply->finish)]
+                        : reply.error().message;
       out += "\n";
     }
     return out + to_json(client.account()).dump();
@@ -40,7 +41,8 @@ class TranscriptTest : public LlmTest {
     return session(**client_of(server, options));
   }
 
-  Result<std::unique_ptr<Client>> replayed(const std::string& match = "request", ClientOptions options = quick()) const {
+  Result<std::unique_ptr<Client>> replayed(const std::string& match = "request",
+                                           ClientOptions options = quick()) const {
     return Client::open("replay", {{"transcript", file().string()}, {"match", match}}, {}, std::move(options));
   }
 
@@ -68,7 +70,8 @@ TEST_F(TranscriptTest, EveryAttemptIsALine) {
   ASSERT_TRUE(lines.ok()) << lines.error().text();
   ASSERT_EQ(lines->size(), 5u);
   const std::vector<std::pair<int, int>> numbers = {{1, 1}, {1, 2}, {2, 1}, {3, 1}, {4, 1}};
-  for (size_t i = 0; i < numbers.size(); ++i) EXPECT_EQ(std::pair((*lines)[i].call, (*lines)[i].attempt), numbers[i]) << i;
+  for (size_t i = 0; i < numbers.size(); ++i)
+    EXPECT_EQ(std::pair((*lines)[i].call, (*lines)[i].attempt), numbers[i]) << i;
   EXPECT_EQ((*lines)[0].failure->message, "answered 500: broken");
   EXPECT_TRUE((*lines)[0].failure->again);
   EXPECT_EQ((*lines)[1].answer->text, "first");
@@ -94,7 +97,8 @@ TEST_F(TranscriptTest, ACallInVainIsPassedOverWhereItWasMadeAgain) {
   FaultyServer server([](const Serving& s) { s.number == 1 ? s.reset() : s.stream(chat(std::to_string(s.number))); });
   EXPECT_EQ(go_on(server, {"one", "two"}), "0 (failed) ");
   EXPECT_EQ(go_on(server, {"two", "three"}), "2 3 ");
-  for (const char* match : {"request", "order"}) EXPECT_EQ(asked(**replayed(match), {"one", "two", "three"}), "0 2 3 ") << match;
+  for (const char* match : {"request", "order"})
+    EXPECT_EQ(asked(**replayed(match), {"one", "two", "three"}), "0 2 3 ") << match;
 }
 
 TEST_F(TranscriptTest, AFailureThatEndedTheSessionIsReplayed) {
@@ -124,8 +128,9 @@ TEST_F(TranscriptTest, AnotherRequestShowsTheFirstDifference) {
   const Result<Reply> reply = (*replayed())->ask(question("0ne"));
   ASSERT_FALSE(reply.ok());
   EXPECT_EQ(reply.error().code, Code::replay_differs);
-  EXPECT_NE(reply.error().message.find("recorded as call 1: `$.messages[0].text, line 1` was \"one\" and is now \"0ne\""),
-            std::string::npos)
+  EXPECT_NE(
+      reply.error().message.find("recorded as call 1: `$.messages[0].text, line 1` was \"one\" and is now \"0ne\""),
+      std::string::npos)
       << reply.error().message;
 }
 

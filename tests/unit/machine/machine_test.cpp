@@ -88,8 +88,10 @@ TEST(MachineFiles, ValuesAreChecked) {
             "`memory.rate` needs a quantity with its unit, as text; got 4.8");
   EXPECT_EQ(error_of(replaced(h200_text(), "\"4.8 TB/s\"", "\"4.8 TB\"")).message,
             "`4.8 TB` is not a quantity in B/s; write it like \"4.8 TB/s\"");
-  EXPECT_EQ(error_of(replaced(h200_text(), "count = 132", "count = \"many\"")).message, "`sm.count` needs a whole number, not negative");
-  EXPECT_EQ(error_of(replaced(h200_text(), "per_sm_per_clock = 256, ", "")).message, "`pipes.tensor.f64.per_sm_per_clock` is missing");
+  EXPECT_EQ(error_of(replaced(h200_text(), "count = 132", "count = \"many\"")).message,
+            "`sm.count` needs a whole number, not negative");
+  EXPECT_EQ(error_of(replaced(h200_text(), "per_sm_per_clock = 256, ", "")).message,
+            "`pipes.tensor.f64.per_sm_per_clock` is missing");
   EXPECT_EQ(error_of("name = ").code, Code::bad_machine);
   EXPECT_EQ(error_of(replaced(h200_text(), "tensor.bf16 = \"805", "tensor.bf166 = \"805")).message,
             "unknown key `measured.tensor.bf166`; did you mean `measured.tensor.bf16`?");

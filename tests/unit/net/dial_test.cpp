@@ -44,12 +44,14 @@ TEST(Dial, EachAddressHasItsShareOfTheTime) {
   testing::FaultyServer server([](const testing::FaultyServer::Exchange&) {});
   Steps steps(Seconds(10), {});
   Socket socket(steps.io());
-  const Status done = connect_to_one(steps, socket, {dead.endpoint(), endpoint_of(server.port())}, "connecting to host:1", Seconds(1));
+  const Status done =
+      connect_to_one(steps, socket, {dead.endpoint(), endpoint_of(server.port())}, "connecting to host:1", Seconds(1));
   ASSERT_TRUE(done.ok()) << done.error().text();
   EXPECT_EQ(socket.remote_endpoint().port(), server.port());
   // What is still under way for the first address ends without harm.
-  const auto sent = steps.run("sending", Seconds(1),
-                              [&](auto&& handler) { boost::asio::async_write(socket, boost::asio::buffer("x", 1), std::move(handler)); });
+  const auto sent = steps.run("sending", Seconds(1), [&](auto&& handler) {
+    boost::asio::async_write(socket, boost::asio::buffer("x", 1), std::move(handler));
+  });
   EXPECT_TRUE(sent.ok() && !*sent);
 }
 
@@ -58,10 +60,12 @@ TEST(Dial, WhereNoneAnswersTheTimeHolds) {
   Steps steps(Seconds(10), {});
   Socket socket(steps.io());
   const Deadline end(Seconds(3));
-  const Status done = connect_to_one(steps, socket, {dead.endpoint(), dead.endpoint()}, "connecting to host:1", Seconds(0.4));
+  const Status done =
+      connect_to_one(steps, socket, {dead.endpoint(), dead.endpoint()}, "connecting to host:1", Seconds(0.4));
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, Code::deadline);
-  EXPECT_NE(done.error().message.find("none of the host's 2 addresses answered"), std::string::npos) << done.error().message;
+  EXPECT_NE(done.error().message.find("none of the host's 2 addresses answered"), std::string::npos)
+      << done.error().message;
   EXPECT_FALSE(end.passed());
 }
 
@@ -70,7 +74,8 @@ TEST(Dial, CancellingEndsItAtTheFirst) {
   const Deadline end(Seconds(0.1));
   Steps steps(Seconds(10), [end] { return end.passed(); });
   Socket socket(steps.io());
-  const Status done = connect_to_one(steps, socket, {dead.endpoint(), dead.endpoint()}, "connecting to host:1", Seconds(8));
+  const Status done =
+      connect_to_one(steps, socket, {dead.endpoint(), dead.endpoint()}, "connecting to host:1", Seconds(8));
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code, Code::interrupted);
 }

@@ -67,15 +67,17 @@ TEST(Http, ASinkTakesPiecesAsTheyCome) {
 
 TEST(Http, ASinkIsNotGivenWhatAnErrorSays) {
   FaultyServer server([](const Exchange& e) { e.answer(500, "broken"); });
-  const Result<HttpResponse> got = send_http(to(server.url()), [](std::string_view) { return fail(Code::internal, "called"); });
+  const Result<HttpResponse> got =
+      send_http(to(server.url()), [](std::string_view) { return fail(Code::internal, "called"); });
   ASSERT_TRUE(got.ok());
   EXPECT_EQ(got->body, "broken");
 }
 
 TEST(Http, ASinksErrorEndsTheExchange) {
   FaultyServer server([](const Exchange& e) { e.answer(200, "body"); });
-  EXPECT_EQ(code_of(send_http(to(server.url()), [](std::string_view) { return fail(Code::provider_failed, "enough"); })),
-            Code::provider_failed);
+  EXPECT_EQ(
+      code_of(send_http(to(server.url()), [](std::string_view) { return fail(Code::provider_failed, "enough"); })),
+      Code::provider_failed);
 }
 
 TEST(Http, PassesOverInterimAnswers) {
@@ -98,7 +100,9 @@ struct Slow {
 TEST(Http, TimeoutsFire) {
   const std::vector<Slow> cases = {
       {"says nothing", [](const Exchange& e) { e.wait(milliseconds(5000)); }, {Seconds(2), Seconds(0.1), Seconds(3)}},
-      {"says nothing, total", [](const Exchange& e) { e.wait(milliseconds(5000)); }, {Seconds(2), Seconds(3), Seconds(0.1)}},
+      {"says nothing, total",
+       [](const Exchange& e) { e.wait(milliseconds(5000)); },
+       {Seconds(2), Seconds(3), Seconds(0.1)}},
       {"stops in the body",
        [](const Exchange& e) {
          e.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome");
@@ -107,7 +111,8 @@ TEST(Http, TimeoutsFire) {
        {Seconds(2), Seconds(0.1), Seconds(3)}},
       {"trickles its header",
        [](const Exchange& e) {
-         for (int i = 0; i < 500 && !*e.stopped; ++i) e.send(i == 0 ? "HTTP/1.1 200 OK\r\nX: " : "x"), e.wait(milliseconds(10));
+         for (int i = 0; i < 500 && !*e.stopped; ++i)
+           e.send(i == 0 ? "HTTP/1.1 200 OK\r\nX: " : "x"), e.wait(milliseconds(10));
        },
        {Seconds(2), Seconds(0.15), Seconds(3)}},
       {"trickles its body",
@@ -140,7 +145,8 @@ TEST(Http, FaultsHaveTheirCodes) {
       {Code::network_error, [](const Exchange& e) { e.reset(); }},
       {Code::network_error, [](const Exchange&) {}},
       {Code::network_error, [](const Exchange& e) { e.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nsome"); }},
-      {Code::network_error, [](const Exchange& e) { e.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"); }},
+      {Code::network_error,
+       [](const Exchange& e) { e.send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"); }},
       {Code::bad_response, [](const Exchange& e) { e.send("SSH-2.0-OpenSSH_9.2\r\n\r\n\r\n"); }},
       {Code::bad_response, [](const Exchange& e) { e.answer(200, std::string(3000, 'x')); }},
       {Code::bad_response, [](const Exchange& e) { e.stream(std::string(3000, 'x')); }}};
@@ -165,14 +171,16 @@ TEST(Http, ServersThatAreNotThere) {
 
 TEST(Http, ManyHeadersAreRead) {
   for (const size_t size : {9000u, 60000u, 200000u}) {
-    FaultyServer server([size](const Exchange& e) { e.answer(200, "x", "X-Long: " + std::string(size, 'h') + "\r\n"); });
+    FaultyServer server(
+        [size](const Exchange& e) { e.answer(200, "x", "X-Long: " + std::string(size, 'h') + "\r\n"); });
     const Result<HttpResponse> got = send_http(to(server.url()));
     if (size < 65536) {
       ASSERT_TRUE(got.ok()) << got.error().text();
       EXPECT_EQ(got->header("x-long").size(), size);
     } else {
       ASSERT_EQ(code_of(got), Code::bad_response);
-      EXPECT_NE(got.error().message.find("headers are larger than 65536 bytes"), std::string::npos) << got.error().message;
+      EXPECT_NE(got.error().message.find("headers are larger than 65536 bytes"), std::string::npos)
+          << got.error().message;
     }
   }
 }

@@ -84,7 +84,9 @@ HttpRequest asked(const std::string& url) {
 }
 
 struct TlsServer : FaultyServer {
-  explicit TlsServer(const Identity& identity) : FaultyServer([&identity](const Exchange& e) { identity.serve(e); }) { raw = true; }
+  explicit TlsServer(const Identity& identity) : FaultyServer([&identity](const Exchange& e) { identity.serve(e); }) {
+    raw = true;
+  }
   std::string tls_url() const { return "https://127.0.0.1:" + std::to_string(port()); }
 };
 

@@ -27,7 +27,8 @@ TEST(Url, Parts) {
 TEST(Url, LoopbackIsThisMachine) {
   for (const char* host : {"localhost", "LocalHost", "127.0.0.1", "127.9.8.7", "::1", "0:0:0:0:0:0:0:1"})
     EXPECT_TRUE(is_loopback(host)) << host;
-  for (const char* host : {"", "localhost.example.com", "127.0.0.1.example.com", "128.0.0.1", "10.0.0.1", "::2", "gateway"})
+  for (const char* host :
+       {"", "localhost.example.com", "127.0.0.1.example.com", "128.0.0.1", "10.0.0.1", "::2", "gateway"})
     EXPECT_FALSE(is_loopback(host)) << host;
 }
 
@@ -39,8 +40,8 @@ TEST(Url, EscapesAreDecoded) {
 }
 
 TEST(Url, WhatIsNoneIsSaidWithoutItsPassword) {
-  for (const char* text : {"", "h", "ftp://h", "http://", "http://h:0", "http://h:70000", "http://h:x", "http://[::1", "http://h/a b",
-                           "http://u:hush@h:port"}) {
+  for (const char* text : {"", "h", "ftp://h", "http://", "http://h:0", "http://h:70000", "http://h:x", "http://[::1",
+                           "http://h/a b", "http://u:hush@h:port"}) {
     const Result<Url> url = parse_url(text);
     ASSERT_FALSE(url.ok()) << text;
     EXPECT_EQ(url.error().code, Code::bad_argument);
@@ -89,7 +90,8 @@ std::string read_events(std::string_view text, size_t piece) {
 
 TEST(Events, AreTheSameHoweverTheyArrive) {
   const std::string text =
-      ": comment\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\n\ndata: x\n\nevent: none\n\ndata\n\ndata: y\r\n\ndata: z\r\r";
+      ": comment\r\nevent: a\r\ndata: 1\r\ndata:2\r\n\r\nid: 7\n\ndata: x\n\nevent: none\n\ndata\n\ndata: y\r\n\ndata: "
+      "z\r\r";
   for (const size_t piece : {1, 2, 3, 7, 1000})
     EXPECT_EQ(read_events(text, piece), "a=1\n2;message=x;message=;message=y;message=z;") << piece;
 }

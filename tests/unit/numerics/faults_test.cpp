@@ -1,5 +1,6 @@
-// Faults of a matrix product that each policy must refuse, and the arithmetic that it must let pass. Products are made on
-// the CPU: operands rounded as a format holds them, exact sums, errors taken as the judge takes them (docs/measuring.md).
+// Faults of a matrix product that each policy must refuse, and the arithmetic that it must let pass. Products are made
+// on the CPU: operands rounded as a format holds them, exact sums, errors taken as the judge takes them
+// (docs/measuring.md).
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -58,7 +59,8 @@ void multiply(const Operands& of, const Tile& tile, const Format& format, Matrix
 }
 
 void clear(const Tile& tile, Matrix& c) {
-  for (int m = tile.m; m < tile.m_end; ++m) std::fill(c.begin() + m * kN + tile.n, c.begin() + m * kN + tile.n_end, 0.0);
+  for (int m = tile.m; m < tile.m_end; ++m)
+    std::fill(c.begin() + m * kN + tile.n, c.begin() + m * kN + tile.n_end, 0.0);
 }
 
 Matrix product(const Operands& of, const Format& format) {
@@ -99,7 +101,8 @@ class Faults : public ::testing::TestWithParam<bool>, protected Judged {
   Faults() : Judged(GetParam()) {}
 };
 
-INSTANTIATE_TEST_SUITE_P(Values, Faults, ::testing::Bool(), [](const auto& values) { return values.param ? "Positive" : "RandomSign"; });
+INSTANTIATE_TEST_SUITE_P(Values, Faults, ::testing::Bool(),
+                         [](const auto& values) { return values.param ? "Positive" : "RandomSign"; });
 
 TEST_P(Faults, TheArithmeticOfAPolicyPasses) {
   EXPECT_EQ(verdict(Policy::kHigh, product(operands, kTF32)), "");
@@ -120,7 +123,8 @@ TEST_P(Faults, TheArithmeticOfAPolicyPassesBehindAClamp) {
 TEST_P(Faults, OnePartOfTheWorkGoneIsRefused) {
   for (const auto& [policy, format] : {std::pair(Policy::kHigh, kTF32), {Policy::kMedium, kBF16}}) {
     const Matrix whole = product(operands, format);
-    const auto refused = [&, policy = policy, format = format](const char* what, const Tile& tile, int k_from, int k_to) {
+    const auto refused = [&, policy = policy, format = format](const char* what, const Tile& tile, int k_from,
+                                                               int k_to) {
       Matrix c = whole;
       clear(tile, c);
       Tile before = tile, behind = tile;
@@ -145,7 +149,8 @@ TEST_P(Faults, ATileFromElsewhereIsRefused) {
   }
 }
 
-// On terms of one sign bf16 errors average away, so that a product of them is as good as one of TF32: other values tell.
+// On terms of one sign bf16 errors average away, so that a product of them is as good as one of TF32: other values
+// tell.
 TEST(Fault, ANarrowerFormatIsRefused) {
   const Judged judged(false);
   EXPECT_NE(judged.verdict(Policy::kHigh, product(judged.operands, kBF16)), "");
@@ -157,7 +162,8 @@ TEST(Fault, ANarrowerFormatIsRefused) {
 TEST(Fault, ANarrowerFormatInOneTileIsRefused) {
   const Judged judged(false);
   const Tile tile{64, 64, 0, 68, 68, kK};
-  for (const auto& [policy, format, wrong] : {std::tuple(Policy::kHigh, kTF32, kBF16), {Policy::kMedium, kBF16, kFP8}}) {
+  for (const auto& [policy, format, wrong] :
+       {std::tuple(Policy::kHigh, kTF32, kBF16), {Policy::kMedium, kBF16, kFP8}}) {
     Matrix c = product(judged.operands, format);
     clear(tile, c);
     multiply(judged.operands, tile, wrong, c);
@@ -179,7 +185,8 @@ TEST(Fault, HalvesWithoutScalesAreRefused) {
 TEST(Fault, ProductsInARowMayLoseMore) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
-      "program p\ndim M = 64, K = 1024\ninput x : f32[M, K]\nparam w : f32[K, K]\nparam v : f32[K, K]\noutput y : f32[M, K]\n"
+      "program p\ndim M = 64, K = 1024\ninput x : f32[M, K]\nparam w : f32[K, K]\nparam v : f32[K, K]\noutput y : "
+      "f32[M, K]\n"
       "h[m,n] = relu(sum[k](x[m,k] * w[n,k]))\nr[m,n] = h[m,n] + x[m,n]\ny[m,n] = sum[k](r[m,k] * v[n,k]) + h[m,n]\n",
       "test", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
@@ -187,12 +194,13 @@ TEST(Fault, ProductsInARowMayLoseMore) {
   EXPECT_EQ(two.products, 2);
   const double one = limit_of(Policy::kHigh, {}, {.k = 1024}).allowed.normwise;
   EXPECT_NEAR(limit_of(Policy::kHigh, {}, two).allowed.normwise, std::sqrt(2.0) * one, 1e-6);
-  EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, {}, two).allowed.normwise, limit_of(Policy::kReference, {}, {.k = 1024}).allowed.normwise);
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kReference, {}, two).allowed.normwise,
+                   limit_of(Policy::kReference, {}, {.k = 1024}).allowed.normwise);
   // An operand alone may be rounded by half an ulp, and by no more.
   const double alone = limit_of(Policy::kHigh, {}, {.k = 1024, .dominated = true}).allowed.normwise;
   EXPECT_NEAR(alone, std::sqrt(2.0) * std::ldexp(1.0, -11), 2e-5);
   EXPECT_LT(alone, std::sqrt(2.0) * 0.4247 * std::ldexp(1.0, -8));  // bf16
-  const double normal = 0.4254, uniform = 0.4437;                   // roundings of their values, in units of the unit roundoff
+  const double normal = 0.4254, uniform = 0.4437;  // roundings of their values, in units of the unit roundoff
   EXPECT_LT(std::hypot(normal, uniform) * std::ldexp(1.0, -11), one);
 }
 
@@ -201,7 +209,8 @@ TEST(Fault, ResultsWithoutProductsKeepTheLimitOfReference) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
       "program p\ndim M = 64, K = 4096\ninput x : f32[M, K]\ninput w : f32[M, K]\ninput v : f32[K]\n"
-      "output relus : f32[M, K]\noutput means : f32[M]\noutput norms : f32[M]\noutput dots : f32[M]\noutput losses : f32[]\n"
+      "output relus : f32[M, K]\noutput means : f32[M]\noutput norms : f32[M]\noutput dots : f32[M]\noutput losses : "
+      "f32[]\n"
       "output vector : f32[M]\noutput scores : f32[M]\noutput triangle : f32[M, M]\n"
       "relus[m,k] = relu(x[m,k]) * v[k]\nmeans[m] = mean[k](x[m,k])\nnorms[m] = sum[k](x[m,k] * x[m,k])\n"
       "dots[m] = sum[k](x[m,k] * w[m,k])\nlosses[] = mean[m,k]((x[m,k] - w[m,k]) * (x[m,k] - w[m,k]))\n"

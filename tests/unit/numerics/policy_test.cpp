@@ -46,12 +46,14 @@ TEST(LegalMaths, NamesRoundTrip) {
 TEST(Limits, TheLongestSumIsOneThatTheOutputDependsOn) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
-      "program p\ndim M = 64, N = 4096\ninput x : f32[M, N]\noutput s : f32[M]\noutput y : f32[M, N]\noutput z : f16[M]\n"
+      "program p\ndim M = 64, N = 4096\ninput x : f32[M, N]\noutput s : f32[M]\noutput y : f32[M, N]\noutput z : "
+      "f16[M]\n"
       "s[m] = sum[n](x[m,n])\ny[m,n] = x[m,n] * 2\nz[m] = s[m] + 1\n",
       "test", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   EXPECT_EQ(longest_sum(*program, program->find_tensor("s")).k, 512 + 3);  // eight blocks of 512
-  EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k, 1);        // elementwise: what is summed beside it is no excuse
+  EXPECT_EQ(longest_sum(*program, program->find_tensor("y")).k,
+            1);  // elementwise: what is summed beside it is no excuse
   EXPECT_EQ(longest_sum(*program, program->find_tensor("z")).k, 512 + 3);
   EXPECT_EQ(longest_sum(*program, program->find_tensor("z")).result, DType::kF16);
 }
@@ -60,7 +62,8 @@ TEST(Limits, TheLongestSumIsOneThatTheOutputDependsOn) {
 TEST(Limits, LongSumsAreNoExcuse) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(
-      "program p\ndim M = 64, K = 4096, N = 1073741824\ninput x : f32[M, K]\ninput w : f32[M, K]\ninput a : f32[N]\ninput b : f32[N]\n"
+      "program p\ndim M = 64, K = 4096, N = 1073741824\ninput x : f32[M, K]\ninput w : f32[M, K]\ninput a : "
+      "f32[N]\ninput b : f32[N]\n"
       "output y : f32[M, M]\noutput loss : f32[]\n"
       "y[m,n] = sum[k](x[m,k] * w[n,k])\nloss[] = mean[n]((a[n] - b[n]) * (a[n] - b[n]))\n",
       "test", diagnostics);
@@ -86,13 +89,14 @@ TEST(Limits, TakeTheLargestOfThree) {
   EXPECT_EQ(floor.because, "2 ulp of f32");
 }
 
-// What lies behind a product may amplify its rounding (a normalisation, tanh of a sum that cancels): PyTorch with TF32 allowed
-// shows by how much.
+// What lies behind a product may amplify its rounding (a normalisation, tanh of a sum that cancels): PyTorch with TF32
+// allowed shows by how much.
 TEST(Limits, OfALowerClassCountPyTorchWithTF32) {
   const Sum sum{.k = 8192, .elements = 1 << 20};
   const Errors fp32{5e-7, 3e-6}, tf32{4.3e-4, 9e-3};
   for (Policy policy : {Policy::kHigh, Policy::kMedium}) {
-    const Limit without = limit_of(policy, fp32, sum), with = limit_of(policy, fp32, sum, OwnMath::kStrict, {8e-3, 9e-2});
+    const Limit without = limit_of(policy, fp32, sum),
+                with = limit_of(policy, fp32, sum, OwnMath::kStrict, {8e-3, 9e-2});
     EXPECT_EQ(without.because.substr(0, 9), "modelled:");
     EXPECT_DOUBLE_EQ(with.allowed.normwise, 1.1 * 8e-3);
     EXPECT_DOUBLE_EQ(with.allowed.elementwise, 2.2 * 9e-2);
@@ -112,7 +116,8 @@ TEST(Limits, TF32CountsNowhereElse) {
   const Errors fp32{5e-7, 3e-6}, tf32{4.3e-4, 9e-3};
   const auto same = [&](Policy policy, const Sum& sum, const Errors& lower) {
     const Limit a = limit_of(policy, fp32, sum), b = limit_of(policy, fp32, sum, OwnMath::kStrict, lower);
-    return a.allowed.normwise == b.allowed.normwise && a.allowed.elementwise == b.allowed.elementwise && a.because == b.because;
+    return a.allowed.normwise == b.allowed.normwise && a.allowed.elementwise == b.allowed.elementwise &&
+           a.because == b.because;
   };
   EXPECT_TRUE(same(Policy::kReference, product, tf32));
   EXPECT_TRUE(same(Policy::kHigh, none, tf32));
@@ -177,7 +182,8 @@ TEST(Policy, TF32CountsWhileItLeavesAResult) {
   sum.products = 1;
   sum.elements = 1024;
   const double modelled = limit_of(Policy::kHigh, {1e-7, 1e-6}, sum).allowed.normwise;
-  EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.01, 0.1}).allowed.normwise, 1.1 * 0.01);
+  EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.01, 0.1}).allowed.normwise,
+                   1.1 * 0.01);
   EXPECT_DOUBLE_EQ(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.9, 30}).allowed.normwise, modelled);
   EXPECT_LT(limit_of(Policy::kHigh, {1e-7, 1e-6}, sum, OwnMath::kStrict, {0.9, 30}).allowed.elementwise, 0.01);
 }

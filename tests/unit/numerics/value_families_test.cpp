@@ -11,7 +11,8 @@ namespace {
 
 // The oracle makes the values, so both tables must name the same families.
 TEST(ValueFamilies, AreThoseOfTheOracle) {
-  const std::string python = read_file(std::string(SOLSTICE_SOURCE_DIR) + "/python/solstice/oracle/families.py").value();
+  const std::string python =
+      read_file(std::string(SOLSTICE_SOURCE_DIR) + "/python/solstice/oracle/families.py").value();
   const size_t begin = python.find("FILLS: dict");
   const std::string fills = python.substr(begin, python.find("\n}", begin) - begin);
   size_t entries = 0;

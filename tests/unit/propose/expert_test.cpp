@@ -24,7 +24,10 @@ Result<std::string> text(const std::vector<Axis>& all, const Choice& choice) {
 // Two kernels of three settings; a candidate's text is its settings.
 Formulation formulation(const std::string& label = "", const std::string& kernel = "a") {
   const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
-  return {label, {{kernel, options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}}, text};
+  return {
+      label,
+      {{kernel, options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}},
+      text};
 }
 
 Known known(const Choice& choice, double time) {
@@ -46,7 +49,9 @@ int grow(Expert& expert, search::Tree& tree, int node, double seconds) {
   return id;
 }
 
-Choice choice_at(const search::Tree& tree, int node) { return *formulation().choice_of(tree.node(node).proposal.settings); }
+Choice choice_at(const search::Tree& tree, int node) {
+  return *formulation().choice_of(tree.node(node).proposal.settings);
+}
 
 TEST(Expert, StartsFromTheCostModelsChoice) {
   Expert expert({formulation()});
@@ -60,7 +65,8 @@ TEST(Expert, StartsFromTheCostModelsChoice) {
 }
 
 TEST(Expert, StartsFromTheFastestOfEarlierRunsAndThenFromTheCostModelsChoice) {
-  Expert expert({formulation()}, {known({0, 0}, 9), known({2, 1}, 2), {{"a map(unroll=99)", "b map(unroll=1)"}, "gone", Seconds(1)}});
+  Expert expert({formulation()},
+                {known({0, 0}, 9), known({2, 1}, 2), {{"a map(unroll=99)", "b map(unroll=1)"}, "gone", Seconds(1)}});
   search::Tree tree;
   const int first = grow(expert, tree, 0, 2), second = grow(expert, tree, 0, 9);
   EXPECT_EQ(choice_at(tree, first), (Choice{2, 1}));
@@ -85,10 +91,15 @@ TEST(Expert, VariesOneKernelAtATime) {
   EXPECT_EQ(grow(expert, tree, b1, 9), -1) << "nothing gained that it does not have";
 }
 
-// Kernel a takes 9 s of 10 s and needs 8.9 of them; b takes 1 s and needs none: b has more to lose, though a takes longer.
+// Kernel a takes 9 s of 10 s and needs 8.9 of them; b takes 1 s and needs none: b has more to lose, though a takes
+// longer.
 TEST(Expert, LooksFirstWhereThereIsTimeToLose) {
-  const auto kernel = [](const char* name, double measured) { return TracedKernel{name, Seconds(measured), std::nullopt, {}}; };
-  const auto cost = [](const char* name, double seconds) { return Json::object().set("kernel", name).set("seconds", seconds); };
+  const auto kernel = [](const char* name, double measured) {
+    return TracedKernel{name, Seconds(measured), std::nullopt, {}};
+  };
+  const auto cost = [](const char* name, double seconds) {
+    return Json::object().set("kernel", name).set("seconds", seconds);
+  };
   const KernelFacts needs{"a", "", {{"dram", "", "B", 1, Seconds(8.9)}, {"sfu", "", "op", 1, Seconds(2)}}};
   search::Measurement m{.state = TrialState::kVerified, .time = Seconds(10), .record = Json::object()};
   m.record.set("costs", Json::array().push(cost("a", 3)).push(cost("b", 1)));
@@ -96,7 +107,8 @@ TEST(Expert, LooksFirstWhereThereIsTimeToLose) {
   m.record.set("trace", to_json(KernelTrace{{kernel("a", 9), kernel("b", 1)}, ""}));
   search::Node node;
   node.measurement = m;
-  EXPECT_EQ(headroom_of(formulation().axes, node), (std::vector<Seconds>{Seconds(0.9), Seconds(1)})) << "a tenth at least";
+  EXPECT_EQ(headroom_of(formulation().axes, node), (std::vector<Seconds>{Seconds(0.9), Seconds(1)}))
+      << "a tenth at least";
   m.record.set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
   node.measurement = m;
   EXPECT_EQ(headroom_of(formulation().axes, node), (std::vector<Seconds>{Seconds(0.75), Seconds(2.5)}))
@@ -145,7 +157,9 @@ TEST(Expert, KernelsThatAreAlikeChangeTogether) {
   Formulation layers = formulation();
   layers.axes.push_back(layers.axes[0]);
   layers.axes.back().kernel = "c";
-  const auto at = [&](const search::Tree& tree, int node) { return *layers.choice_of(tree.node(node).proposal.settings); };
+  const auto at = [&](const search::Tree& tree, int node) {
+    return *layers.choice_of(tree.node(node).proposal.settings);
+  };
   Expert expert({layers});
   search::Tree tree;
   const int first = grow(expert, tree, 0, 10);

@@ -90,7 +90,8 @@ std::optional<std::vector<Piece>> lines(const std::string& program) {
   return out;
 }
 
-int add(search::Tree& tree, int parent, const std::string& program, double seconds, TrialState state = TrialState::kVerified) {
+int add(search::Tree& tree, int parent, const std::string& program, double seconds,
+        TrialState state = TrialState::kVerified) {
   const int id = tree.add({.program = program, .parent = parent})->id;
   search::Measurement m;
   m.state = state;
@@ -189,7 +190,8 @@ TEST(Facts, OfTheExpertsMoves) {
     EXPECT_FALSE(fact.structure.kind.empty());
     EXPECT_GT(fact.share, 0);
     EXPECT_LE(fact.share, 1);
-    for (const std::string& text : {fact.from, fact.to, fact.structure.form}) EXPECT_EQ(text.find("layer"), std::string::npos);
+    for (const std::string& text : {fact.from, fact.to, fact.structure.form})
+      EXPECT_EQ(text.find("layer"), std::string::npos);
   }
 }
 

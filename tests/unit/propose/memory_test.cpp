@@ -1,5 +1,5 @@
-// Memory across problems, on problems whose true times differ from the cost models' in ways that kernels of one kind share: no GPU
-// is needed to see that what six of them teach helps with six others.
+// Memory across problems, on problems whose true times differ from the cost models' in ways that kernels of one kind
+// share: no GPU is needed to see that what six of them teach helps with six others.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -30,7 +30,8 @@ Plan planned(const std::string& text) {
 
 std::string linear(int m, int k, int n, const std::string& then) {
   return fmt::format(
-      "program linear\ndim M = {}, K = {}, N = {}\nparam w : f32[N, K] \"w\"\ninput x : f32[M, K]\noutput y : f32[M, N]\n\n"
+      "program linear\ndim M = {}, K = {}, N = {}\nparam w : f32[N, K] \"w\"\ninput x : f32[M, K]\noutput y : f32[M, "
+      "N]\n\n"
       "z[m,n] = sum[k](x[m,k] * w[n,k])\ny[m,n] = {}\n",
       m, k, n, then);
 }
@@ -49,7 +50,8 @@ std::string norm(int m, int n, const std::string& then) {
       m, n, then);
 }
 
-// What the cost models do not know: of each part of a setting, for kernels of one kind and, less, for those of one form.
+// What the cost models do not know: of each part of a setting, for kernels of one kind and, less, for those of one
+// form.
 double surprise_of(const Piece& piece) {
   double out = 0;
   for (const std::string& part : search::parts_of(piece.setting)) {
@@ -77,7 +79,8 @@ class MadeUpTimes : public search::InOrder {
   std::map<int, std::string> programs_;
 };
 
-search::Record searched(const std::string& name, const std::string& text, std::shared_ptr<const search::Memory> memory) {
+search::Record searched(const std::string& name, const std::string& text,
+                        std::shared_ptr<const search::Memory> memory) {
   Plan made = planned(text);
   Expert expert({made.formulation}, {}, std::move(memory));
   MadeUpTimes times;
@@ -90,9 +93,10 @@ search::Record searched(const std::string& name, const std::string& text, std::s
   return std::move(*search::Record::read({.id = name, .problem = name, .events = tree.events()}));
 }
 
-const std::vector<std::string> kTaught = {linear(1024, 4096, 4096, "gelu(z[m,n])"), linear(4096, 1024, 8192, "max(z[m,n], 0.0)"),
-                                          linear(2048, 2048, 2048, "tanh(z[m,n])"), softmax(8192, 4096, "x[m,n]"),
-                                          softmax(65536, 1024, "2.0*x[m,n]"),       norm(16384, 4096, "x[m,n] * rsqrt(s[m] + 1e-5)")};
+const std::vector<std::string> kTaught = {
+    linear(1024, 4096, 4096, "gelu(z[m,n])"), linear(4096, 1024, 8192, "max(z[m,n], 0.0)"),
+    linear(2048, 2048, 2048, "tanh(z[m,n])"), softmax(8192, 4096, "x[m,n]"),
+    softmax(65536, 1024, "2.0*x[m,n]"),       norm(16384, 4096, "x[m,n] * rsqrt(s[m] + 1e-5)")};
 const std::vector<std::string> kNew = {linear(2048, 8192, 4096, "gelu(z[m,n])"),
                                        linear(8192, 2048, 2048, "sigmoid(z[m,n])"),
                                        softmax(16384, 8192, "x[m,n]"),
@@ -116,8 +120,8 @@ TEST(MemoryAcrossProblems, SixProblemsSaveTrialsOnSixOthers) {
   const Result<search::Benefit> found = search::benefit_of(without, with, 0.95);
   ASSERT_TRUE(found.ok()) << found.error().text();
   for (const search::Paired& p : found->problems) {
-    fmt::print("{}: {:.0f} trials without memory, {:.0f} with; final {:.3f} and {:.3f}\n", p.problem, p.without, p.with, p.final_without,
-               p.final_with);
+    fmt::print("{}: {:.0f} trials without memory, {:.0f} with; final {:.3f} and {:.3f}\n", p.problem, p.without, p.with,
+               p.final_without, p.final_with);
   }
   fmt::print("{} facts; with memory {:.2f} of the trials to 95 %, p = {:.3f}\n", facts.size(), found->ratio, found->p);
   EXPECT_LT(found->ratio, 0.75);
@@ -133,7 +137,8 @@ Formulation two_kernels() {
   };
   const std::vector<Schedule> options = {unroll(1), unroll(2), unroll(4)};
   Formulation out;
-  out.axes = {{"a", options, {Seconds(2), Seconds(2), Seconds(2)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}};
+  out.axes = {{"a", options, {Seconds(2), Seconds(2), Seconds(2)}},
+              {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}};
   out.structures = {{"kind a", "form", ""}, {"kind b", "form", ""}};
   out.render = [](const std::vector<Axis>& axes, const Choice& choice) -> Result<std::string> {
     std::string text;
@@ -180,8 +185,8 @@ std::vector<search::Proposal> proposals(const std::shared_ptr<const search::Memo
 
 TEST(MemoryAcrossProblems, WithoutFactsNothingChanges) {
   const std::vector<search::Proposal> without = proposals(nullptr, 5);
-  const auto others =
-      std::make_shared<const search::Memory>(std::vector<Fact>{learnt("another kind", "map(unroll=1)", "map(unroll=4)", 1)});
+  const auto others = std::make_shared<const search::Memory>(
+      std::vector<Fact>{learnt("another kind", "map(unroll=1)", "map(unroll=4)", 1)});
   for (const auto& memory : {std::make_shared<const search::Memory>(), others}) {
     const std::vector<search::Proposal> with = proposals(memory, 5);
     ASSERT_EQ(with.size(), without.size());
@@ -191,8 +196,8 @@ TEST(MemoryAcrossProblems, WithoutFactsNothingChanges) {
 }
 
 TEST(MemoryAcrossProblems, OpensWithWhatGainedAndThenWithTheCostModelsChoice) {
-  const auto memory = std::make_shared<const search::Memory>(
-      std::vector<Fact>{learnt("kind b", "map(unroll=1)", "map(unroll=4)", 1), learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
+  const auto memory = std::make_shared<const search::Memory>(std::vector<Fact>{
+      learnt("kind b", "map(unroll=1)", "map(unroll=4)", 1), learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
   const std::vector<search::Proposal> made = proposals(memory, 2);
   ASSERT_EQ(made.size(), 2u);
   EXPECT_EQ(made[0].settings, (std::vector<std::string>{"a map(unroll=1)", "b map(unroll=4)"}));
@@ -203,11 +208,13 @@ TEST(MemoryAcrossProblems, OpensWithWhatGainedAndThenWithTheCostModelsChoice) {
 }
 
 TEST(MemoryAcrossProblems, WhatLostIsTriedAfterTheKernelsOtherSchedules) {
-  const auto memory = std::make_shared<const search::Memory>(std::vector<Fact>{learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
+  const auto memory =
+      std::make_shared<const search::Memory>(std::vector<Fact>{learnt("kind a", "map(unroll=1)", "map(unroll=2)", -1)});
   const std::vector<search::Proposal> made = proposals(memory, 9);
   ASSERT_EQ(made.size(), 5u) << "ordered, never refused";
   const auto place_of = [&](const char* setting) {
-    return std::find_if(made.begin() + 1, made.end(), [&](const search::Proposal& p) { return p.settings[0] == setting; });
+    return std::find_if(made.begin() + 1, made.end(),
+                        [&](const search::Proposal& p) { return p.settings[0] == setting; });
   };
   const auto lost = place_of("a map(unroll=2)");
   EXPECT_LT(place_of("a map(unroll=4)"), lost);

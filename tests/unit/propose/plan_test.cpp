@@ -32,13 +32,15 @@ TEST(Plan, CutsAProblemIntoKernelsAndProposesTheCostModelsChoiceFirst) {
   EXPECT_EQ((*first)->predicted, made->cost);
 }
 
-// Two columns of threads would read 256 MiB three times: two kernels that every SM takes part in are faster. Where rows are
-// many, one kernel is.
+// Two columns of threads would read 256 MiB three times: two kernels that every SM takes part in are faster. Where rows
+// are many, one kernel is.
 TEST(Plan, StatisticsComeApartWhereThatIsFaster) {
   const auto planned = [](int64_t k, int64_t n) {
     const auto machine = machine::load_machine("h200");
     auto problem = ir::bound_text(
-        fmt::format("program p\ndim K = {}, N = {}\ninput x : f32[K, N]\noutput v : f32[N]\n\nv[n] = var[k](x[k,n])\n", k, n), "p.ucut");
+        fmt::format("program p\ndim K = {}, N = {}\ninput x : f32[K, N]\noutput v : f32[N]\n\nv[n] = var[k](x[k,n])\n",
+                    k, n),
+        "p.ucut");
     EXPECT_TRUE(problem.ok());
     const Result<Plan> made = plan(std::make_shared<const ir::BoundText>(std::move(*problem)), {*machine});
     EXPECT_TRUE(made.ok());

@@ -38,7 +38,8 @@ TEST(Recuts, FuseAndSplitAreEachOthersOpposite) {
   const PlanningContext context{h200()};
   const auto apart = cut_as(problem->program, {{0}, {1}}, context), whole = cut_as(problem->program, {{0, 1}}, context);
   ASSERT_TRUE(apart.ok() && whole.ok());
-  const std::vector<Recut> from_apart = recuts(problem->program, *apart, context), from_whole = recuts(problem->program, *whole, context);
+  const std::vector<Recut> from_apart = recuts(problem->program, *apart, context),
+                           from_whole = recuts(problem->program, *whole, context);
   ASSERT_EQ(from_apart.size(), 1u);
   EXPECT_EQ(cut_text(from_apart[0].partition), "0 1");
   EXPECT_EQ(from_apart[0].step, "fuses gemm1 and map2");
@@ -80,7 +81,8 @@ y3[m,n] = gelu(z3[m,n])
                     context)
                     .ok());
   }
-  EXPECT_TRUE(cuts.contains("0 | 1 | 2 | 3 | 4 | 5: splits gemm1 before `y1`, and 2 alike")) << fmt::format("{}", fmt::join(cuts, "\n"));
+  EXPECT_TRUE(cuts.contains("0 | 1 | 2 | 3 | 4 | 5: splits gemm1 before `y1`, and 2 alike"))
+      << fmt::format("{}", fmt::join(cuts, "\n"));
 }
 
 TEST(Recuts, ACutIsReadAsItWasWritten) {

@@ -40,7 +40,8 @@ std::shared_ptr<const ir::BoundText> text_of_problem(const char* text) {
   return std::make_shared<const ir::BoundText>(std::move(*problem));
 }
 
-// A monotone map in front of two maxima: moving it behind one saves nothing while the other needs it, so the driver leaves both.
+// A monotone map in front of two maxima: moving it behind one saves nothing while the other needs it, so the driver
+// leaves both.
 constexpr const char* kMaxima = R"(program maxima
 dim B = 4096, C = 128, H = 256
 input  x : f32[B, C, H]
@@ -59,10 +60,10 @@ TEST(Rewriting, ALabelIsReadAsItWasWritten) {
   EXPECT_EQ(label_of(steps), "rewritten by split_statistics at `y`, fold_scalars at piece 3 of `a.b`");
   EXPECT_EQ(steps_named(label_of(steps)), steps);
   EXPECT_TRUE(is_rewritten(label_of(steps)));
-  for (const char* other :
-       {"", "rewritten by ", "rewritten by factor_sums, fold_scalars", "rewritten by fold_scalars at `y`, nothing at `z`",
-        "rewritten by fold_scalars at ``", "rewritten by fold_scalars at piece 0 of `y`", "rewritten by fold_scalars at piece x of `y`",
-        "as trial 3 has it"})
+  for (const char* other : {"", "rewritten by ", "rewritten by factor_sums, fold_scalars",
+                            "rewritten by fold_scalars at `y`, nothing at `z`", "rewritten by fold_scalars at ``",
+                            "rewritten by fold_scalars at piece 0 of `y`",
+                            "rewritten by fold_scalars at piece x of `y`", "as trial 3 has it"})
     EXPECT_FALSE(steps_named(other)) << other;
 }
 
@@ -107,7 +108,8 @@ std::vector<Formulation> openings(const char* text) {
   if (driven->steps.empty()) return out;
   Derivation from{problem, {}};
   for (const ir::Site& site : driven->steps) from.steps.push_back(step_of(site));
-  auto other = plan(std::make_shared<const ir::BoundText>(std::move(driven->result)), {machine_of_rewriting()}, std::move(from));
+  auto other =
+      plan(std::make_shared<const ir::BoundText>(std::move(driven->result)), {machine_of_rewriting()}, std::move(from));
   EXPECT_TRUE(other.ok());
   other->formulation.label = "rewritten by what the driver does";
   out.push_back(std::move(other->formulation));
@@ -165,8 +167,8 @@ TEST(Rewriting, IsAMoveOfTheExpert) {
 }
 
 // The formulation that is fastest by the cost models is none that a run opens with.
-// A convolution whose bias cancels in a normalisation that keeps running statistics; then a pooling behind an activation and a mean of
-// a product.
+// A convolution whose bias cancels in a normalisation that keeps running statistics; then a pooling behind an
+// activation and a mean of a product.
 constexpr const char* kBlock = R"(program block
 dim B = 16, C = 32, K = 64, H = 32, P = H//2, N = 10
 param  w : f32[K, C, 3, 3] "conv.weight"
@@ -191,7 +193,8 @@ t[n,j,p,q] = clamp(clamp(l[n,j,p,q], 0, 1) * 2.0, 0, 1) / 2.0
 y[n,j] = mean[p,q](t[n,j,p,q]) + mean[p,q](l[n,j,p,q])
 )";
 
-// Of the equations that one rewrite and then another lead to, none is left without a verdict in the time of a trial (evaluate/meaning.h).
+// Of the equations that one rewrite and then another lead to, none is left without a verdict in the time of a trial
+// (evaluate/meaning.h).
 TEST(Rewriting, LeadsToWhatIsProved) {
   ir::EquivalenceOptions quick;
   quick.point_operations = 20'000'000;

@@ -46,7 +46,9 @@ const machine::Machine& machine_of_written() {
   return machine;
 }
 
-Result<Formulation> written(const std::string& text) { return formulate_written(text, as_trial(7), {machine_of_written()}); }
+Result<Formulation> written(const std::string& text) {
+  return formulate_written(text, as_trial(7), {machine_of_written()});
+}
 
 TEST(Written, TheFirstChoiceIsTheTextAndOthersExchangeItsClauses) {
   const auto made = written(kWrittenText);
@@ -81,7 +83,8 @@ TEST(Written, OtherWordsForTheSameCodeAreNoOption) {
   const Axis& soft = made->axes.back();
   for (size_t o = 1; o < soft.options.size(); ++o) EXPECT_NE(soft.options[o].text(), soft.options[0].text());
   const auto other = written(kWrittenText);
-  EXPECT_LT(soft.options.size(), other->axes.back().options.size()) << "the family's own choice is what no knobs stand for";
+  EXPECT_LT(soft.options.size(), other->axes.back().options.size())
+      << "the family's own choice is what no knobs stand for";
 }
 
 TEST(Written, WhatCannotBeReadIsNone) {
@@ -96,8 +99,8 @@ TEST(Written, CommentsAreNotWhatTellsProgramsApart) {
 
 TEST(Label, NamesATrial) {
   EXPECT_EQ(trial_named(as_trial(17)), 17);
-  for (const char* other :
-       {"", "as trial  has it", "as trial x has it", "as trial 1", "rewritten by factor_sums", "as trial 99999999999 has it"})
+  for (const char* other : {"", "as trial  has it", "as trial x has it", "as trial 1", "rewritten by factor_sums",
+                            "as trial 99999999999 has it"})
     EXPECT_FALSE(trial_named(other)) << other;
 }
 
@@ -125,7 +128,8 @@ TEST(Written, TheExpertVariesIt) {
   int node = 1;
   for (int made = 0; made < 6; ++made) {
     Expert again({planned->formulation});
-    const auto proposal = expert.propose(tree, node), same = again.propose(tree, node), late = early.propose(tree, node);
+    const auto proposal = expert.propose(tree, node), same = again.propose(tree, node),
+               late = early.propose(tree, node);
     ASSERT_TRUE(proposal.ok() && same.ok() && late.ok());
     ASSERT_TRUE(*proposal);
     EXPECT_EQ(to_json(**proposal).dump(), to_json(**same).dump());

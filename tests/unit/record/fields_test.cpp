@@ -15,7 +15,8 @@ struct Inner {
   int count = 0;
   std::optional<double> ratio;
   static auto fields() {
-    return std::make_tuple(field("count", &Inner::count, "how many"), optional_field("ratio", &Inner::ratio, "if known"));
+    return std::make_tuple(field("count", &Inner::count, "how many"),
+                           optional_field("ratio", &Inner::ratio, "if known"));
   }
 };
 
@@ -30,8 +31,9 @@ struct Outer {
   std::array<int64_t, 2> pair = {1, 2};
   Json free;
   static auto fields() {
-    return std::make_tuple(field("name", &Outer::name, ""), field("colour", &Outer::colour, ""), field("dtype", &Outer::dtype, ""),
-                           field("time", &Outer::time, ""), field("inner", &Outer::inner, ""), field("table", &Outer::table, ""),
+    return std::make_tuple(field("name", &Outer::name, ""), field("colour", &Outer::colour, ""),
+                           field("dtype", &Outer::dtype, ""), field("time", &Outer::time, ""),
+                           field("inner", &Outer::inner, ""), field("table", &Outer::table, ""),
                            field("pair", &Outer::pair, ""), optional_field("free", &Outer::free, ""));
   }
 };

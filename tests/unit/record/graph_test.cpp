@@ -57,16 +57,19 @@ TEST(Graph, RefusesSymbolicShapes) {
 
 // Found by fuzzing.
 TEST(Graph, RefusesSymbolsWithoutNames) {
-  EXPECT_NE(message(read_edited("\"symbols\": {}", "\"symbols\": [{\"path\": \"\"}]")).find("`symbols` is not an object"),
-            std::string::npos);
+  EXPECT_NE(
+      message(read_edited("\"symbols\": {}", "\"symbols\": [{\"path\": \"\"}]")).find("`symbols` is not an object"),
+      std::string::npos);
 }
 
 TEST(Graph, RefusesAReadBeforeTheDefinition) {
-  EXPECT_NE(message(read_edited("[{\"t\": \"x\"}", "[{\"t\": \"later\"}")).find("reads `later` before"), std::string::npos);
+  EXPECT_NE(message(read_edited("[{\"t\": \"x\"}", "[{\"t\": \"later\"}")).find("reads `later` before"),
+            std::string::npos);
 }
 
 TEST(Graph, RefusesTwoValuesOfOneName) {
-  EXPECT_NE(message(read_edited("{\"id\": \"flag\"", "{\"id\": \"x\"")).find("`x` is defined twice"), std::string::npos);
+  EXPECT_NE(message(read_edited("{\"id\": \"flag\"", "{\"id\": \"x\"")).find("`x` is defined twice"),
+            std::string::npos);
 }
 
 TEST(Graph, RefusesAMutationOfNothing) {
@@ -75,9 +78,11 @@ TEST(Graph, RefusesAMutationOfNothing) {
 
 TEST(Graph, RefusesClosedFormsThatSayNothing) {
   const std::string form = R"("closed_form": {"kind": "arange", "axes": [0], "value": 0, "step": 1}, )";
-  EXPECT_NE(message(read_edited("\"storage\": 0", form + "\"storage\": 0")).find("`b_n` is written"), std::string::npos);
+  EXPECT_NE(message(read_edited("\"storage\": 0", form + "\"storage\": 0")).find("`b_n` is written"),
+            std::string::npos);
   const std::string user = "\"kind\": \"user_input\", \"dtype\"";
-  EXPECT_NE(message(read_edited(user, "\"kind\": \"user_input\", " + form + "\"dtype\"")).find("`x` is no buffer"), std::string::npos);
+  EXPECT_NE(message(read_edited(user, "\"kind\": \"user_input\", " + form + "\"dtype\"")).find("`x` is no buffer"),
+            std::string::npos);
 }
 
 TEST(Graph, RefusesShapeAndStridesOfUnequalRank) {
@@ -92,7 +97,8 @@ TEST(Graph, RefusesASourceFileThatIsNotListed) {
 }
 
 TEST(Graph, RefusesAnUnknownOutput) {
-  EXPECT_NE(message(read_edited("\"value\": \"cat\"", "\"value\": \"dog\"")).find("`dog` is no value"), std::string::npos);
+  EXPECT_NE(message(read_edited("\"value\": \"cat\"", "\"value\": \"dog\"")).find("`dog` is no value"),
+            std::string::npos);
 }
 
 }  // namespace

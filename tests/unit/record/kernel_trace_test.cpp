@@ -16,9 +16,11 @@ KernelTrace two_kernels() {
 
 TEST(KernelTrace, InWords) {
   EXPECT_EQ(text_of(two_kernels()),
-            "kernel `k1` 12.3 us (predicted 10.1 us), `k2` 30.2 us (predicted 9 us; `k2-split` 3 us, `k2` 27.2 us), `update.s` 1.5 us: "
+            "kernel `k1` 12.3 us (predicted 10.1 us), `k2` 30.2 us (predicted 9 us; `k2-split` 3 us, `k2` 27.2 us), "
+            "`update.s` 1.5 us: "
             "`k2` is 3.4x beyond its model");
-  EXPECT_EQ(text_of(KernelTrace{{{"k", microseconds(5), microseconds(6), {}}}, ""}), "kernel `k` 5 us (predicted 6 us)");
+  EXPECT_EQ(text_of(KernelTrace{{{"k", microseconds(5), microseconds(6), {}}}, ""}),
+            "kernel `k` 5 us (predicted 6 us)");
   EXPECT_EQ(text_of(KernelTrace{{{"k", microseconds(5), Seconds(0), {}}}, ""}), "kernel `k` 5 us (predicted 0 us)");
   EXPECT_EQ(text_of(KernelTrace{{}, "no CUPTI"}), "");
 }

@@ -86,40 +86,41 @@ Step memset_of(const std::string& target, int64_t offset, int64_t bytes) {
 
 INSTANTIATE_TEST_SUITE_P(
     Cases, BrokenPlan,
-    ::testing::Values(Broken{"two_buffers", [](Plan& p) { p.buffers[1].name = "x"; }, "two plan buffers"},
-                      Broken{"no_module", [](Plan& p) { p.steps[0].module = "n"; }, "no module"},
-                      Broken{"no_entry", [](Plan& p) { p.steps[0].entry = ""; }, "no entry"},
-                      Broken{"threads",
-                             [](Plan& p) {
-                               p.steps[0].block = {2048, 1, 1};
-                             },
-                             "2048 threads"},
-                      Broken{"grid",
-                             [](Plan& p) {
-                               p.steps[0].grid = {2, 70000, 1};
-                             },
-                             "grid[1]"},
-                      Broken{"cluster",
-                             [](Plan& p) {
-                               p.steps[0].grid = {3, 1, 1};
-                             },
-                             "multiple of cluster"},
-                      Broken{"pointer", [](Plan& p) { p.steps[0].arguments[1].buffer = "z"; }, "no buffer `z`"},
-                      Broken{"pointer_offset", [](Plan& p) { p.steps[0].arguments[1].offset = 1 << 20; }, "outside `y`"},
-                      Broken{"map_stride", [](Plan& p) { p.steps[0].arguments[0].map.strides = {252}; }, "multiple of 16"},
-                      Broken{"map_box",
-                             [](Plan& p) {
-                               p.steps[0].arguments[0].map.box = {512, 1};
-                             },
-                             "box 512"},
-                      Broken{"map_swizzle", [](Plan& p) { p.steps[0].arguments[0].map.swizzle = 64; }, "swizzle"},
-                      Broken{"map_range", [](Plan& p) { p.steps[0].arguments[0].map.extents[1] = 129; }, "outside `x`"},
-                      Broken{"map_rank", [](Plan& p) { p.steps[0].arguments[0].map.extents = {}; }, "1 to 5 dimensions"},
-                      Broken{"stream", [](Plan& p) { p.steps[0].stream = 1; }, "stream 1 of 1"},
-                      Broken{"after", [](Plan& p) { p.steps[0].after = {"later"}; }, "no earlier step"},
-                      Broken{"step_twice", [](Plan& p) { p.steps.push_back(p.steps[0]); }, "used twice"},
-                      Broken{"memset_range", [](Plan& p) { p.steps.push_back(memset_of("y", 16, 128 * 64 * 4)); }, "outside `y`"},
-                      Broken{"memset_negative", [](Plan& p) { p.steps.push_back(memset_of("y", -4, 4)); }, "outside `y`"}),
+    ::testing::Values(
+        Broken{"two_buffers", [](Plan& p) { p.buffers[1].name = "x"; }, "two plan buffers"},
+        Broken{"no_module", [](Plan& p) { p.steps[0].module = "n"; }, "no module"},
+        Broken{"no_entry", [](Plan& p) { p.steps[0].entry = ""; }, "no entry"},
+        Broken{"threads",
+               [](Plan& p) {
+                 p.steps[0].block = {2048, 1, 1};
+               },
+               "2048 threads"},
+        Broken{"grid",
+               [](Plan& p) {
+                 p.steps[0].grid = {2, 70000, 1};
+               },
+               "grid[1]"},
+        Broken{"cluster",
+               [](Plan& p) {
+                 p.steps[0].grid = {3, 1, 1};
+               },
+               "multiple of cluster"},
+        Broken{"pointer", [](Plan& p) { p.steps[0].arguments[1].buffer = "z"; }, "no buffer `z`"},
+        Broken{"pointer_offset", [](Plan& p) { p.steps[0].arguments[1].offset = 1 << 20; }, "outside `y`"},
+        Broken{"map_stride", [](Plan& p) { p.steps[0].arguments[0].map.strides = {252}; }, "multiple of 16"},
+        Broken{"map_box",
+               [](Plan& p) {
+                 p.steps[0].arguments[0].map.box = {512, 1};
+               },
+               "box 512"},
+        Broken{"map_swizzle", [](Plan& p) { p.steps[0].arguments[0].map.swizzle = 64; }, "swizzle"},
+        Broken{"map_range", [](Plan& p) { p.steps[0].arguments[0].map.extents[1] = 129; }, "outside `x`"},
+        Broken{"map_rank", [](Plan& p) { p.steps[0].arguments[0].map.extents = {}; }, "1 to 5 dimensions"},
+        Broken{"stream", [](Plan& p) { p.steps[0].stream = 1; }, "stream 1 of 1"},
+        Broken{"after", [](Plan& p) { p.steps[0].after = {"later"}; }, "no earlier step"},
+        Broken{"step_twice", [](Plan& p) { p.steps.push_back(p.steps[0]); }, "used twice"},
+        Broken{"memset_range", [](Plan& p) { p.steps.push_back(memset_of("y", 16, 128 * 64 * 4)); }, "outside `y`"},
+        Broken{"memset_negative", [](Plan& p) { p.steps.push_back(memset_of("y", -4, 4)); }, "outside `y`"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace

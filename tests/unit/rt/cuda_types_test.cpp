@@ -9,7 +9,8 @@
 namespace solstice {
 namespace {
 
-static_assert(sizeof(cu::LaunchConfig) == sizeof(CUlaunchConfig) && sizeof(cu::LaunchAttribute) == sizeof(CUlaunchAttribute));
+static_assert(sizeof(cu::LaunchConfig) == sizeof(CUlaunchConfig) &&
+              sizeof(cu::LaunchAttribute) == sizeof(CUlaunchAttribute));
 static_assert(offsetof(cu::LaunchConfig, shared_bytes) == offsetof(CUlaunchConfig, sharedMemBytes));
 static_assert(offsetof(cu::LaunchConfig, stream) == offsetof(CUlaunchConfig, hStream));
 static_assert(offsetof(cu::LaunchConfig, attributes) == offsetof(CUlaunchConfig, attrs));
@@ -22,7 +23,8 @@ static_assert(static_cast<int>(cu::kL2CacheSize) == CU_DEVICE_ATTRIBUTE_L2_CACHE
 static_assert(static_cast<int>(cu::kMultiprocessors) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(static_cast<int>(cu::kComputeMajor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
 static_assert(static_cast<int>(cu::kComputeMinor) == CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-static_assert(static_cast<int>(cu::kSharedMemoryPerBlockOptin) == CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+static_assert(static_cast<int>(cu::kSharedMemoryPerBlockOptin) ==
+              CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
 static_assert(static_cast<int>(cu::kCooperativeLaunch) == CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
 static_assert(static_cast<int>(cu::kLocalBytes) == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
 static_assert(static_cast<int>(cu::kRegisters) == CU_FUNC_ATTRIBUTE_NUM_REGS);
@@ -30,7 +32,8 @@ static_assert(static_cast<int>(cu::kMaxDynamicSharedBytes) == CU_FUNC_ATTRIBUTE_
 static_assert(static_cast<int>(cu::kNonPortableClusterAllowed) == CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED);
 static_assert(static_cast<int>(cu::kAttributeCooperative) == CU_LAUNCH_ATTRIBUTE_COOPERATIVE);
 static_assert(static_cast<int>(cu::kAttributeClusterDimension) == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION);
-static_assert(static_cast<int>(cu::kAttributeProgrammaticStreamSerialization) == CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
+static_assert(static_cast<int>(cu::kAttributeProgrammaticStreamSerialization) ==
+              CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION);
 static_assert(cu::kNotFound == CUDA_ERROR_NOT_FOUND && cu::kNotReady == CUDA_ERROR_NOT_READY &&
               cu::kEventDisableTiming == CU_EVENT_DISABLE_TIMING);
 static_assert(cu::kCaptureRelaxed == CU_STREAM_CAPTURE_MODE_RELAXED);

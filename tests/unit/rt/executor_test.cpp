@@ -114,8 +114,9 @@ TEST_F(ExecutorTest, PreparePhaseRunsOnceAndPinsWhatItUsed) {
   EXPECT_EQ(fake().count("launch"), 1u);
   ASSERT_TRUE(executor->launch(tensors, at(0x3000), nullptr).ok());
   EXPECT_EQ(fake().count("launch"), 2u);
-  EXPECT_NE(message(executor->launch(std::vector<void*>{at(0x8000), at(0x2000)}, at(0x3000), nullptr)).find("prepare again"),
-            std::string::npos);
+  EXPECT_NE(
+      message(executor->launch(std::vector<void*>{at(0x8000), at(0x2000)}, at(0x3000), nullptr)).find("prepare again"),
+      std::string::npos);
   EXPECT_NE(message(executor->launch(tensors, at(0x7000), nullptr)).find("prepare again"), std::string::npos);
   EXPECT_TRUE(executor->launch(std::vector<void*>{at(0x1000), at(0x6000)}, at(0x3000), nullptr).ok());
 }
@@ -163,21 +164,26 @@ TEST_F(ExecutorTest, MistakesAreNamed) {
   auto executor = make(two_step_plan());
   const std::vector<void*> tensors = {at(0x1000), at(0x2000)};
   EXPECT_NE(message(executor->launch(tensors, at(0x3000), nullptr)).find("not prepared"), std::string::npos);
-  EXPECT_NE(message(executor->prepare(std::vector<void*>{at(0x1000)}, at(0x3000), nullptr)).find("1 tensors were given, the plan has 2"),
+  EXPECT_NE(message(executor->prepare(std::vector<void*>{at(0x1000)}, at(0x3000), nullptr))
+                .find("1 tensors were given, the plan has 2"),
             std::string::npos);
-  EXPECT_NE(message(executor->prepare(std::vector<void*>{at(0x1000), nullptr}, at(0x3000), nullptr)).find("`y` is null"),
-            std::string::npos);
-  EXPECT_NE(message(executor->prepare(std::vector<void*>{at(0x1008), at(0x2000)}, at(0x3000), nullptr)).find("16-byte alignment"),
+  EXPECT_NE(
+      message(executor->prepare(std::vector<void*>{at(0x1000), nullptr}, at(0x3000), nullptr)).find("`y` is null"),
+      std::string::npos);
+  EXPECT_NE(message(executor->prepare(std::vector<void*>{at(0x1008), at(0x2000)}, at(0x3000), nullptr))
+                .find("16-byte alignment"),
             std::string::npos);
   EXPECT_NE(message(executor->prepare(tensors, at(0x3010), nullptr)).find("256-byte aligned"), std::string::npos);
   fake().context = 0;
-  EXPECT_NE(message(executor->prepare(tensors, at(0x3000), nullptr)).find("no current CUDA context"), std::string::npos);
+  EXPECT_NE(message(executor->prepare(tensors, at(0x3000), nullptr)).find("no current CUDA context"),
+            std::string::npos);
 }
 
 TEST_F(ExecutorTest, WrongGpuAndFailingLaunch) {
   fake().major = 8;
   const std::vector<void*> tensors = {at(0x1000), at(0x2000)};
-  EXPECT_NE(message(make(two_step_plan())->prepare(tensors, at(0x3000), nullptr)).find("this GPU is sm_80"), std::string::npos);
+  EXPECT_NE(message(make(two_step_plan())->prepare(tensors, at(0x3000), nullptr)).find("this GPU is sm_80"),
+            std::string::npos);
   fake().major = 9;
   auto executor = make(two_step_plan());
   ASSERT_TRUE(executor->prepare(tensors, at(0x3000), nullptr).ok());

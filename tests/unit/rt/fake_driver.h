@@ -82,8 +82,10 @@ inline const Driver& fake_driver() {
       if (fake().arguments > 0) std::memcpy(&first, parameters[0], sizeof first);
       fake().first_arguments.push_back(first);
       std::string attributes;
-      for (unsigned i = 0; i < c->attribute_count; ++i) attributes += fmt::format(" a{}", static_cast<int>(c->attributes[i].id));
-      fake().calls.push_back(fmt::format("launch s{} grid {}{}", reinterpret_cast<uintptr_t>(c->stream), c->grid[0], attributes));
+      for (unsigned i = 0; i < c->attribute_count; ++i)
+        attributes += fmt::format(" a{}", static_cast<int>(c->attributes[i].id));
+      fake().calls.push_back(
+          fmt::format("launch s{} grid {}{}", reinterpret_cast<uintptr_t>(c->stream), c->grid[0], attributes));
       return fake().launch_result;
     };
     d.cuMemAlloc = [](cu::DevicePtr* p, size_t n) {
@@ -115,17 +117,19 @@ inline const Driver& fake_driver() {
       return cu::kSuccess;
     };
     d.cuStreamWaitEvent = [](cu::Stream s, cu::Event e, unsigned) {
-      fake().calls.push_back(fmt::format("wait s{} e{}", reinterpret_cast<uintptr_t>(s), reinterpret_cast<uintptr_t>(e)));
+      fake().calls.push_back(
+          fmt::format("wait s{} e{}", reinterpret_cast<uintptr_t>(s), reinterpret_cast<uintptr_t>(e)));
       return cu::kSuccess;
     };
     d.cuEventCreate = [](cu::Event* e, unsigned) { return fake_handle(e, "event"); };
     d.cuEventDestroy = [](cu::Event) { return cu::kSuccess; };
     d.cuEventRecord = [](cu::Event e, cu::Stream s) {
-      fake().calls.push_back(fmt::format("record e{} s{}", reinterpret_cast<uintptr_t>(e), reinterpret_cast<uintptr_t>(s)));
+      fake().calls.push_back(
+          fmt::format("record e{} s{}", reinterpret_cast<uintptr_t>(e), reinterpret_cast<uintptr_t>(s)));
       return cu::kSuccess;
     };
-    d.cuTensorMapEncodeTiled = [](cu::TensorMap*, int, unsigned, void* address, const uint64_t*, const uint64_t*, const uint32_t*,
-                                  const uint32_t*, int, int, int, int) {
+    d.cuTensorMapEncodeTiled = [](cu::TensorMap*, int, unsigned, void* address, const uint64_t*, const uint64_t*,
+                                  const uint32_t*, const uint32_t*, int, int, int, int) {
       fake().encoded.push_back(reinterpret_cast<uint64_t>(address));
       return cu::kSuccess;
     };

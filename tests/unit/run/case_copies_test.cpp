@@ -17,7 +17,8 @@ TEST(CaseCopies, EveryTensorOnceWithItsLargestExtent) {
   second.expected["y"].oracle = tensor_at(0, 0);  // without elements
   std::vector<std::pair<cu::DevicePtr, int64_t>> found;
   for (const DeviceTensor& tensor : tensors_of({first, second})) found.emplace_back(tensor.address, tensor.bytes);
-  EXPECT_EQ(found, (std::vector<std::pair<cu::DevicePtr, int64_t>>{{0x100, 64}, {0x200, 64}, {0x300, 512}, {0x400, 16}, {0x500, 256}}));
+  EXPECT_EQ(found, (std::vector<std::pair<cu::DevicePtr, int64_t>>{
+                       {0x100, 64}, {0x200, 64}, {0x300, 512}, {0x400, 16}, {0x500, 256}}));
 }
 
 }  // namespace

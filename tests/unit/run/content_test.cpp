@@ -41,7 +41,8 @@ TEST(Content, ABatchHasNoContentAndNoSlotTwice) {
 TEST(Content, ASlotChangesItsContentFromBatchToBatch) {
   for (uint64_t batch = 0; batch < 6; ++batch) {
     for (const Turn& turn : turns_of(2, 2, batch)) {
-      for (const Turn& next : turns_of(2, 2, batch + 1)) EXPECT_TRUE(next.slot != turn.slot || next.content != turn.content);
+      for (const Turn& next : turns_of(2, 2, batch + 1))
+        EXPECT_TRUE(next.slot != turn.slot || next.content != turn.content);
     }
   }
 }

@@ -16,7 +16,8 @@ TEST(GpuUse, ABusyGpuIsRefusedByName) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::gpu_busy);
   EXPECT_EQ(refused.error().message,
-            "the GPU (a GPU) is 97 % busy, by process 4711 (trainer) with 29.0 GiB, process 12; times taken beside other work mean "
+            "the GPU (a GPU) is 97 % busy, by process 4711 (trainer) with 29.0 GiB, process 12; times taken beside "
+            "other work mean "
             "nothing: wait for it to end, or choose another GPU with CUDA_VISIBLE_DEVICES");
   EXPECT_NE(refuse_busy(use_of(97, 0, {})).error().message.find("does not show here"), std::string::npos);
 }
@@ -40,7 +41,8 @@ TEST(GpuUse, AnUnknownUtilizationIsSaid) {
   use.utilization.reset();
   use.unknown = "NVML error 3";
   EXPECT_TRUE(refuse_busy(use).ok());
-  EXPECT_NE(use_note(use).find("unknown: its utilization cannot be read (NVML error 3)"), std::string::npos) << use_note(use);
+  EXPECT_NE(use_note(use).find("unknown: its utilization cannot be read (NVML error 3)"), std::string::npos)
+      << use_note(use);
 }
 
 TEST(GpuUse, WithoutAGpuItSaysSo) {

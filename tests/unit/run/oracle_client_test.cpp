@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 
 namespace solstice::run {
 namespace {
@@ -48,7 +48,8 @@ TEST(OracleClient, AsksForResultsWithTF32InASetOfTheirOwn) {
   script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{}})"};
   OracleClient client = scripted(script);
   ASSERT_TRUE(client.run_tf32("a", "b").ok());
-  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"run_tf32","params":{"set":"a","into":"b"}})");
+  EXPECT_EQ(script.asked.at(0).dump(),
+            R"({"schema":"solstice.oracle/1","id":1,"request":"run_tf32","params":{"set":"a","into":"b"}})");
 }
 
 TEST(OracleClient, AsksForWhatIsUndetermined) {
@@ -65,9 +66,10 @@ TEST(OracleClient, AsksForWhatIsUndetermined) {
 
 TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   Script script;
-  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
-                    R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"parts":2,"values":[)"
-                    R"({"name":"output.0","shape":[2,3],"finite":true,"eager_error":1.5e-7}]}})"};
+  script.answers = {
+      R"({"schema":"solstice.oracle/1","id":1,"event":"progress","progress":{"stage":"oracle","message":"float64"}})",
+      R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"parts":2,"values":[)"
+      R"({"name":"output.0","shape":[2,3],"finite":true,"eager_error":1.5e-7}]}})"};
   OracleClient client = scripted(script);
   std::vector<std::string> stages;
   client.on_progress([&](const OracleProgress& progress) { stages.push_back(progress.stage); });
@@ -76,13 +78,15 @@ TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   EXPECT_EQ(reply->parts, 2);
   EXPECT_EQ(reply->values.at(0).name, "output.0");
   EXPECT_EQ(stages, std::vector<std::string>{"oracle"});
-  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"expected","params":{"set":"a"}})");
+  EXPECT_EQ(script.asked.at(0).dump(),
+            R"({"schema":"solstice.oracle/1","id":1,"request":"expected","params":{"set":"a"}})");
 }
 
 TEST(OracleClient, GivesTheOraclesErrorsCodesOfItsOwn) {
   Script script;
-  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"error","error":{"kind":"input",)"
-                    R"("code":"load.missing_package","message":"no package","file":"m.py","line":3,"hint":"install it"}})"};
+  script.answers = {
+      R"({"schema":"solstice.oracle/1","id":1,"event":"error","error":{"kind":"input",)"
+      R"("code":"load.missing_package","message":"no package","file":"m.py","line":3,"hint":"install it"}})"};
   OracleClient client = scripted(script);
   auto reply = client.load("m.py");
   ASSERT_FALSE(reply.ok());
@@ -93,7 +97,9 @@ TEST(OracleClient, GivesTheOraclesErrorsCodesOfItsOwn) {
 }
 
 TEST(OracleClient, MapsCodesBySubject) {
-  const auto code = [](const char* kind, const char* name) { return to_error(OracleFailure{kind, name, "", "", 0, ""}).code; };
+  const auto code = [](const char* kind, const char* name) {
+    return to_error(OracleFailure{kind, name, "", "", 0, ""}).code;
+  };
   EXPECT_EQ(code("environment", "load.out_of_memory"), Code::too_large);
   EXPECT_EQ(code("environment", "oracle.too_large"), Code::too_large);
   EXPECT_EQ(code("environment", "timing.no_gpu"), Code::no_gpu);

@@ -37,7 +37,8 @@ OracleTensor tensor(char digit) {
 TEST(OracleTensors, OneAllocationIsOpenedOnce) {
   opened = 0;
   IpcImports imports(driver());
-  const auto a = import_tensor(imports, tensor('a')), again = import_tensor(imports, tensor('a')), b = import_tensor(imports, tensor('b'));
+  const auto a = import_tensor(imports, tensor('a')), again = import_tensor(imports, tensor('a')),
+             b = import_tensor(imports, tensor('b'));
   ASSERT_TRUE(a.ok() && again.ok() && b.ok());
   EXPECT_EQ(a->address, 0x1100u);
   EXPECT_EQ(again->address, 0x1100u);

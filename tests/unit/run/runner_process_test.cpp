@@ -15,7 +15,8 @@ class LyingRunner : public ::testing::Test {
   RunnerProcess runner_with(const std::string& code) {
     const auto program = folder_.path() / ("runner-" + code);
     const std::string reply = R"({\"id\":$n,\"error\":{\"code\":\")" + code + R"(\",\"message\":\"so it says\"}})";
-    EXPECT_TRUE(write_file(program, "#!/bin/sh\nn=0\nwhile read -r line; do n=$((n+1)); echo \"" + reply + "\"; done\n").ok());
+    EXPECT_TRUE(
+        write_file(program, "#!/bin/sh\nn=0\nwhile read -r line; do n=$((n+1)); echo \"" + reply + "\"; done\n").ok());
     std::filesystem::permissions(program, std::filesystem::perms::owner_all);
     RunnerOptions options;
     options.program = program;

@@ -105,7 +105,8 @@ TEST(Win, SelfComparisonsInFewRoundsAreNoWins) {
   for (unsigned i = 0; i < 60; ++i) {
     Blocks block(0.01, i);
     Timing timing;
-    for (int r = 0; r < 4; ++r) timing.rounds.push_back({block(1e-3, 10), block(1e-3, 10)});  // what moves a side lasts for a round
+    for (int r = 0; r < 4; ++r)
+      timing.rounds.push_back({block(1e-3, 10), block(1e-3, 10)});  // what moves a side lasts for a round
     conclude(timing);
     wins += timing.win;
   }
@@ -293,7 +294,8 @@ TEST(Interleaved, GoesForwardsAndBackAndDropsWhoFails) {
     if (++calls == 2) return fail(Code::candidate_failed, "a wrong result");
     return std::vector<double>(static_cast<size_t>(n), 1e-6);
   };
-  const auto timed = time_interleaved({block('a', 1e-3), failing, block('c', 2e-3)}, block('b', 4e-3), nullptr, {.least_rounds = 2});
+  const auto timed =
+      time_interleaved({block('a', 1e-3), failing, block('c', 2e-3)}, block('b', 4e-3), nullptr, {.least_rounds = 2});
   ASSERT_TRUE(timed.ok()) << timed.error().text();
   EXPECT_EQ(order, "axcbbcxaacbbca");
   EXPECT_NE((*timed)[0]->note.find("is not known"), std::string::npos);  // nobody read the clocks

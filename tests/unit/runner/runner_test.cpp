@@ -3,7 +3,7 @@
 #include <sys/wait.h>
 
 #include "base/paths.h"
-#include "base/subprocess.h"
+#include "base/process/subprocess.h"
 #include "runner/cupti.h"
 #include "runner/dispatch.h"
 
@@ -80,8 +80,9 @@ Activity kernel(uint64_t start, uint64_t end, const char* name) { return {Activi
 Activity flush(uint64_t start) { return {ActivityKind::kMemset, start, start + 5, 100, "memset"}; }
 
 TEST(Trace, SpansRunFromFirstStartToLastEnd) {
-  const std::vector<Activity> trace = {flush(0),  kernel(10, 20, "a"), kernel(15, 40, "b"), {ActivityKind::kMemset, 41, 43, 7, "memset"},
-                                       flush(50), kernel(60, 90, "a"), kernel(70, 80, "b"), {ActivityKind::kMemset, 91, 92, 7, "memset"}};
+  const std::vector<Activity> trace = {
+      flush(0),  kernel(10, 20, "a"), kernel(15, 40, "b"), {ActivityKind::kMemset, 41, 43, 7, "memset"},
+      flush(50), kernel(60, 90, "a"), kernel(70, 80, "b"), {ActivityKind::kMemset, 91, 92, 7, "memset"}};
   const auto split = split_trace(trace, 100, 2);
   ASSERT_TRUE(split.ok()) << split.error().text();
   EXPECT_DOUBLE_EQ((*split)[0].seconds, 33e-9);
@@ -92,7 +93,8 @@ TEST(Trace, SpansRunFromFirstStartToLastEnd) {
 
 void expect_seconds(const TracedRepetition& found, const std::vector<double>& nanoseconds) {
   ASSERT_EQ(found.activity_seconds.size(), nanoseconds.size());
-  for (size_t i = 0; i < nanoseconds.size(); ++i) EXPECT_DOUBLE_EQ(found.activity_seconds[i], nanoseconds[i] * 1e-9) << i;
+  for (size_t i = 0; i < nanoseconds.size(); ++i)
+    EXPECT_DOUBLE_EQ(found.activity_seconds[i], nanoseconds[i] * 1e-9) << i;
 }
 
 TEST(Trace, AnActivityHasWhatItDoesNotShareWithThoseBefore) {

@@ -20,7 +20,8 @@ double expected(const Memory& memory, const Structure& structure, const std::str
   return memory.worth(structure, to) - memory.worth(structure, from);
 }
 
-const Structure kHere = {"sum: f32", "form", "10"}, kOtherForm = {"sum: f32", "another", "10"}, kOtherKind = {"map: f32", "form", "10"};
+const Structure kHere = {"sum: f32", "form", "10"}, kOtherForm = {"sum: f32", "another", "10"},
+                kOtherKind = {"map: f32", "form", "10"};
 
 TEST(Memory, KnowsNothingAtFirst) {
   const Memory memory;
@@ -54,7 +55,8 @@ TEST(Memory, ManyStructuresConvinceWhereRepeatsOfOneDoNot) {
     spread.push_back(fact(std::to_string(i), "a", "b", 1));
     spread.back().structure.form += std::to_string(i);
   }
-  const double one = expected(Memory(repeats), kOtherForm, "a", "b"), many = expected(Memory(spread), kOtherForm, "a", "b");
+  const double one = expected(Memory(repeats), kOtherForm, "a", "b"),
+               many = expected(Memory(spread), kOtherForm, "a", "b");
   EXPECT_LT(one, 0.35);
   EXPECT_GT(many, 0.75);
 }
@@ -104,7 +106,9 @@ TEST(Memory, AKernelsOwnGainIsThatOfItsShare) {
 TEST(Memory, HoldsManyFacts) {
   std::vector<Fact> facts;
   for (int i = 0; i < 20000; ++i) {
-    const auto knobs = [](int n) { return "rows(threads=" + std::to_string(n % 7) + ", lanes=" + std::to_string(n % 5) + ")"; };
+    const auto knobs = [](int n) {
+      return "rows(threads=" + std::to_string(n % 7) + ", lanes=" + std::to_string(n % 5) + ")";
+    };
     facts.push_back(fact(std::to_string(i % 97), knobs(i), knobs(i / 7 + 1), 0.01 * (i % 13)));
   }
   const Memory memory(facts);

@@ -23,7 +23,8 @@ int chosen(const std::string& policy, const Tree& tree, uint64_t seed = 1) {
 
 // A child of `parent`; 0 seconds: it fails.
 int grow(Tree& tree, int parent, double seconds, Precision precision = Precision::kUsual) {
-  const int id = tree.add({.program = std::to_string(tree.nodes().size()), .parent = parent, .precision = precision})->id;
+  const int id =
+      tree.add({.program = std::to_string(tree.nodes().size()), .parent = parent, .precision = precision})->id;
   Measurement m;
   m.state = seconds > 0 ? TrialState::kVerified : TrialState::kWrong;
   m.time = Seconds(seconds);
@@ -37,9 +38,11 @@ TEST(Policy, WhatIsWrongIsSaid) {
     return made.ok() ? std::string() : made.error().message;
   };
   EXPECT_EQ(why("mcts(exploration=2.5, prune=2)"), "");
-  EXPECT_NE(why("mtcs").find("there are beam, epsilon-greedy, greedy, mcts, random, successive-halving, and command:PROGRAM"),
-            std::string::npos);
-  EXPECT_NE(why("beam(depth=3)").find("has no parameter `depth`; it has width, branch"), std::string::npos) << why("beam(depth=3)");
+  EXPECT_NE(
+      why("mtcs").find("there are beam, epsilon-greedy, greedy, mcts, random, successive-halving, and command:PROGRAM"),
+      std::string::npos);
+  EXPECT_NE(why("beam(depth=3)").find("has no parameter `depth`; it has width, branch"), std::string::npos)
+      << why("beam(depth=3)");
   EXPECT_NE(why("beam(width=0)").find("a whole number from 1 to 1000, not `0`"), std::string::npos);
   EXPECT_NE(why("beam(width=1.5)").find("whole number"), std::string::npos);
   EXPECT_NE(why("epsilon-greedy(epsilon=x)").find("not `x`"), std::string::npos);
@@ -113,7 +116,8 @@ TEST(EpsilonGreedy, ExploresLeavesAlone) {
   std::map<int, int> count;
   for (uint64_t seed = 0; seed < 700; ++seed) ++count[chosen("epsilon-greedy(epsilon=1)", tree, seed)];
   EXPECT_EQ(count.size(), 6u);
-  for (const auto& [node, times] : count) EXPECT_TRUE(node > inner && times > 70 && times < 170) << node << ": " << times;
+  for (const auto& [node, times] : count)
+    EXPECT_TRUE(node > inner && times > 70 && times < 170) << node << ": " << times;
 }
 
 TEST(Mcts, WidensAndPrunes) {
@@ -181,7 +185,8 @@ TEST(SuccessiveHalving, MeasuresFewPrecisely) {
     Measurement m = *tree.node(next->node).measurement;
     tree.complete(next->node, m);
   }
-  EXPECT_EQ(repeated, (std::vector<std::pair<int, Precision>>{{4, Precision::kUsual}, {3, Precision::kUsual}, {4, Precision::kPrecise}}));
+  EXPECT_EQ(repeated, (std::vector<std::pair<int, Precision>>{
+                          {4, Precision::kUsual}, {3, Precision::kUsual}, {4, Precision::kPrecise}}));
   EXPECT_EQ(decide(policy, tree)->node, 4) << "the next round's parent";
 }
 
@@ -231,7 +236,8 @@ read line; echo '{"again": 1, "precision": "usual"}'
   ASSERT_TRUE(sharper.ok() && *sharper) << sharper.error().text();
   const auto same = (*mind)->decide(tree);
   ASSERT_FALSE(same.ok());
-  EXPECT_NE(same.error().message.find("it was measured at least as precisely"), std::string::npos) << same.error().message;
+  EXPECT_NE(same.error().message.find("it was measured at least as precisely"), std::string::npos)
+      << same.error().message;
 }
 
 TEST(External, AnswersAreReadStrictly) {
@@ -239,7 +245,8 @@ TEST(External, AnswersAreReadStrictly) {
   ASSERT_TRUE(folder.ok());
   const std::string script = (folder->path() / "answer.sh").string();
   const auto answer = [&](const char* text) -> std::string {
-    EXPECT_TRUE(write_file(script, fmt::format("read hello; echo '{{}}'\nread line; echo '{}'\nread end\n", text)).ok());
+    EXPECT_TRUE(
+        write_file(script, fmt::format("read hello; echo '{{}}'\nread line; echo '{}'\nread end\n", text)).ok());
     const auto mind = make_policy("command:sh " + script, 1);
     if (!mind.ok()) return mind.error().text();
     Tree tree(Seconds(4));
@@ -251,14 +258,15 @@ TEST(External, AnswersAreReadStrictly) {
   };
   EXPECT_EQ(answer(R"({"expand": 1.0})"), "node 1");
   EXPECT_EQ(answer(R"({"wait": true})"), "wait");
-  const std::pair<const char*, const char*> wrong[] = {{R"({"expand": 1.5})", "there is no such node"},
-                                                       {R"({"expand": 4294967297})", "there is no such node"},
-                                                       {R"({"expand": -1})", "there is no such node"},
-                                                       {R"({"expand": 2})", "its result is not in yet"},
-                                                       {R"({"again": 0})", "the original is not measured again"},
-                                                       {R"({"expand": 1, "wait": true})", "one of `expand`, `again`, `wait`"},
-                                                       {R"({"wait": false})", "`wait` is true or left out"},
-                                                       {"debug", "`debug` is no JSON; standard output is for answers alone"}};
+  const std::pair<const char*, const char*> wrong[] = {
+      {R"({"expand": 1.5})", "there is no such node"},
+      {R"({"expand": 4294967297})", "there is no such node"},
+      {R"({"expand": -1})", "there is no such node"},
+      {R"({"expand": 2})", "its result is not in yet"},
+      {R"({"again": 0})", "the original is not measured again"},
+      {R"({"expand": 1, "wait": true})", "one of `expand`, `again`, `wait`"},
+      {R"({"wait": false})", "`wait` is true or left out"},
+      {"debug", "`debug` is no JSON; standard output is for answers alone"}};
   for (const auto& [text, why] : wrong) EXPECT_NE(answer(text).find(why), std::string::npos) << answer(text);
 }
 

@@ -31,7 +31,8 @@ class Walker : public Proposer {
 class Gauge : public InOrder {
  public:
   // `says`: how well it knows a time is part of the measurement.
-  Gauge(const Landscape& landscape, uint64_t seed, bool says = false) : landscape_(landscape), seed_(seed), says_(says) {}
+  Gauge(const Landscape& landscape, uint64_t seed, bool says = false)
+      : landscape_(landscape), seed_(seed), says_(says) {}
 
  protected:
   void begin(const Node& node) override {
@@ -46,7 +47,8 @@ class Gauge : public InOrder {
     const double noise = landscape_.noise / (1 << static_cast<int>(asked.precision));
     out.state = TrialState::kVerified;
     if (says_) out.noise = noise;
-    out.time = Seconds(std::exp2(-landscape_.gain(seed_, asked.candidate)) * std::max(0.1, 1 + noise * random.normal()));
+    out.time =
+        Seconds(std::exp2(-landscape_.gain(seed_, asked.candidate)) * std::max(0.1, 1 + noise * random.normal()));
     return out;
   }
 
@@ -65,8 +67,8 @@ class Gauge : public InOrder {
 inline constexpr double kLandscapeBound = 1.0 / 16;
 
 // The original takes 1 s; what a landscape promises at most is some 4 octaves faster.
-inline Record recorded_landscape(const Landscape& landscape, const std::string& policy, uint64_t seed, int trials, int lookahead = 1,
-                                 const StopRule& rule = {}, bool noise_is_said = false) {
+inline Record recorded_landscape(const Landscape& landscape, const std::string& policy, uint64_t seed, int trials,
+                                 int lookahead = 1, const StopRule& rule = {}, bool noise_is_said = false) {
   auto mind = make_policy(policy, seed);
   EXPECT_TRUE(mind.ok()) << mind.error().text();
   Walker walker(landscape, seed);
@@ -78,7 +80,8 @@ inline Record recorded_landscape(const Landscape& landscape, const std::string& 
   budget.rule = rule;
   budget.bound = Seconds(kLandscapeBound);
   EXPECT_TRUE(run(tree, {**mind, walker, gauge}, budget, lookahead, {}, [] { return false; }).ok());
-  RecordedRun out{.id = std::string(landscape.name), .problem = std::string(landscape.name), .policy = policy, .seed = seed};
+  RecordedRun out{
+      .id = std::string(landscape.name), .problem = std::string(landscape.name), .policy = policy, .seed = seed};
   out.events = tree.events();
   out.bound = Seconds(kLandscapeBound);
   Result<Record> record = Record::read(std::move(out));

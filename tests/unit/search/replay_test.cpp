@@ -56,7 +56,8 @@ TEST(Replay, OfOthersKeepsToTheRecord) {
 // From the problem a (2 s) and b (4 s), from b c (1 s); d, from a, was in flight when the search ended.
 Record small() {
   const auto proposed = [](int node, const char* program, int parent) {
-    return Event{.kind = Event::Kind::kProposed, .node = node, .proposal = Proposal{.program = program, .parent = parent}};
+    return Event{
+        .kind = Event::Kind::kProposed, .node = node, .proposal = Proposal{.program = program, .parent = parent}};
   };
   const auto measured = [](int node, double seconds) {
     Measurement m;
@@ -90,7 +91,9 @@ TEST(Replay, APredictionIsNoResultOfWhatWasMeasured) {
     return Event{.kind = Event::Kind::kProposed, .node = node, .proposal = Proposal{.program = program}};
   };
   const auto result = [](int node, double seconds, TrialState state) {
-    return Event{.kind = Event::Kind::kMeasured, .node = node, .measurement = Measurement{.state = state, .time = Seconds(seconds)}};
+    return Event{.kind = Event::Kind::kMeasured,
+                 .node = node,
+                 .measurement = Measurement{.state = state, .time = Seconds(seconds)}};
   };
   RecordedRun run{.id = "two devices"};
   run.events = {result(0, 8, TrialState::kVerified),  proposed(1, "a"),
@@ -148,7 +151,8 @@ TEST(Recorded, LeavesPredictionsOutOnceOthersWereMeasured) {
   EXPECT_EQ(s.last().best.time, Seconds(1));
 }
 
-// Nothing says what the original takes: speedups are over the slowest trial; a figure of the run's summary is taken before that.
+// Nothing says what the original takes: speedups are over the slowest trial; a figure of the run's summary is taken
+// before that.
 TEST(Recorded, KnowsTheOriginalFromTheEventsOrTheSummary) {
   RecordedRun run = small().run();
   run.events.erase(run.events.begin());

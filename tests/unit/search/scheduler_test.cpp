@@ -103,17 +103,20 @@ TEST(Scheduler, KeepsMoreThanTheFixedSplitWhereGainsCanHardlyBeForeseen) {
   double by_gain = 0, fixed = 0;
   for (uint64_t seed = 1000; seed < 1040; ++seed) {
     std::vector<Record> records;
-    for (const Landscape* landscape : all_landscapes()) records.push_back(testing::recorded_landscape(*landscape, "greedy", seed, 40));
+    for (const Landscape* landscape : all_landscapes())
+      records.push_back(testing::recorded_landscape(*landscape, "greedy", seed, 40));
     std::vector<const Sequence*> searches;
     for (const Record& record : records) searches.push_back(&record.sequence());
     const TotalBudget half{.trials = static_cast<int>(20 * searches.size())};
-    const Allocation given = scheduled(searches, half, usual_scheduling(), Currency::kTrials), same = fixed_split(searches, half);
+    const Allocation given = scheduled(searches, half, usual_scheduling(), Currency::kTrials),
+                     same = fixed_split(searches, half);
     for (size_t i = 0; i < searches.size(); ++i) {
       by_gain += std::log(searches[i]->points[given[i]].speedup / searches[i]->last().speedup);
       fixed += std::log(searches[i]->points[same[i]].speedup / searches[i]->last().speedup);
     }
   }
-  RecordProperty("retention", fmt::format("{:.4f}, fixed split {:.4f}", std::exp(by_gain / 400), std::exp(fixed / 400)));
+  RecordProperty("retention",
+                 fmt::format("{:.4f}, fixed split {:.4f}", std::exp(by_gain / 400), std::exp(fixed / 400)));
   EXPECT_GT(by_gain, fixed);
 }
 

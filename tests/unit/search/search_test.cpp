@@ -51,8 +51,9 @@ class Distances : public InOrder {
 };
 
 Result<Stop> search(
-    Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead = 1, const Observer& observer = {},
-    const std::function<bool()>& interrupted = [] { return false; }, const std::string& policy = "greedy(starts=5)") {
+    Tree& tree, Proposer& proposer, Evaluator& evaluator, const Budget& budget, int lookahead = 1,
+    const Observer& observer = {}, const std::function<bool()>& interrupted = [] { return false; },
+    const std::string& policy = "greedy(starts=5)") {
   const auto mind = make_policy(policy, 1);
   EXPECT_TRUE(mind.ok()) << mind.error().text();
   return run(tree, {**mind, proposer, evaluator}, budget, lookahead, observer, interrupted);
@@ -296,7 +297,8 @@ TEST(Search, EndsWhereNothingIsLeft) {
 class GivingUp : public Proposer {
  public:
   Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
-    if (node == 0 && tree.trials() == 0) return std::optional(Proposal{.program = "0", .origin = "model", .tokens = 9, .answer = "{}"});
+    if (node == 0 && tree.trials() == 0)
+      return std::optional(Proposal{.program = "0", .origin = "model", .tokens = 9, .answer = "{}"});
     return std::optional(Proposal{.reason = "as fast as it gets", .origin = "model", .tokens = 5, .answer = "{no}"});
   }
 };
@@ -406,8 +408,8 @@ Proposal claim(const char* program, double predicted, std::optional<Seconds> kno
 
 TEST(Search, DoesNotTryWhatIsExpectedToLose) {
   // Measured: "3" 1.0, "2" and "4" 2.0, "5" 3.0. The luckiest prediction is off by a factor of 2.
-  Claiming proposer({claim("3", 0.5), claim("2", 1), claim("4", 0.8), claim("5", 1.4), claim("6", 0.9), claim("7", 0.54),
-                     claim("8", 0.1, Seconds(1.5)), claim("9", 9, Seconds(1.05))});
+  Claiming proposer({claim("3", 0.5), claim("2", 1), claim("4", 0.8), claim("5", 1.4), claim("6", 0.9),
+                     claim("7", 0.54), claim("8", 0.1, Seconds(1.5)), claim("9", 9, Seconds(1.05))});
   Tree tree;
   Distances evaluator;
   Budget budget;
@@ -422,7 +424,8 @@ TEST(Search, DoesNotTryWhatIsExpectedToLose) {
 
 // What was in flight when a run ended is measured when it goes on, once; the rest is as if nothing had happened.
 TEST(Search, GoesOnWhereItWasInterrupted) {
-  for (const std::string policy : {"greedy", "mcts", "epsilon-greedy", "beam", "random", "successive-halving(first=4, keep=2)"}) {
+  for (const std::string policy :
+       {"greedy", "mcts", "epsilon-greedy", "beam", "random", "successive-halving(first=4, keep=2)"}) {
     Budget budget;
     budget.trials = 12;
     Tree whole;
@@ -441,7 +444,8 @@ TEST(Search, GoesOnWhereItWasInterrupted) {
                       .ok());
       ASSERT_EQ(tree.events().size(), whole.events().size()) << policy << " cut at " << cut;
       for (size_t i = 0; i < tree.events().size(); ++i) {
-        ASSERT_EQ(to_json(tree.events()[i]).dump(), to_json(whole.events()[i]).dump()) << policy << " cut at " << cut << ", event " << i;
+        ASSERT_EQ(to_json(tree.events()[i]).dump(), to_json(whole.events()[i]).dump())
+            << policy << " cut at " << cut << ", event " << i;
       }
     }
   }

@@ -16,7 +16,8 @@ Sequence sequence_of(const std::vector<double>& times) {
     Point p = out.last();
     p.spent += Spent{1, 2, 100};
     const int node = static_cast<int>(out.points.size());
-    if (time > 0 && (p.best.time.value <= 0 || Seconds(time) < p.best.time)) p.best = {.time = Seconds(time), .node = node};
+    if (time > 0 && (p.best.time.value <= 0 || Seconds(time) < p.best.time))
+      p.best = {.time = Seconds(time), .node = node};
     if (p.best.time.value > 0) p.speedup = std::max(1.0, out.original / p.best.time);
     out.points.push_back(p);
   }
@@ -49,7 +50,8 @@ TEST(StopRule, AGainIsBeyondNoiseHoweverItCame) {
     EXPECT_FALSE(steps.ends()) << trial;
     steps.add({Seconds(4 * std::pow(0.996, trial)), 0, trial + 1});  // every second one is 0.8 % below the last gain
   }
-  for (int trial = 0; trial < 4; ++trial) luck.add({Seconds(4 - 0.08 * trial), 0.05, trial + 1});  // 2 % each, known to 5 %
+  for (int trial = 0; trial < 4; ++trial)
+    luck.add({Seconds(4 - 0.08 * trial), 0.05, trial + 1});  // 2 % each, known to 5 %
   EXPECT_EQ(luck.ends(), Stop::kPatience);
 }
 
@@ -71,8 +73,9 @@ TEST(Mark, FollowsItsCandidateAndStaysBelowTheOriginal) {
   EXPECT_FALSE(mark.move({}));  // nothing works yet
   EXPECT_TRUE(mark.move({Seconds(3), 0.1, 1}));
   EXPECT_FALSE(mark.move({Seconds(2.95), 0.002, 1}));  // the same, known better
-  EXPECT_TRUE(mark.move({Seconds(2.65), 0.002, 2}));   // a tenth less than that; by the first measurement's noise it would be none
-  EXPECT_FALSE(mark.move({Seconds(9), 0.002, 1}));     // both were slower than they looked, and than the original
+  EXPECT_TRUE(mark.move(
+      {Seconds(2.65), 0.002, 2}));  // a tenth less than that; by the first measurement's noise it would be none
+  EXPECT_FALSE(mark.move({Seconds(9), 0.002, 1}));  // both were slower than they looked, and than the original
   EXPECT_EQ(mark.at().time, Seconds(8));
 }
 
@@ -103,12 +106,14 @@ TEST(StopRule, WhatComesInLateIsLearntAndNotCounted) {
 // A search that is stopped by a rule ends where the rule stops its recorded twin, which nothing stopped.
 TEST(StopRule, StopsASearchWhereItStopsTheRecord) {
   int stopped = 0;
-  for (const StopRule& rule : {StopRule{.window = 3}, {.eps = 3}, {.roi = 0.2}, {.eps = 1, .window = 5, .roi = 0.05, .least = 4}}) {
+  for (const StopRule& rule :
+       {StopRule{.window = 3}, {.eps = 3}, {.roi = 0.2}, {.eps = 1, .window = 5, .roi = 0.05, .least = 4}}) {
     for (const Landscape* landscape : all_landscapes()) {
       for (const uint64_t seed : {1, 2, 3}) {
         const Record whole = testing::recorded_landscape(*landscape, "greedy", seed, 40);
         const Record live = testing::recorded_landscape(*landscape, "greedy", seed, 40, 1, rule);
-        EXPECT_EQ(live.sequence().trials(), stop_of(whole.sequence(), {.stop = rule})) << landscape->name << " " << seed;
+        EXPECT_EQ(live.sequence().trials(), stop_of(whole.sequence(), {.stop = rule}))
+            << landscape->name << " " << seed;
         stopped += live.sequence().trials() < whole.sequence().trials() ? 1 : 0;
       }
     }
@@ -116,8 +121,8 @@ TEST(StopRule, StopsASearchWhereItStopsTheRecord) {
   EXPECT_GT(stopped, 40);
 }
 
-// The usual scheduler believes in a gain in every second trial, of a fifth of what is left, less after each failure: 0.208, 0.195,
-// 0.181, 0.168, 0.155, 0.142, ...
+// The usual scheduler believes in a gain in every second trial, of a fifth of what is left, less after each failure:
+// 0.208, 0.195, 0.181, 0.168, 0.155, 0.142, ...
 TEST(StopRule, RoiIsTheExpectedGainOfTheNextTrial) {
   const Sequence s = sequence_of({0, 0, 0, 0, 0, 0});
   EXPECT_EQ(stop_of(s, {.stop = {.roi = 0.19}}), 2u);
@@ -170,10 +175,12 @@ std::vector<Record> landscapes(int trials) {
   return out;
 }
 
-// Whatever the rule and the policy: nothing retains more than all, regret is never below 0, and the same input gives the same rows.
+// Whatever the rule and the policy: nothing retains more than all, regret is never below 0, and the same input gives
+// the same rows.
 TEST(Comparison, KeepsItsPromises) {
   const std::vector<Record> records = landscapes(300);
-  ComparisonOptions options{.policies = {"greedy", "random"}, .schedules = {"log-gain", "log-gain(floor=20, stop=0.01)"}};
+  ComparisonOptions options{.policies = {"greedy", "random"},
+                            .schedules = {"log-gain", "log-gain(floor=20, stop=0.01)"}};
   for (const double eps : {0.1, 1.0, 4.0}) {
     for (const int window : {2, 8, 40}) options.rules.push_back({.stop = {.eps = eps, .window = window}});
   }
@@ -207,7 +214,8 @@ TEST(Comparison, SaysWhatTheRecordLacks) {
   run.bound = Seconds(0);
   std::vector<Record> records;
   records.push_back(std::move(Record::read(run)).value());
-  const Result<Comparison> found = compare(records, {.rules = {{.stop = {.eps = 0.1, .window = 2}}, {.stop = {.eps = 1, .window = 2}}}});
+  const Result<Comparison> found =
+      compare(records, {.rules = {{.stop = {.eps = 0.1, .window = 2}}, {.stop = {.eps = 1, .window = 2}}}});
   ASSERT_TRUE(found.ok());
   ASSERT_EQ(found->stops.size(), 3u);
   EXPECT_EQ(found->stops[2].rule, "window 2");

@@ -68,11 +68,13 @@ TEST(Tree, EventsThatDoNotFitAreRefused) {
   Tree tree;
   EXPECT_FALSE(tree.apply({.kind = Event::Kind::kMeasured, .node = 1, .measurement = verified(1)}).ok());
   EXPECT_FALSE(tree.apply({.kind = Event::Kind::kProposed, .node = 1}).ok());
-  EXPECT_FALSE(tree.apply({.kind = Event::Kind::kProposed, .node = 1, .proposal = Proposal{.program = "a", .parent = 7}}).ok());
+  EXPECT_FALSE(
+      tree.apply({.kind = Event::Kind::kProposed, .node = 1, .proposal = Proposal{.program = "a", .parent = 7}}).ok());
   EXPECT_TRUE(tree.apply({.kind = Event::Kind::kProposed, .node = 1, .proposal = Proposal{.program = "a"}}).ok());
   const Status twice = tree.apply({.kind = Event::Kind::kProposed, .node = 2, .proposal = Proposal{.program = "a"}});
   ASSERT_FALSE(twice.ok());
-  EXPECT_NE(twice.error().message.find("event 2 (`proposed` of node 2) does not fit"), std::string::npos) << twice.error().message;
+  EXPECT_NE(twice.error().message.find("event 2 (`proposed` of node 2) does not fit"), std::string::npos)
+      << twice.error().message;
 }
 
 }  // namespace

@@ -97,7 +97,8 @@ TEST(Turns, RunningSearchesGetWhatReplayPredicts) {
   std::vector<const Sequence*> sequences;
   for (const Record& record : records) sequences.push_back(&record.sequence());
   const Allocation predicted = scheduled(sequences, {.trials = 150}, usual_scheduling(), Currency::kSeconds);
-  for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(turns.had(i).trials, static_cast<double>(predicted[i])) << all[i]->name;
+  for (size_t i = 0; i < all.size(); ++i)
+    EXPECT_EQ(turns.had(i).trials, static_cast<double>(predicted[i])) << all[i]->name;
 }
 
 }  // namespace

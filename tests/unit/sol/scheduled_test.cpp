@@ -7,7 +7,9 @@
 namespace solstice::sol {
 namespace {
 
-machine::Machine h200() { return machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value(); }
+machine::Machine h200() {
+  return machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
+}
 
 std::vector<std::vector<ResourceNeed>> needs_of(const std::string& text) {
   Diagnostics diagnostics;

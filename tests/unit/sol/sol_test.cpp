@@ -40,7 +40,8 @@ TEST_P(SolGolden, TextReport) {
   solstice::testing::expect_golden("sol/" + name + ".txt", render_text(report_of(golden_program(name))));
 }
 
-INSTANTIATE_TEST_SUITE_P(Programs, SolGolden, ::testing::Values("linear_gelu", "softmax", "batch_norm_conv", "attention", "rnn"),
+INSTANTIATE_TEST_SUITE_P(Programs, SolGolden,
+                         ::testing::Values("linear_gelu", "softmax", "batch_norm_conv", "attention", "rnn"),
                          [](const auto& param) { return std::string(param.param); });
 
 TEST(SolReport, IsARecord) {
@@ -54,7 +55,8 @@ TEST(SolReport, IsARecord) {
 TEST(Io, CountsInputsAndWhatOutputsExceedL2) {
   const double l2 = load("h200").l2.value;
   // 64 MiB in and out: all of the input, and 4 MiB of the output.
-  const SolReport report = report_of(parse("program p\ndim N = 16777216\ninput x : f32[N]\noutput y : f32[N]\ny[n] = x[n] + 1.0\n"));
+  const SolReport report =
+      report_of(parse("program p\ndim N = 16777216\ninput x : f32[N]\noutput y : f32[N]\ny[n] = x[n] + 1.0\n"));
   const double bytes = 16777216.0 * 4;
   EXPECT_DOUBLE_EQ(report.io.time.value, (bytes + bytes - l2) / 4.8e12);
   EXPECT_DOUBLE_EQ(report.io_warm.value, bytes / load("h200").l2_rate().value);
@@ -110,10 +112,12 @@ TEST(Violations, AreTimesBelowIo) {
   EXPECT_EQ(violation(report, report.io.time), "");
   EXPECT_EQ(violation(report, report.practical.time), "");
   EXPECT_EQ(violation(report, report.io.time * 0.999, Cache::kWarm), "");
-  EXPECT_NE(violation(report, report.io_warm * 0.999, Cache::kWarm).find(" with inputs in L2: the work"), std::string::npos);
+  EXPECT_NE(violation(report, report.io_warm * 0.999, Cache::kWarm).find(" with inputs in L2: the work"),
+            std::string::npos);
   SolReport five;
   five.io.time = microseconds(5);
-  EXPECT_EQ(violation(five, microseconds(3.25)), "3.25 us is below the io bound of 5 us: the work cannot have been done");
+  EXPECT_EQ(violation(five, microseconds(3.25)),
+            "3.25 us is below the io bound of 5 us: the work cannot have been done");
 }
 
 TEST(Work, FollowsThePolicy) {

@@ -14,7 +14,8 @@ namespace {
 
 class ClaimTest : public StoreTest {
  protected:
-  // What another process writes while `call` is under way: it has the store already, and lets it go when `call` waits for it.
+  // What another process writes while `call` is under way: it has the store already, and lets it go when `call` waits
+  // for it.
   template <typename Call>
   auto meanwhile(const std::string& sql, Call call) {
     Database other = database();
@@ -43,7 +44,8 @@ class ClaimTest : public StoreTest {
 
 // As a process that has it writes.
 std::string taken_up() {
-  return "UPDATE runs SET before = record, events_before = 0, state = 'running', record = json_set(record, '$.state', 'running', "
+  return "UPDATE runs SET before = record, events_before = 0, state = 'running', record = json_set(record, '$.state', "
+         "'running', "
          "'$.outcome', 'none'), pid = " +
          std::to_string(::getpid()) + ", process_start = '" + process_start(::getpid()) + "'";
 }
@@ -55,14 +57,15 @@ TEST_F(ClaimTest, WhoComesSecondIsToldSoAndChangesNothing) {
   ASSERT_FALSE(second.ok());
   EXPECT_EQ(second.error().code, Code::bad_argument);
   ASSERT_TRUE(store.stop_run(id, RunState::kFailed, "").ok());
-  EXPECT_EQ(record(id).outcome, RunOutcome::kNotFaster) << "what the run was before is the finished one, not the running one";
+  EXPECT_EQ(record(id).outcome, RunOutcome::kNotFaster)
+      << "what the run was before is the finished one, not the running one";
 }
 
 TEST_F(ClaimTest, WhatWasClosedMeanwhileIsNotClosedAgain) {
   const std::string id = resumed_and_killed();
   Store store = open();
-  const Result<int> closed =
-      meanwhile("UPDATE runs SET record = before, state = 'finished', before = ''", [&] { return store.close_abandoned(); });
+  const Result<int> closed = meanwhile("UPDATE runs SET record = before, state = 'finished', before = ''",
+                                       [&] { return store.close_abandoned(); });
   EXPECT_EQ(*closed, 0);
   EXPECT_EQ(record(id).state, RunState::kFinished);
   EXPECT_EQ(record(id).outcome, RunOutcome::kNotFaster);

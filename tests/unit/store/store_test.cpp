@@ -49,7 +49,8 @@ TEST_F(StoreTest, KeepsRunsAndTrials) {
   const std::string id = *store.begin_run(run_of("softmax", "o"));
   ASSERT_TRUE(store.add_trial(trial_of(id, 1, TrialState::kWrong)).ok());
   ASSERT_TRUE(store.add_trial(trial_of(id, 2, TrialState::kVerified)).ok());
-  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", Json::object().set("speedup", 2.5)).ok());
+  ASSERT_TRUE(
+      store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", Json::object().set("speedup", 2.5)).ok());
 
   const Result<LoadedRun> loaded = open().load_run(id);
   ASSERT_TRUE(loaded.ok()) << loaded.error().text();
@@ -110,7 +111,9 @@ TEST_F(StoreTest, LastPassesOverRunsThatFailedBeforeTheirSearch) {
     run.id = id;
     EXPECT_TRUE(store.begin_run(run).ok());
   };
-  const auto end = [&](const char* id, RunState state) { EXPECT_TRUE(store.finish_run(id, state, RunOutcome::kNone, "", Json()).ok()); };
+  const auto end = [&](const char* id, RunState state) {
+    EXPECT_TRUE(store.finish_run(id, state, RunOutcome::kNone, "", Json()).ok());
+  };
   begin("20260101-000000-aaaa");
   end("20260101-000000-aaaa", RunState::kFailed);
   EXPECT_EQ(store.load_run("last")->run.id, "20260101-000000-aaaa");  // there is no other
@@ -230,7 +233,8 @@ TEST_F(CorpusTest, UpgradesAStoreWithoutFacts) {
   EXPECT_EQ(*store.add_facts({fact_of(loaded->run.id, 1)}), 1);
 }
 
-// tests/corpus/store_3.sql: what a program of schema 3 wrote. Its run goes on, and a resume without anything new leaves it as it was.
+// tests/corpus/store_3.sql: what a program of schema 3 wrote. Its run goes on, and a resume without anything new leaves
+// it as it was.
 TEST_F(CorpusTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
   ASSERT_NO_FATAL_FAILURE(write_corpus("store_3.sql"));
   Store store = open();
@@ -309,7 +313,8 @@ TEST_F(StoreTest, ARunGoesOnInOneProcessAtATime) {
 std::string resumed(Store& store) {
   const std::string id = *store.begin_run(run_of("p", "o"));
   EXPECT_TRUE(store.add_event(id, 0, {.kind = search::Event::Kind::kLost}).ok());
-  EXPECT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "kept", Json::object().set("speedup", 2.5)).ok());
+  EXPECT_TRUE(
+      store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "kept", Json::object().set("speedup", 2.5)).ok());
   EXPECT_TRUE(store.resume_run(id).ok());
   RunRecord other = store.load_run(id)->run;
   other.policy = "mcts", other.seed = 9, other.folder = "/elsewhere", other.options.set("eps", 0.5);
@@ -344,7 +349,8 @@ TEST_F(StoreTest, ARunThatWentOnAndStoppedKeepsItsSummary) {
   EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
   EXPECT_EQ(run.seed, 9);
   ASSERT_TRUE(store.resume_run(id).ok());
-  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object().set("stop", "time")).ok());
+  ASSERT_TRUE(
+      store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object().set("stop", "time")).ok());
   EXPECT_EQ(store.load_run(id)->run.summary.at("speedup").as_double(), 2.5);
 }
 
@@ -409,7 +415,8 @@ TEST_F(StoreTest, SaysWhatIsWrongWithAFileThatIsNoDatabase) {
   ASSERT_TRUE(write_file(folder_.path() / "runs.db", std::string(4096, 'x')).ok());
   const Result<Store> store = Store::open(folder_.path());
   EXPECT_EQ(store.error().code, Code::store_error);
-  EXPECT_NE(store.error().message.find("move it away, or set SOLSTICE_HOME"), std::string::npos) << store.error().message;
+  EXPECT_NE(store.error().message.find("move it away, or set SOLSTICE_HOME"), std::string::npos)
+      << store.error().message;
 }
 
 }  // namespace

@@ -70,7 +70,8 @@ TEST_F(Cache, EvictsWhatWasNotUsedForLongest) {
 }
 
 TEST_F(Cache, KeysSeparatePartsAndTheirNames) {
-  const std::vector<std::vector<KeyPart>> all = {{{"a", "bc"}}, {{"ab", "c"}}, {{"a", "b"}, {"c", ""}}, {{"c", ""}, {"a", "b"}}, {}};
+  const std::vector<std::vector<KeyPart>> all = {
+      {{"a", "bc"}}, {{"ab", "c"}}, {{"a", "b"}, {"c", ""}}, {{"c", ""}, {"a", "b"}}, {}};
   std::set<std::string> keys;
   for (const auto& parts : all) keys.insert(key_of(parts));
   EXPECT_EQ(keys.size(), all.size());

@@ -118,7 +118,8 @@ TEST_P(CompilerTest, ErrorsHavePositionsInSourceAndHeaders) {
 // Under its own name, and looked at for what outlives a launch; from the cache too.
 TEST_P(CompilerTest, GivenCode) {
   const std::string code =
-      "__device__ int calls, unused;\nextern \"C\" __global__ void k(float* x) { x[threadIdx.x] = static_cast<float>(++calls); }\n";
+      "__device__ int calls, unused;\nextern \"C\" __global__ void k(float* x) { x[threadIdx.x] = "
+      "static_cast<float>(++calls); }\n";
   for (const bool again : {false, true}) {
     const Result<Compiled> out = compiler_->compile({.name = "unit", .code = code, .file = "folder/given.cu"});
     ASSERT_TRUE(out.ok()) << out.error().text();
@@ -126,7 +127,8 @@ TEST_P(CompilerTest, GivenCode) {
     EXPECT_EQ(out->lasting, std::vector<std::string>{"calls"});
     EXPECT_EQ(out->cached, again);
   }
-  const Result<Compiled> wrong = compiler_->compile({.name = "unit", .code = "\n\nint a = b;\n", .file = "folder/given.cu"});
+  const Result<Compiled> wrong =
+      compiler_->compile({.name = "unit", .code = "\n\nint a = b;\n", .file = "folder/given.cu"});
   ASSERT_TRUE(wrong.ok()) << wrong.error().text();
   ASSERT_FALSE(parse_messages(wrong->log).empty()) << wrong->log;
   EXPECT_EQ(parse_messages(wrong->log)[0].file, "folder/given.cu");
@@ -162,7 +164,9 @@ TEST_P(CompilerTest, AHangCostsOneCompile) {
   EXPECT_TRUE(compile(kSource).ok());
 }
 
-std::string backend_name(const ::testing::TestParamInfo<Backend>& param) { return param.param == Backend::kNvrtc ? "nvrtc" : "nvcc"; }
+std::string backend_name(const ::testing::TestParamInfo<Backend>& param) {
+  return param.param == Backend::kNvrtc ? "nvrtc" : "nvcc";
+}
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerTest, ::testing::Values(Backend::kNvrtc, Backend::kNvcc), backend_name);
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerCacheTest, ::testing::Values(Backend::kNvrtc), backend_name);
 

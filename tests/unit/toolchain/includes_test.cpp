@@ -29,7 +29,8 @@ TEST(ScanIncludes, FindsWhatThePreprocessorFinds) {
 }
 
 TEST(ScanIncludes, SkipsCommentsAndText) {
-  EXPECT_EQ(names("// #include \"a.h\"\n/*\n#include \"b.h\"\n*/\nx(\"#include\");\n#define include \"c.h\"\n"), Names{});
+  EXPECT_EQ(names("// #include \"a.h\"\n/*\n#include \"b.h\"\n*/\nx(\"#include\");\n#define include \"c.h\"\n"),
+            Names{});
   EXPECT_EQ(names("// joined \\\n#include \"a.h\"\n"), Names{});
 }
 
@@ -93,7 +94,9 @@ TEST(ScanIncludes, KernelsAndTheirHeadersHaveNoFlaw) {
 
 class Closure : public ::testing::Test {
  protected:
-  void put(const std::string& name, const std::string& text) { ASSERT_TRUE(write_file(folder_.path() / name, text).ok()); }
+  void put(const std::string& name, const std::string& text) {
+    ASSERT_TRUE(write_file(folder_.path() / name, text).ok());
+  }
   Result<IncludeClosure> of(const std::string& source) {
     return include_closure("k.cu", source, folder_.path() / "kernels", {folder_.path() / "cuda"});
   }

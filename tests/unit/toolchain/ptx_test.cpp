@@ -21,7 +21,8 @@ TEST(Ptx, VariablesThatFunctionsUseLast) {
 }
 
 TEST(Ptx, AssemblyHidesNothing) {
-  EXPECT_EQ(lasting_variables(".entry f() { // begin inline asm\n { .reg .u32 a; .global .u32 hidden; } /* \n */ }"), Names{"hidden"});
+  EXPECT_EQ(lasting_variables(".entry f() { // begin inline asm\n { .reg .u32 a; .global .u32 hidden; } /* \n */ }"),
+            Names{"hidden"});
   EXPECT_EQ(lasting_variables(".global .u32 h;\n.entry f() { .pragma \"//\"; st.global.u32 [h], 1; }"), Names{"h"});
   EXPECT_EQ(lasting_variables(".global .u32 h;\n.entry f() { // h\n /* h */ .pragma \"h\"; }"), Names{});
 }
@@ -30,11 +31,13 @@ TEST(Ptx, ConstantsHaveNoAddress) {
   const Names address = {"(address of a constant)"};
   EXPECT_EQ(lasting_variables(".const .u32 c;\n.entry f() { mov.u64 %rd1, c; cvta.const.u64 %rd2, %rd1; }"), address);
   EXPECT_EQ(lasting_variables(".const .u32 c;\n.entry f() { mov.u64 %rd1, generic(c); }"), address);
-  EXPECT_EQ(lasting_variables(".const .u32 c;\n.entry f() { ld.const.u32 %r1, [c]; cvta.to.global.u64 %rd1, %rd2; }"), Names{});
+  EXPECT_EQ(lasting_variables(".const .u32 c;\n.entry f() { ld.const.u32 %r1, [c]; cvta.to.global.u64 %rd1, %rd2; }"),
+            Names{});
 }
 
 TEST(Ptx, AnyTextIsRead) {
-  for (const char* text : {"", "{", "}}", "\"", "/*", "//", ".global", ".global .u32", ")(", ".global .align 4 .b8 x["}) {
+  for (const char* text :
+       {"", "{", "}}", "\"", "/*", "//", ".global", ".global .u32", ")(", ".global .align 4 .b8 x["}) {
     EXPECT_EQ(lasting_variables(text), Names{}) << text;
   }
 }

@@ -63,7 +63,8 @@ TEST(Ptxas, InjectedWaitsNameTheirKernel) {
 }
 
 TEST(Ptxas, MessagesCarryPositions) {
-  const std::vector<CompilerMessage> messages = parse_messages(std::string(kLog) + "ptx/a.h(17): error: identifier \"foo\" is undefined\n");
+  const std::vector<CompilerMessage> messages =
+      parse_messages(std::string(kLog) + "ptx/a.h(17): error: identifier \"foo\" is undefined\n");
   ASSERT_EQ(messages.size(), 2U);
   EXPECT_EQ(messages[0].severity, "warning");
   EXPECT_EQ(messages[1].file, "ptx/a.h");
@@ -73,12 +74,14 @@ TEST(Ptxas, MessagesCarryPositions) {
 }
 
 TEST(Ptxas, AMissingHeaderHasAPosition) {
-  const std::vector<CompilerMessage> nvrtc = parse_messages("u.cu(1): catastrophic error: cannot open source file \"cute/tensor.hpp\"\n");
+  const std::vector<CompilerMessage> nvrtc =
+      parse_messages("u.cu(1): catastrophic error: cannot open source file \"cute/tensor.hpp\"\n");
   ASSERT_EQ(nvrtc.size(), 1U);
   EXPECT_EQ(nvrtc[0].severity, "error");
   EXPECT_EQ(nvrtc[0].line, 1);
 
-  const std::vector<CompilerMessage> messages = parse_messages("u.cu:3:10: fatal error: cute/tensor.hpp: No such file or directory\n");
+  const std::vector<CompilerMessage> messages =
+      parse_messages("u.cu:3:10: fatal error: cute/tensor.hpp: No such file or directory\n");
   ASSERT_EQ(messages.size(), 1U);
   EXPECT_EQ(messages[0].file, "u.cu");
   EXPECT_EQ(messages[0].line, 3);

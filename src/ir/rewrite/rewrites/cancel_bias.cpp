@@ -4,11 +4,11 @@
 //   =  u = conv;  m[k] = mean[n,p](u[n,k,p]);  vr[k] = var[n,p](u[n,k,p]);  y = (u - m) * rsqrt(vr + eps)
 //
 // Proof. For b that does not depend on the indices reduced over, mean(u + b) = mean(u) + b, the same for max, min and
-// logsumexp, and var(u + b) = var(u); every reduction is without `where`, so over at least one point. Elsewhere t is u + b
-// and a statistic s is s(u) + b, and equal finite terms of opposite sign cancel. This is done only if every reader of t ends
-// without b at the size of t: the statistics' other readers (running means) still get b. A bias that varies along a reduced
-// index does not cancel (a group's or row's normalisation behind a bias per channel) and the site is refused, as it is where
-// t is an output, stored, or read with `else` (padding pads t, not u).
+// logsumexp, and var(u + b) = var(u); every reduction is without `where`, so over at least one point. Elsewhere t is u
+// + b and a statistic s is s(u) + b, and equal finite terms of opposite sign cancel. This is done only if every reader
+// of t ends without b at the size of t: the statistics' other readers (running means) still get b. A bias that varies
+// along a reduced index does not cancel (a group's or row's normalisation behind a bias per channel) and the site is
+// refused, as it is where t is an output, stored, or read with `else` (padding pads t, not u).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,9 @@
 namespace solstice::ir {
 namespace {
 
-bool shifts_along(Reducer r) { return r == Reducer::kMean || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kLogSumExp; }
+bool shifts_along(Reducer r) {
+  return r == Reducer::kMean || r == Reducer::kMax || r == Reducer::kMin || r == Reducer::kLogSumExp;
+}
 
 bool same_value(const Subject& subject, const Term& a, const Term& b) {
   const ExprRef x = to_expr(a), y = to_expr(b);
@@ -50,8 +52,10 @@ class BiasCanceller {
   std::optional<Rewritten> run() {
     const Equation& source = program_.equation(id_);
     const Tensor& tensor = program_.target_of(source);
-    const bool inner = (tensor.kind == TensorKind::kLocal || tensor.kind == TensorKind::kTensor) && tensor.into < 0 && tensor.same < 0;
-    if (!inner || definitions_.of(source.target) != &source || definitions_.read_by_opaque(source.target)) return std::nullopt;
+    const bool inner =
+        (tensor.kind == TensorKind::kLocal || tensor.kind == TensorKind::kTensor) && tensor.into < 0 && tensor.same < 0;
+    if (!inner || definitions_.of(source.target) != &source || definitions_.read_by_opaque(source.target))
+      return std::nullopt;
     if (!has_statistic(source.target)) return std::nullopt;
     Equation scratch = source;
     const auto terms = terms_of(scratch, source.rhs, nullptr);
@@ -67,7 +71,8 @@ class BiasCanceller {
   bool has_statistic(int tensor) const {
     const auto wanted = [&](const Expr& e) { return shifts_along(e.reducer) || e.reducer == Reducer::kVar; };
     const std::vector<int>& readers = definitions_.readers(tensor);
-    return std::any_of(readers.begin(), readers.end(), [&](int e) { return !reductions_in(program_.equation(e).rhs, wanted).empty(); });
+    return std::any_of(readers.begin(), readers.end(),
+                       [&](int e) { return !reductions_in(program_.equation(e).rhs, wanted).empty(); });
   }
 
   std::optional<Rewritten> without(std::vector<Term> terms, size_t bias) {
@@ -127,7 +132,8 @@ class BiasCanceller {
 
   // What does not depend on the binders comes out of the reductions.
   ExprRef pulled(Equation& equation, const ExprRef& e) {
-    if (e->op != Op::kReduce || e->args.size() > 1 || (!shifts_along(e->reducer) && e->reducer != Reducer::kVar)) return nullptr;
+    if (e->op != Op::kReduce || e->args.size() > 1 || (!shifts_along(e->reducer) && e->reducer != Reducer::kVar))
+      return nullptr;
     const IndexSet binders(e->binders.begin(), e->binders.end());
     const auto terms = terms_of(equation, e->args[0], nullptr);
     if (!terms || has_infinity(e->args[0])) return nullptr;
@@ -193,7 +199,8 @@ class BiasCanceller {
   bool has_bias(const ExprRef& root) const {
     bool found = false;
     walk(root, [&](const Expr& e) {
-      found = found || (e.op == Op::kAdd && e.args[0]->op == Op::kRead && e.args[0]->id == u_ && same_shape(e.args[1], bias_.rhs));
+      found = found || (e.op == Op::kAdd && e.args[0]->op == Op::kRead && e.args[0]->id == u_ &&
+                        same_shape(e.args[1], bias_.rhs));
     });
     return found;
   }

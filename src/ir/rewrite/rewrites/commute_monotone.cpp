@@ -2,20 +2,21 @@
 //
 //   max[i<2](tanh(x[2*p+i]))  =  tanh(max[i<2](x[2*p+i]))        min[k](x[k] * -2)  =  -2 * max[k](x[k])
 //
-// Proof. For f that never decreases on the extended reals, f(max S) = max f(S) for every finite set S that is not empty:
-// max S is an element of S, and f of the others is no larger. For f that never increases, f(min S) = max f(S). Allowed are
-// maps with that property on the whole line, infinities included: exp, expm1, tanh, erf, floor, ceil, round, trunc, -x, adding
-// what does not depend on the reduced indices, products with and quotients by a literal that is not 0, min and max with what
-// does not depend on them, c / x where x is proved positive, and select(x > 0, x, a*x) with a > 0. sqrt and log are not: they are NaN on
-// half of the line. All of them hand on NaN, as max and min do, so one NaN in S makes both sides NaN. A reduction with
-// `where` may be empty (-inf, which f would change) and is left alone; without it there is at least one point. A cast is
-// monotone too but orders rounding, and is not crossed.
+// Proof. For f that never decreases on the extended reals, f(max S) = max f(S) for every finite set S that is not
+// empty: max S is an element of S, and f of the others is no larger. For f that never increases, f(min S) = max f(S).
+// Allowed are maps with that property on the whole line, infinities included: exp, expm1, tanh, erf, floor, ceil,
+// round, trunc, -x, adding what does not depend on the reduced indices, products with and quotients by a literal that
+// is not 0, min and max with what does not depend on them, c / x where x is proved positive, and select(x > 0, x, a*x)
+// with a > 0. sqrt and log are not: they are NaN on half of the line. All of them hand on NaN, as max and min do, so
+// one NaN in S makes both sides NaN. A reduction with `where` may be empty (-inf, which f would change) and is left
+// alone; without it there is at least one point. A cast is monotone too but orders rounding, and is not crossed.
 //
 // Padding. In max[i](t[2*p+i-1 else -inf]) with t = f(x) the padded points are no elements of S. If every window has a
 // point inside, that is f(max[i](x[2*p+i-1 else -inf])); this is checked for every window.
 //
-// A map that uses its operand more than once (leaky_relu) reads the extremum from a local, which is computed everywhere. An
-// extremum below a select is put into one only if it cannot stop at run time: a gather there is in range only where it is wanted.
+// A map that uses its operand more than once (leaky_relu) reads the extremum from a local, which is computed
+// everywhere. An extremum below a select is put into one only if it cannot stop at run time: a gather there is in range
+// only where it is wanted.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -102,11 +103,11 @@ class Commuter {
  private:
   Equation& equation() { return rewritten_.equations[static_cast<size_t>(place_)]; }
 
-  // A map that uses its operand more than once reads it. Null: it would be computed at points where `before` was not, and may stop
-  // there.
+  // A map that uses its operand more than once reads it. Null: it would be computed at points where `before` was not,
+  // and may stop there.
   ExprRef behind(const MonotonePeeler& peeler, const Expr& before, ExprRef reduction) {
-    const bool several =
-        std::any_of(peeler.layers.begin(), peeler.layers.end(), [](const MonotoneLayer& l) { return l.node->op == Op::kSelect; });
+    const bool several = std::any_of(peeler.layers.begin(), peeler.layers.end(),
+                                     [](const MonotoneLayer& l) { return l.node->op == Op::kSelect; });
     if (several && can_stop(reduction) && is_guarded(equation().rhs, &before)) return nullptr;
     if (several) reduction = hoisted(rewritten_, place_, reduction, std::string(name_of(reduction->reducer)) + "_of");
     return peeler.rebuilt(reduction);
@@ -123,7 +124,8 @@ class Commuter {
     const ExprRef core = peeler.peel(instance(equation(), *definition, *inside));
     // The core is read where the tensor was: it pads alike only if its shape and indices are the tensor's.
     if (peeler.layers.empty() || core->op != Op::kRead || core->has_else) return nullptr;
-    if (program_.tensor(core->id).shape != program_.tensor(read.id).shape || core->args.size() != inside->args.size()) return nullptr;
+    if (program_.tensor(core->id).shape != program_.tensor(read.id).shape || core->args.size() != inside->args.size())
+      return nullptr;
     for (size_t d = 0; d < core->args.size(); ++d) {
       if (!same(core->args[d], inside->args[d])) return nullptr;
     }

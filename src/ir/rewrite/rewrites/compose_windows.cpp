@@ -3,14 +3,14 @@
 //   max[i<2](max[j<3](x[4*p+2*i+j]))  =  max[t<5](x[4*p+t])
 //   mean[i<2](mean[j<2](x[4*p+2*i+j]))  =  mean[t<4](x[4*p+t])
 //
-// Proof. A reduction of equal reductions is the reduction over all pairs (i, j): for sums and products by associativity, for
-// extrema too, for means because all inner means are of equally many points; so neither may have a `where`. Where i and j
-// occur only as s*i + j in the indices of reads, the body depends on t = s*i + j alone. If the inner window is as long as
-// the stride, the pairs are the numbers 0 .. s*I-1 each once, and sums, products and means keep their value. If it is
-// longer, they are 0 .. s*(I-1)+J-1, some more than once, which only extrema do not notice. If it is shorter there are
-// gaps, and nothing is merged. A read with `else` inside yields by t what it yielded by (i, j). An outer read with `else`
-// is left alone: what lies past the inner result's border is not what lies past its input's (a mean over clipped windows
-// has a `where`, and is left alone too).
+// Proof. A reduction of equal reductions is the reduction over all pairs (i, j): for sums and products by
+// associativity, for extrema too, for means because all inner means are of equally many points; so neither may have a
+// `where`. Where i and j occur only as s*i + j in the indices of reads, the body depends on t = s*i + j alone. If the
+// inner window is as long as the stride, the pairs are the numbers 0 .. s*I-1 each once, and sums, products and means
+// keep their value. If it is longer, they are 0 .. s*(I-1)+J-1, some more than once, which only extrema do not notice.
+// If it is shorter there are gaps, and nothing is merged. A read with `else` inside yields by t what it yielded by (i,
+// j). An outer read with `else` is left alone: what lies past the inner result's border is not what lies past its
+// input's (a mean over clipped windows has a `where`, and is left alone too).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,7 +29,8 @@ bool composes(Reducer r) {
 bool is_idempotent(Reducer r) { return r == Reducer::kMax || r == Reducer::kMin; }
 
 // Merges pairs of an outer and an inner binder where that is the same reduction.
-ExprRef merged_windows(Equation& equation, Reducer reducer, std::vector<int> outer, std::vector<int> inner, ExprRef body) {
+ExprRef merged_windows(Equation& equation, Reducer reducer, std::vector<int> outer, std::vector<int> inner,
+                       ExprRef body) {
   for (size_t o = 0; o < outer.size(); ++o) {
     for (size_t i = 0; i < inner.size(); ++i) {
       const int64_t stride = stride_between({body}, outer[o], inner[i]);

@@ -5,18 +5,18 @@
 // A row sum of a product of matrices becomes a matrix-vector product; the mean of a convolution over its positions one
 // product with the sums of its input's windows.
 //
-// Proof. Finite sums of finite terms may be exchanged, a factor that does not depend on an index comes out of the sum over
-// it, and sums and means are linear. `where` conditions: a term is summed at the points that satisfy all conditions of both
-// sums. Those that mention an index of the new inner sum move there, where they select the same points; the others stay
-// outside. The outer sum may then visit points that had no term: the inner sum is empty there, 0, and adds nothing, as the
-// factors outside are then restricted to literals and reads of what is finite for every finite input (FiniteValues: not
-// 1/x, rsqrt, log, exp). For the same reason a divisor comes out of a sum with `where` only if it is a literal other than 0;
-// a sum without one has a term, which the divisor divides before and after. A mean without `where` is the sum divided by
-// the number of points, so it is linear too and the mean of what does not depend on its indices is that itself; a mean
-// with `where` is left alone, as its count is not constant. Casts, selects and reads with `else` are single factors.
-// Conditions or indices that read tensors are left alone: what they would read at new points is not known. So is what else may
-// stop at run time, and
-// differences with a statistic, x - mean(x): true over the reals, but their sums taken apart lose all digits.
+// Proof. Finite sums of finite terms may be exchanged, a factor that does not depend on an index comes out of the sum
+// over it, and sums and means are linear. `where` conditions: a term is summed at the points that satisfy all
+// conditions of both sums. Those that mention an index of the new inner sum move there, where they select the same
+// points; the others stay outside. The outer sum may then visit points that had no term: the inner sum is empty there,
+// 0, and adds nothing, as the factors outside are then restricted to literals and reads of what is finite for every
+// finite input (FiniteValues: not 1/x, rsqrt, log, exp). For the same reason a divisor comes out of a sum with `where`
+// only if it is a literal other than 0; a sum without one has a term, which the divisor divides before and after. A
+// mean without `where` is the sum divided by the number of points, so it is linear too and the mean of what does not
+// depend on its indices is that itself; a mean with `where` is left alone, as its count is not constant. Casts, selects
+// and reads with `else` are single factors. Conditions or indices that read tensors are left alone: what they would
+// read at new points is not known. So is what else may stop at run time, and differences with a statistic, x - mean(x):
+// true over the reals, but their sums taken apart lose all digits.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,9 @@
 namespace solstice::ir {
 namespace {
 
-bool is_linear_sum(const Expr& e) { return e.op == Op::kReduce && (e.reducer == Reducer::kSum || e.reducer == Reducer::kMean); }
+bool is_linear_sum(const Expr& e) {
+  return e.op == Op::kReduce && (e.reducer == Reducer::kSum || e.reducer == Reducer::kMean);
+}
 
 // Writes a divided term under the outer reduction.
 class ExchangeWriter {
@@ -63,8 +65,9 @@ class ExchangeWriter {
     std::vector<int> binders;
     std::vector<ExprRef> extents;
     for (const int b : split.inside_binders) {
-      const bool used = depends(value, {b}) || std::any_of(split.inside_conditions.begin(), split.inside_conditions.end(),
-                                                           [&](const ExprRef& c) { return depends(c, {b}); });
+      const bool used =
+          depends(value, {b}) || std::any_of(split.inside_conditions.begin(), split.inside_conditions.end(),
+                                             [&](const ExprRef& c) { return depends(c, {b}); });
       if (used || !split.inside_conditions.empty()) {
         binders.push_back(b);
       } else {
@@ -77,14 +80,16 @@ class ExchangeWriter {
     return product(extents);
   }
 
-  // The inner reduction as a local. Indices that it needs only as stride*p + r (the windows of a convolution) become one.
+  // The inner reduction as a local. Indices that it needs only as stride*p + r (the windows of a convolution) become
+  // one.
   ExprRef part(const TermSplit& split, ExprRef value) {
     std::map<int, ExprRef> merged;
     const IndexSet free = indices_of(value);
     for (const int p : free) {
       for (const int r : free) {
-        const int64_t stride =
-            split.inside_conditions.empty() && p != r && !merged.count(p) && !merged.count(r) ? stride_between({value}, p, r) : 0;
+        const int64_t stride = split.inside_conditions.empty() && p != r && !merged.count(p) && !merged.count(r)
+                                   ? stride_between({value}, p, r)
+                                   : 0;
         const int64_t rows = index_of(equation(), p).extent;
         const int64_t extent = stride * (rows - 1) + index_of(equation(), r).extent;
         if (stride == 0 || extent >= rows * index_of(equation(), r).extent) continue;
@@ -96,7 +101,9 @@ class ExchangeWriter {
       }
     }
     const ExprRef read = hoisted(program_, place_, value, "part");
-    return changed(read, [&](const ExprRef& e) -> ExprRef { return e->op == Op::kIndex && merged.count(e->id) ? merged[e->id] : nullptr; });
+    return changed(read, [&](const ExprRef& e) -> ExprRef {
+      return e->op == Op::kIndex && merged.count(e->id) ? merged[e->id] : nullptr;
+    });
   }
 
   ExprRef inner_mean(const TermSplit& split, ExprRef value) {
@@ -129,7 +136,8 @@ bool is_candidate(const Expr& e) {
 }
 
 // x - mean(x): summed term by term it loses its digits.
-bool subtracts_statistic(const Program& program, const Definitions& definitions, const std::vector<Term>& terms, const IndexSet& binders) {
+bool subtracts_statistic(const Program& program, const Definitions& definitions, const std::vector<Term>& terms,
+                         const IndexSet& binders) {
   const auto reduces = [&](const ExprRef& root) {
     bool found = false;
     walk(root, [&](const Expr& e) { found = found || e.op == Op::kReduce; });
@@ -188,7 +196,9 @@ std::optional<Rewritten> factored_sum(const Subject& subject, int id) {
 extern const Rewrite solstice_rewrites_factor_sums;
 const Rewrite solstice_rewrites_factor_sums = {
     .name = "factor_sums",
-    .help = "a sum or mean over a product's result becomes a product with sums of its operands (a row sum: matrix times vector)",
+    .help =
+        "a sum or mean over a product's result becomes a product with sums of its operands (a row sum: matrix times "
+        "vector)",
     .at = factored_sum,
 };
 

@@ -3,16 +3,16 @@
 //   clamp(2 * clamp(x + 1, 0, 1), 0, 1) / 2  =  clamp(x + 1, 0, 0.5)
 //
 // Proof. A chain of x -> c*x, x + c, min(x, c), max(x, c), -x with finite literals, c != 0 in products, is
-// x -> clamp(a*x + b, low, high) with a != 0 and low <= high: each step maps that form to itself (a negative factor swaps
-// low and high; min and max cut both limits). A sum of two unclamped chains of the same x adds their a and b, unless the
-// a cancel. NaN stays NaN: a*x + b and clamp pass it on. Infinities: a != 0, so they end at the same limit. What the source
-// wrote with dims is no literal here, so that the result keeps its meaning at other dims.
+// x -> clamp(a*x + b, low, high) with a != 0 and low <= high: each step maps that form to itself (a negative factor
+// swaps low and high; min and max cut both limits). A sum of two unclamped chains of the same x adds their a and b,
+// unless the a cancel. NaN stays NaN: a*x + b and clamp pass it on. Infinities: a != 0, so they end at the same limit.
+// What the source wrote with dims is no literal here, so that the result keeps its meaning at other dims.
 //
-// Literals mean their decimals, and are combined as fractions: 0.1 * 0.7 * 100 is 7. A result that no literal writes (5/7) is
-// rounded, and differs by 1e-16: below what float64 itself would round, but enough to decide a `floor`. So such chains stay where
-// their tensor reaches something that jumps (a comparison, floor, cast, ranking, integer or opaque operation), through however
-// many equations. Within an equation nothing at all is folded below these: where PyTorch rounds a value before it decides, the
-// importer writes the cast, which nothing crosses.
+// Literals mean their decimals, and are combined as fractions: 0.1 * 0.7 * 100 is 7. A result that no literal writes
+// (5/7) is rounded, and differs by 1e-16: below what float64 itself would round, but enough to decide a `floor`. So
+// such chains stay where their tensor reaches something that jumps (a comparison, floor, cast, ranking, integer or
+// opaque operation), through however many equations. Within an equation nothing at all is folded below these: where
+// PyTorch rounds a value before it decides, the importer writes the cast, which nothing crosses.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,8 @@ namespace {
 // Where the last bit of an operand may decide a result.
 bool is_discontinuous(const Expr& e) {
   const bool compares = e.op >= Op::kLt && e.op <= Op::kGt;
-  return compares || (e.op >= Op::kSign && e.op <= Op::kTrunc) || e.op == Op::kCast || e.op == Op::kRank || e.op == Op::kFloorDiv ||
-         e.op == Op::kMod || (e.op == Op::kReduce && e.kind != ValueKind::kReal);
+  return compares || (e.op >= Op::kSign && e.op <= Op::kTrunc) || e.op == Op::kCast || e.op == Op::kRank ||
+         e.op == Op::kFloorDiv || e.op == Op::kMod || (e.op == Op::kReduce && e.kind != ValueKind::kReal);
 }
 
 // Does the last bit of one of these tensors decide something below `e`?
@@ -98,7 +98,8 @@ std::optional<Rewritten> folded_scalars(const Subject& subject, int id) {
   const ExprRef rhs = Folder(subject, equation).folded(equation.rhs);
   if (!rhs) return std::nullopt;
   equation.rhs = rhs;
-  Rewritten out{program, fmt::format("scalings, shifts and clamps in `{}` become one of each at most", program.target_of(equation).name)};
+  Rewritten out{program, fmt::format("scalings, shifts and clamps in `{}` become one of each at most",
+                                     program.target_of(equation).name)};
   out.program.equations[static_cast<size_t>(id)] = std::move(equation);
   return out;
 }

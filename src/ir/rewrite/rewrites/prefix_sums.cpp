@@ -1,12 +1,13 @@
 // A recurrence that only accumulates is a prefix sum: its steps no longer wait for each other.
 //
-//   h[t] = h[t-1 else c] + x[t]   =   h[t] = c + sum[s where s <= t](x[s])          (also for *, max, min; and backwards)
+//   h[t] = h[t-1 else c] + x[t]   =   h[t] = c + sum[s where s <= t](x[s])          (also for *, max, min; and
+//   backwards)
 //
-// Proof. By induction over the steps: h at the first step is c + x there, the sum over one element; if h[t-1] is c plus the
-// sum of the elements up to t-1, adding x[t] gives the sum up to t. Products, maxima and minima are associative alike. The
-// read of the step before is the only read of the recurrence's own tensor, at the same point of the other indices, and x is
-// evaluated at the same points as before. What is accumulated may not be scaled on the way (h*a + x is no prefix sum),
-// nor rounded: a tensor below f32 rounds every step, a prefix sum once.
+// Proof. By induction over the steps: h at the first step is c + x there, the sum over one element; if h[t-1] is c plus
+// the sum of the elements up to t-1, adding x[t] gives the sum up to t. Products, maxima and minima are associative
+// alike. The read of the step before is the only read of the recurrence's own tensor, at the same point of the other
+// indices, and x is evaluated at the same points as before. What is accumulated may not be scaled on the way (h*a + x
+// is no prefix sum), nor rounded: a tensor below f32 rounds every step, a prefix sum once.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -40,7 +41,8 @@ bool is_neutral(const ExprRef& e, Reducer reducer) {
 
 // Is it the equation's own tensor, one step before, with a value for the first step?
 bool is_step_before(const Equation& equation, const Expr& e) {
-  if (e.op != Op::kRead || e.id != equation.target || !e.has_else || e.args.size() != equation.lhs.size() + 1) return false;
+  if (e.op != Op::kRead || e.id != equation.target || !e.has_else || e.args.size() != equation.lhs.size() + 1)
+    return false;
   for (size_t d = 0; d < equation.lhs.size(); ++d) {
     const std::optional<Affine> here = as_affine(e.args[d]);
     const bool step = equation.lhs[d]->id == equation.step_index;
@@ -54,9 +56,11 @@ std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
   const Equation& recurrence = program.equation(id);
   if (recurrence.group < 0 || recurrence.step_index < 0 || subject.definitions().writers(recurrence.target).size() != 1)
     return std::nullopt;
-  const bool bare = std::all_of(recurrence.lhs.begin(), recurrence.lhs.end(), [](const ExprRef& e) { return e->op == Op::kIndex; });
+  const bool bare =
+      std::all_of(recurrence.lhs.begin(), recurrence.lhs.end(), [](const ExprRef& e) { return e->op == Op::kIndex; });
   const std::optional<Reducer> reducer = accumulated_by(recurrence.rhs->op);
-  if (!bare || !reducer || recurrence.rhs->kind != ValueKind::kReal || subject.definitions().narrows(recurrence)) return std::nullopt;
+  if (!bare || !reducer || recurrence.rhs->kind != ValueKind::kReal || subject.definitions().narrows(recurrence))
+    return std::nullopt;
   const size_t own = is_step_before(recurrence, *recurrence.rhs->args[0]) ? 0 : 1;
   const ExprRef& previous = recurrence.rhs->args[own];
   const ExprRef& added = recurrence.rhs->args[1 - own];
@@ -73,7 +77,8 @@ std::optional<Rewritten> as_prefix_sum(const Subject& subject, int id) {
   const ExprRef sum = make_reduce(*reducer, {s}, body, earlier);
   equation.rhs = is_neutral(start, *reducer) ? sum : make(recurrence.rhs->op, {start, sum});
   equation.group = equation.step_index = -1;
-  out.description = fmt::format("the steps of `{}` are a prefix {}", program.target_of(recurrence).name, name_of(*reducer));
+  out.description =
+      fmt::format("the steps of `{}` are a prefix {}", program.target_of(recurrence).name, name_of(*reducer));
   return out;
 }
 

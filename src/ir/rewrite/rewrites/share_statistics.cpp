@@ -3,12 +3,13 @@
 //   a[m,n] = x[m,n] - mean[j](x[m,j])          mu[m] = mean[j](x[m,j])
 //   b[m,n] = x[m,n] * mean[j](x[m,j])     =    a[m,n] = x[m,n] - mu[m];  b[m,n] = x[m,n] * mu[m]
 //
-// Proof. Both are the same expression up to the names of indices, over the same extents, so they have the same value at the
-// same point of their free indices. The earlier one is computed for every such point, in the order of the text before both
-// readers; it reads nothing that is defined later, as it stood there already. Equations of a recurrence are left alone. A
-// reduction that may stop at run time (a gather) is not taken from below a select, where it was not computed at every point. A
-// number that equals a dim is no dim: both must be written alike, so that they stay equal at other dims. A tensor that stores below the
-// precision of what it reads does not stand for the reduction (Definitions::of).
+// Proof. Both are the same expression up to the names of indices, over the same extents, so they have the same value at
+// the same point of their free indices. The earlier one is computed for every such point, in the order of the text
+// before both readers; it reads nothing that is defined later, as it stood there already. Equations of a recurrence are
+// left alone. A reduction that may stop at run time (a gather) is not taken from below a select, where it was not
+// computed at every point. A number that equals a dim is no dim: both must be written alike, so that they stay equal at
+// other dims. A tensor that stores below the precision of what it reads does not stand for the reduction
+// (Definitions::of).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ std::optional<Shared> shared_reduction(const Subject& subject, int id) {
       if (there->alone.free.size() != here.alone.free.size()) continue;
       if (!same_up_to_names(subject.program(), there->alone, subject.program(), here.alone)) continue;
       if (!subject.written_alike(there->node, here.node)) continue;
-      if (can_stop(there->node) && is_guarded(subject.program().equation(there->equation).rhs, there->node.get())) continue;
+      if (can_stop(there->node) && is_guarded(subject.program().equation(there->equation).rhs, there->node.get()))
+        continue;
       return Shared{there->equation, there->node, here.node, there->alone.free, here.alone.free};
     }
   }
@@ -45,7 +47,8 @@ std::optional<Shared> shared_reduction(const Subject& subject, int id) {
 std::vector<ExprRef> points_here(const Shared& shared, const std::vector<ExprRef>& there) {
   std::vector<ExprRef> out;
   for (const ExprRef& index : there) {
-    const auto place = std::find(shared.indices_there.begin(), shared.indices_there.end(), index->id) - shared.indices_there.begin();
+    const auto place =
+        std::find(shared.indices_there.begin(), shared.indices_there.end(), index->id) - shared.indices_there.begin();
     out.push_back(make_index(shared.indices_here[static_cast<size_t>(place)]));
   }
   return out;

@@ -1,15 +1,16 @@
-// A strided transposed convolution, split by the remainder of its output positions: each part is a plain convolution with
-// the taps of that remainder.
+// A strided transposed convolution, split by the remainder of its output positions: each part is a plain convolution
+// with the taps of that remainder.
 //
 //   t[u] = sum[c,i,r where u == 2*i+r-1](x[c,i] * w[c,r])
 //   =  t[2*p] = sum[c](x[c,p] * w[c,1]);   t[2*p+1] = sum[c,r<2](x[c,p+1-r else 0] * w[c,2*r])
 //
 // Proof. Every u is s*p + a for one a in 0..s-1. u == s*i + d*r + o then means s divides a - o - d*r: that picks taps
-// r = r0 + g*r' with g = s / gcd(s, d), or none, and i = p + (a - o - d*r) / s. So the sum over (i, r) is one over r' with i
-// put in; the points whose i lies outside of 0..I-1 had no term. They are left out by a `where`, or read as 0 where the
-// only read at i is a factor of the product that is summed and the other factors are finite for every finite input
-// (FiniteValues) and cannot stop at run time: 0 times infinity is NaN. Without taps the sum is empty, 0. The parts are disjoint and
-// cover t. The number of operations is the same: counting leaves out the points without a tap already.
+// r = r0 + g*r' with g = s / gcd(s, d), or none, and i = p + (a - o - d*r) / s. So the sum over (i, r) is one over r'
+// with i put in; the points whose i lies outside of 0..I-1 had no term. They are left out by a `where`, or read as 0
+// where the only read at i is a factor of the product that is summed and the other factors are finite for every finite
+// input (FiniteValues) and cannot stop at run time: 0 times infinity is NaN. Without taps the sum is empty, 0. The
+// parts are disjoint and cover t. The number of operations is the same: counting leaves out the points without a tap
+// already.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -35,7 +36,8 @@ struct Relation {
   int64_t stride = 1, dilation = 1, offset = 0;
 };
 
-std::optional<Relation> relation_of(const Equation& equation, const ExprRef& condition, const std::vector<int>& binders) {
+std::optional<Relation> relation_of(const Equation& equation, const ExprRef& condition,
+                                    const std::vector<int>& binders) {
   if (condition->op != Op::kEq) return std::nullopt;
   const auto form = as_affine(make(Op::kSub, {condition->args[0], condition->args[1]}));
   if (!form || form->terms.size() != 3) return std::nullopt;
@@ -67,8 +69,8 @@ std::optional<Relation> relation_of(const Equation& equation, const ExprRef& con
 // One part: u = stride*p + remainder.
 class PartWriter {
  public:
-  PartWriter(const Subject& subject, const Equation& equation, const ExprRef& reduction, std::vector<Relation> relations,
-             std::vector<ExprRef> conditions)
+  PartWriter(const Subject& subject, const Equation& equation, const ExprRef& reduction,
+             std::vector<Relation> relations, std::vector<ExprRef> conditions)
       : program_(subject.program()),
         finite_(subject.program(), subject.definitions()),
         out_(equation),
@@ -98,7 +100,8 @@ class PartWriter {
     Index index = index_of(out_, relation.u);
     const int64_t extent = floor_div(index.extent - remainder + relation.stride - 1, relation.stride);
     if (extent <= 0) return false;
-    if (!index.dim.empty()) index.dim = fmt::format("({}+{})//{}", index.dim, relation.stride - 1 - remainder, relation.stride);
+    if (!index.dim.empty())
+      index.dim = fmt::format("({}+{})//{}", index.dim, relation.stride - 1 - remainder, relation.stride);
     index.extent = extent;
     const int p = static_cast<int>(out_.indices.size());
     out_.indices.push_back(index);
@@ -213,7 +216,8 @@ class PartWriter {
 };
 
 ExprRef conditional_sum(const ExprRef& e) {
-  const std::vector<ExprRef> sums = reductions_in(e, [](const Expr& r) { return r.reducer == Reducer::kSum && r.args.size() > 1; });
+  const std::vector<ExprRef> sums =
+      reductions_in(e, [](const Expr& r) { return r.reducer == Reducer::kSum && r.args.size() > 1; });
   return sums.empty() ? nullptr : sums[0];
 }
 
@@ -234,7 +238,8 @@ std::optional<Rewritten> split_by_parity(const Subject& subject, int id) {
   IndexSet used;
   for (const ExprRef& condition : all) {
     const auto relation = relation_of(equation, condition, sum->binders);
-    const bool fresh = relation && used.insert(relation->u).second && used.insert(relation->i).second && used.insert(relation->r).second;
+    const bool fresh = relation && used.insert(relation->u).second && used.insert(relation->i).second &&
+                       used.insert(relation->r).second;
     if (fresh) relations.push_back(*relation);
     if (!fresh) conditions.push_back(condition);
     if (fresh) parts *= relation->stride;

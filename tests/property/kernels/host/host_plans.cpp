@@ -17,8 +17,8 @@ std::string entry_of(const Step& step) { return "host_" + step.entry; }
 
 // The launch of a step, to be called with its pointers.
 std::string launcher(const Step& step) {
-  return fmt::format("extern \"C\" void {}(void** a) {{ solstice::host::launch({}, a, {}, {}, {}, {}); }}\n", entry_of(step), step.entry,
-                     step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
+  return fmt::format("extern \"C\" void {}(void** a) {{ solstice::host::launch({}, a, {}, {}, {}, {}); }}\n",
+                     entry_of(step), step.entry, step.grid[0], step.block[0], step.cluster[0], step.shared_bytes);
 }
 
 // A red zone, the content (aligned), a red zone.
@@ -34,8 +34,10 @@ class Memory {
     return at + (kAlignment - reinterpret_cast<uintptr_t>(at) % kAlignment) % kAlignment;
   }
   bool zones_intact() {
-    const auto begin = static_cast<size_t>(data() - reinterpret_cast<unsigned char*>(raw_.data())), end = begin + bytes_;
-    return raw_.compare(0, begin, before_, 0, begin) == 0 && raw_.compare(end, raw_.size(), before_, end, raw_.size()) == 0;
+    const auto begin = static_cast<size_t>(data() - reinterpret_cast<unsigned char*>(raw_.data())),
+               end = begin + bytes_;
+    return raw_.compare(0, begin, before_, 0, begin) == 0 &&
+           raw_.compare(end, raw_.size(), before_, end, raw_.size()) == 0;
   }
   bool unchanged() const { return raw_ == before_; }
 
@@ -62,8 +64,9 @@ std::string fault_of(const PlanBuffer& buffer, Memory& memory) {
 }  // namespace
 
 bool runs_on_host(const evaluate::Lowered& lowered) {
-  return std::all_of(lowered.plan.steps.begin(), lowered.plan.steps.end(),
-                     [](const Step& step) { return step.kind == StepKind::kLaunch && step.grid[0] * step.block[0] <= kMostThreads; });
+  return std::all_of(lowered.plan.steps.begin(), lowered.plan.steps.end(), [](const Step& step) {
+    return step.kind == StepKind::kLaunch && step.grid[0] * step.block[0] <= kMostThreads;
+  });
 }
 
 Result<HostPlans> HostPlans::compile(const std::vector<const evaluate::Lowered*>& plans) {
@@ -71,7 +74,8 @@ Result<HostPlans> HostPlans::compile(const std::vector<const evaluate::Lowered*>
   for (const evaluate::Lowered* lowered : plans) {
     for (const families::Source& source : lowered->sources) {
       // A text that opens namespace solstice opens one of its own, where the headers' names are seen too.
-      code += fmt::format("namespace of_{} {{\nnamespace solstice {{ using namespace ::solstice; }}\n{}\n", source.name, source.code);
+      code += fmt::format("namespace of_{} {{\nnamespace solstice {{ using namespace ::solstice; }}\n{}\n", source.name,
+                          source.code);
       for (const Step& step : lowered->plan.steps) {
         if (step.module == source.name) code += launcher(step);
       }
@@ -87,7 +91,8 @@ HostRun HostPlans::run(const evaluate::Lowered& lowered, const ir::TensorValues&
   for (const PlanBuffer& buffer : lowered.plan.buffers) memory.emplace(buffer.name, memory_of(buffer, inputs));
   for (const Step& step : lowered.plan.steps) {
     std::vector<void*> arguments;
-    for (const Argument& argument : step.arguments) arguments.push_back(memory.at(argument.buffer).data() + argument.offset);
+    for (const Argument& argument : step.arguments)
+      arguments.push_back(memory.at(argument.buffer).data() + argument.offset);
     library_.entry(entry_of(step))(arguments.data());
   }
   HostRun out;

@@ -1,5 +1,5 @@
-// Plans run on the host: the kernels of many programs in one translation unit, since starting a compiler costs more than a
-// kernel does. Buffers have red zones, outputs and workspace a poison.
+// Plans run on the host: the kernels of many programs in one translation unit, since starting a compiler costs more
+// than a kernel does. Buffers have red zones, outputs and workspace a poison.
 #pragma once
 
 #include <map>

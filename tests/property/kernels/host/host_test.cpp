@@ -1,6 +1,6 @@
-// Property: random programs within a family's reach mean the same generated and interpreted. On a machine without a GPU their
-// kernels run on the host, and products are compiled where NVRTC is. SOLSTICE_RANDOM_KERNELS sets the number of programs,
-// SOLSTICE_RANDOM_SEED the seed.
+// Property: random programs within a family's reach mean the same generated and interpreted. On a machine without a GPU
+// their kernels run on the host, and products are compiled where NVRTC is. SOLSTICE_RANDOM_KERNELS sets the number of
+// programs, SOLSTICE_RANDOM_SEED the seed.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -75,8 +75,8 @@ void expect_same_on_host(const std::string& family) {
   for (const auto& unit : units) {
     std::vector<const evaluate::Lowered*> plans;
     for (const Prepared* each : unit) plans.push_back(&each->lowered);
-    built.push_back(
-        std::async(built.size() % 2 ? std::launch::deferred : std::launch::async, [plans] { return HostPlans::compile(plans); }));
+    built.push_back(std::async(built.size() % 2 ? std::launch::deferred : std::launch::async,
+                               [plans] { return HostPlans::compile(plans); }));
   }
   for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE}) std::signal(signal, tell_and_die);
   for (size_t u = 0; u < units.size(); ++u) {
@@ -106,7 +106,8 @@ TEST(RandomKernels, ProductsCompile) {
   options.workers = 2;
   const auto compiler = toolchain::Compiler::create(options);
   if (!compiler.ok()) GTEST_SKIP() << "products are not compiled: " << compiler.error().message;
-  const std::vector<Prepared> programs = ready_programs("gemm", number_in("SOLSTICE_RANDOM_KERNELS", 150) / 15, sizes_of_host());
+  const std::vector<Prepared> programs =
+      ready_programs("gemm", number_in("SOLSTICE_RANDOM_KERNELS", 150) / 15, sizes_of_host());
   std::vector<std::shared_future<Result<toolchain::Compiled>>> pending;
   for (const Prepared& each : programs) {
     for (const families::Source& source : each.lowered.sources)
@@ -131,7 +132,8 @@ TEST(RandomKernels, SeedsRepeat) {
 }  // namespace solstice::random_kernels
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--compile-worker") return solstice::toolchain::compile_worker_main(0, 1);
+  if (argc == 2 && std::string_view(argv[1]) == "--compile-worker")
+    return solstice::toolchain::compile_worker_main(0, 1);
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
 }

@@ -19,7 +19,8 @@ TEST(Storage, EveryPatternOfNarrowFloatsComesBack) {
       const double value = decode(dtype, from);
       if (std::isnan(value)) continue;
       encode(dtype, value, to);
-      ASSERT_EQ(std::memcmp(from, to, static_cast<size_t>(size_of(dtype))), 0) << name_of(dtype) << " " << bits << " " << value;
+      ASSERT_EQ(std::memcmp(from, to, static_cast<size_t>(size_of(dtype))), 0)
+          << name_of(dtype) << " " << bits << " " << value;
     }
   }
 }

@@ -1,0 +1,117 @@
+#include "cli/view/fit_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cli/view/table.h"
+
+namespace solstice::cli {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
+std::string ratio(double value) { return fmt::format("{:.2f}", value); }
+
+// Which machines, versions and days the times are of.
+std::string origin(const flow::Fit& fit) {
+  std::set<std::string> devices, versions, dates;
+  for (const flow::FitPoint& point : fit.points) {
+    devices.insert(fmt::format("{} (machine {})", point.time.device, point.time.machine));
+    versions.insert(point.time.version);
+    dates.insert(point.time.date.substr(0, 10));
+  }
+  return fmt::format("measured on {}, solstice {}, {}", fmt::join(devices, ", "), fmt::join(versions, ", "),
+                     fmt::join(dates, ", "));
+}
+
+std::string ratios_text(const flow::Fit& fit) {
+  Rows rows = {{"family", "kernels", "mean", "10 %", "50 %", "90 %", "error", "farthest", "at"}};
+  for (const flow::FitRatios& r : fit.ratios) {
+    rows.push_back({r.form.empty() ? r.family : "  " + r.form, std::to_string(r.count), ratio(r.mean), ratio(r.low),
+                    ratio(r.middle), ratio(r.high), percent(r.error), ratio(r.worst),
+                    clip(r.problem + " " + r.schedule, 72)});
+  }
+  return table(rows);
+}
+
+std::string choices_text(const flow::Fit& fit) {
+  Rows rows = {{"choice", "problems", "within 5 %", "mean loss", "most", "at"}};
+  for (const flow::FitChoices& c : fit.choices) {
+    rows.push_back({c.family, std::to_string(c.problems), percent(static_cast<double>(c.near) / c.problems),
+                    percent(c.loss), percent(c.worst),
+                    clip(fmt::format("{} {}, fastest {}", c.problem, c.chosen, c.fastest), 110)});
+  }
+  return table(rows);
+}
+
+Json point_json(const flow::FitPoint& p) {
+  Json terms = Json::object();
+  for (const auto& [name, time] : p.terms) terms.set(name, time.value);
+  return Json::object()
+      .set("problem", p.time.problem)
+      .set("cut", enum_name(p.time.cut))
+      .set("schedule", p.schedule)
+      .set("family", p.family)
+      .set("form", p.form)
+      .set("predicted", p.predicted.value)
+      .set("measured", p.time.measured.value)
+      .set("net", p.net.value)
+      .set("terms", terms);
+}
+
+}  // namespace
+
+std::string fit_text(const flow::Fit& fit, const std::string& source) {
+  std::string out = fmt::format("{} programs, {}: {}\n\n", fit.points.size(), origin(fit), source);
+  out += "predicted / measured (mean: geometric; error: median distance from 1, as a ratio)\n" + ratios_text(fit);
+  if (!fit.choices.empty())
+    out += "\nthe schedule (cuts: the cut into kernels) with the least prediction, against the fastest measured\n" +
+           choices_text(fit);
+  for (const std::string& dropped : fit.dropped) out += "left out: " + dropped + "\n";
+  return out;
+}
+
+Json fit_json(const flow::Fit& fit, const std::string& source) {
+  Json ratios = Json::array(), choices = Json::array(), dropped = Json::array();
+  for (const flow::FitRatios& r : fit.ratios) {
+    ratios.push(Json::object()
+                    .set("family", r.family)
+                    .set("form", r.form)
+                    .set("kernels", r.count)
+                    .set("geometric_mean", r.mean)
+                    .set("quantile_10", r.low)
+                    .set("quantile_50", r.middle)
+                    .set("quantile_90", r.high)
+                    .set("median_error", r.error)
+                    .set("farthest", r.worst)
+                    .set("problem", r.problem)
+                    .set("schedule", r.schedule));
+  }
+  for (const flow::FitChoices& c : fit.choices) {
+    choices.push(Json::object()
+                     .set("family", c.family)
+                     .set("problems", c.problems)
+                     .set("within_5_percent", c.near)
+                     .set("mean_loss", c.loss)
+                     .set("most_loss", c.worst)
+                     .set("problem", c.problem)
+                     .set("chosen", c.chosen)
+                     .set("fastest", c.fastest));
+  }
+  for (const std::string& one : fit.dropped) dropped.push(one);
+  Json points = Json::array();
+  for (const flow::FitPoint& p : fit.points) points.push(point_json(p));
+  return Json::object()
+      .set("source", source)
+      .set("origin", origin(fit))
+      .set("programs", fit.points.size())
+      .set("ratios", ratios)
+      .set("choices", choices)
+      .set("left_out", dropped)
+      .set("points", points);
+}
+
+}  // namespace solstice::cli

@@ -1,0 +1,67 @@
+#include "flow/batch/files.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "flow/run/resume_options.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+
+fs::path program_file(const fs::path& folder, int node) { return folder / "candidates" / fmt::format("{}.ucut", node); }
+fs::path result_file(const fs::path& folder, int node) { return folder / "results" / fmt::format("{}.json", node); }
+int request_of(const search::Tree& tree, int node) {
+  using Kind = search::Event::Kind;
+  for (size_t i = tree.events().size(); i-- > 0;) {
+    const search::Event& event = tree.events()[i];
+    if (event.node == node && (event.kind == Kind::kProposed || event.kind == Kind::kAgain)) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+fs::path original_file(const fs::path& folder) { return folder / "results" / "original.json"; }
+
+Result<std::string> read_batch_file(const fs::path& file) {
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    return fail(Code::bad_argument, fmt::format("{} is no plain file", file.string()));
+  }
+  const std::uintmax_t bytes = fs::file_size(file, error);
+  if (!error && bytes > static_cast<std::uintmax_t>(kMostBatchFile)) {
+    return fail(Code::too_large, fmt::format("{} has {} bytes; a file of a batch has at most {}: it was not read",
+                                             file.string(), bytes, kMostBatchFile));
+  }
+  return read_file(file);  // which says what is wrong where there is none
+}
+
+Result<Batch> read_batch(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder / "batch.json", error)) {
+    return fail(Code::bad_argument,
+                fmt::format("{} is no batch: it has no batch.json; `solstice propose` makes one", folder.string()));
+  }
+  SOLSTICE_TRY(Batch batch, read_record_file<Batch>(folder / "batch.json"));
+  // It may come from elsewhere: names are of files in the folder, numbers of different nodes.
+  const fs::path file = batch.file;
+  if (file.empty() || file != file.filename() || batch.file == "..") {
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), batch.file));
+  }
+  std::set<int> nodes;
+  for (const BatchCandidate& candidate : batch.candidates) {
+    if (candidate.node > 0 && nodes.insert(candidate.node).second) continue;
+    return fail(Code::bad_argument,
+                fmt::format("{}: node {} is none, or there twice", folder.string(), candidate.node));
+  }
+  return batch;
+}
+
+std::string waiting_for(const std::string& run, int in_flight, const fs::path& store) {
+  if (in_flight > 0) return in_flight == 1 ? "1 result is out" : fmt::format("{} results are out", in_flight);
+  return fmt::format(
+      "all results are in: `{}` writes the next batch, `{}` where the GPU is verifies the best and ends the run",
+      command_to_propose(run, store), command_to_optimize(run, store));
+}
+
+}  // namespace solstice::flow

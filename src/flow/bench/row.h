@@ -1,0 +1,19 @@
+// One row of a bench: a problem under every variant, beside its opponents.
+#pragma once
+
+#include "flow/bench/bench.h"
+
+namespace solstice::flow {
+
+// Errors: what ends a bench. Any other error is told in the row.
+Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& problem, BenchWorker& worker,
+                             Progress& progress);
+
+OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& problem, const VariantName& variant);
+
+// What every further problem would meet as well.
+bool ends_the_bench(const Error& error);
+
+Result<std::string> hash_of(const BenchProblem& problem);  // of its file
+
+}  // namespace solstice::flow

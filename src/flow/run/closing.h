@@ -1,0 +1,12 @@
+// The last word on a run in the store.
+#pragma once
+
+#include "base/result.h"
+
+namespace solstice::flow {
+
+// What to tell once the work is done and the store was told how it ended. Where both failed it is the work's error, and
+// a warning says that the store does not know of it.
+Status told_after(const Status& work, const Status& kept);
+
+}  // namespace solstice::flow

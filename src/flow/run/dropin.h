@@ -1,0 +1,34 @@
+// Writes the drop-in module of an outcome folder: model_new.py, dropin.json (schema solstice.dropin/1), the runtime
+// package beside it, the original source and libsolstice_rt.so. plan.json and the cubins must lie there already.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "import/import.h"
+#include "record/graph.h"
+#include "record/oracle_messages.h"
+
+namespace solstice::flow {
+
+struct DropinParts {
+  const Graph& graph;
+  const importer::ImportedProblem& imported;
+  const OracleSubject& subject;
+  std::string target;  // "sm_90a"
+  bool frozen = false;
+};
+
+// For a module given as an object (no file) everything but model_new.py is written: solstice.optimize() attaches it.
+// `home`: where the folder will lie in the end.
+Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder, const std::filesystem::path& home);
+
+// The original's file and the user's own modules that it loaded, into `folder`; `source` of dropin.json says where.
+Status copy_original(const OracleSubject& subject, const std::filesystem::path& folder);
+Json source_of(const OracleSubject& subject);
+
+// dropin.json alone, for tests.
+Result<Json> dropin_record(const DropinParts& parts);
+
+}  // namespace solstice::flow

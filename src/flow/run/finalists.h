@@ -1,0 +1,16 @@
+// Which trials are verified in full, and in what order.
+#pragma once
+
+#include <vector>
+
+#include "search/tree.h"
+
+namespace solstice::flow {
+
+// The next group, fastest first: of the usable trials that are not in `refused` the fastest and those within 5 % of it,
+// at most three. Trials of equations that a refused one has come last: a value family mostly tells of equations, not of
+// schedules. Behind all of these come trials that were only predicted where others were measured: a prediction says
+// nothing of who is faster. None that takes longer than `most` (0: any), none after six were refused.
+std::vector<int> next_finalists(const search::Tree& tree, const std::vector<int>& refused, Seconds most);
+
+}  // namespace solstice::flow

@@ -1,0 +1,37 @@
+// The problem of a run: the user's module, its traced graph, the equations it was imported into.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "import/import.h"
+#include "ir/program.h"
+#include "lang/tree.h"
+#include "record/graph.h"
+#include "record/oracle_messages.h"
+#include "run/oracle_client.h"
+
+namespace solstice::flow {
+
+struct Problem {
+  OracleSubject subject;
+  std::filesystem::path cached;  // entry that the graph was read from; "" where it was traced now
+  Graph graph;
+  importer::ImportedProblem imported;
+  lang::Program tree;   // imported.text, parsed
+  ir::Program program;  // and bound
+};
+
+// Loads, traces, imports and checks. `file` is empty where the caller's process holds the module. Errors: what the
+// oracle says of the file; unsupported_operator, naming the operators and their lines; internal where the importer
+// wrote a program that does not check. With a `cache` folder the graph may come from there.
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                             const std::string& class_name, const std::filesystem::path& cache = {});
+
+// Where traced graphs are kept; "" where there is no cache folder.
+std::filesystem::path graph_cache();
+
+// "aten.conv3d.default (model.py:12), ..."
+std::string unsupported_text(const importer::ImportedProblem& imported);
+
+}  // namespace solstice::flow

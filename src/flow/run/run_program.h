@@ -1,0 +1,25 @@
+// One program, tried once: what `solstice run` does, and what a person's own schedule goes through.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "flow/run/optimize.h"
+#include "search/tree.h"
+
+namespace solstice::flow {
+
+struct ProgramRun {
+  search::Measurement measurement;  // a candidate that fails is data
+  bool predicted = false;
+  std::optional<Seconds> original;  // PyTorch eager, where it was timed
+  std::optional<Seconds> bound;     // practical SOL bound, where the module is known
+};
+
+// `text` is a scheduled program. With `options.file` it is a candidate for that module: verified on its inputs against
+// the float64 oracle and timed on a GPU, else predicted. Without, there are no inputs: it is checked, compiled and
+// predicted. Errors: program_invalid; bad_argument where a GPU is asked for without a module; those of the oracle.
+Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
+                               Progress& progress);
+
+}  // namespace solstice::flow

@@ -1,0 +1,107 @@
+#include "flow/run/stages/finalists_timing.h"
+
+#include <fmt/format.h>
+
+#include "evaluate/by_kernel.h"
+#include "flow/run/report/measured.h"
+#include "flow/run/stages/contest.h"
+#include "flow/run/stages/full_verification.h"
+#include "rt/load.h"
+
+namespace solstice::flow {
+namespace {
+
+Contender contender(Session& state, Finalist& finalist) {
+  Contender out;
+  out.name = fmt::format("trial {}", finalist.node);
+  const std::filesystem::path plan = state.builds->plan_of(finalist.node);
+  out.slots_for = [&state, plan](int processes) { return state.judge->slots_for(plan, processes); };
+  out.hold = [&state, &finalist, plan](int slots) -> Result<Verdict> {
+    SOLSTICE_TRY(Verdict verdict, state.judge->verify(plan, state.trial_cases, slots));
+    if (verdict.passed()) finalist.process = state.judge->held();
+    return verdict;
+  };
+  out.let_go = [&state, &finalist] {
+    finalist.process.reset();
+    state.judge->release();
+  };
+  out.time = [&state, &finalist](int repetitions) -> Result<std::vector<double>> {
+    state.judge->use(finalist.process);
+    SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions));
+    if (!block.verdict.passed())
+      return fail(Code::candidate_failed, "a timed result is wrong: " + block.verdict.message);
+    return std::move(block.seconds);
+  };
+  return out;
+}
+
+Status tell_by_kernel(Session& state, Finalist& finalist, const run::TimedBlock& block) {
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.builds->plan_of(finalist.node)));
+  const Json& costs = state.tree.node(finalist.node).measurement->record.at("costs");
+  Result<KernelTrace> trace = evaluate::by_kernel(loaded.plan, block, costs);
+  if (trace.ok()) {
+    finalist.by_kernel = std::move(trace->kernels);
+  } else {
+    state.report.warnings.push_back(
+        fmt::format("trial {} has no times by kernel: {}", finalist.node, trace.error().message));
+  }
+  return success();
+}
+
+// One block under CUPTI, after all that is timed by events: the span without the launch's own latency, and what ran,
+// which must be the same in every repetition.
+Status trace_span(Session& state, Finalist& finalist, int repetitions) {
+  state.judge->use(finalist.process);
+  SOLSTICE_TRY(run::TimedBlock block, state.judge->time_block(state.trial_cases, repetitions, run::Tracer::kCupti));
+  if (block.verdict.passed()) {
+    finalist.span = measured_of(block.seconds);
+    SOLSTICE_CHECK(tell_by_kernel(state, finalist, block));
+    finalist.activities = std::move(block.activities);
+  } else if (evaluate::only_tracing_failed(block.verdict)) {
+    state.report.warnings.push_back(fmt::format("trial {} was not traced: {}", finalist.node, block.verdict.message));
+  } else {
+    refuse(state, finalist, fmt::format("trial {}, traced: {}", finalist.node, block.verdict.message));
+  }
+  return success();
+}
+
+Status trace_spans(Session& state, const std::vector<Finalist*>& finalists, int repetitions) {
+  SOLSTICE_TRY(const RunnerHello runner, state.judge->runner());
+  state.report.versions["CUPTI"] = runner.cupti ? runner.cupti_note : "none: " + runner.cupti_note;
+  if (!runner.cupti) return success();
+  for (Finalist* finalist : finalists) {
+    if (finalist->timing && finalist->refused.empty()) SOLSTICE_CHECK(trace_span(state, *finalist, repetitions));
+  }
+  return success();
+}
+
+}  // namespace
+
+Status time_in_turn(Session& state, const std::vector<Finalist*>& finalists) {
+  std::vector<Contender> contenders;
+  for (Finalist* finalist : finalists) {
+    SOLSTICE_CHECK(state.builds->build(state.tree.node(finalist->node)));
+    contenders.push_back(contender(state, *finalist));
+  }
+  const run::TimeBlock original = [&](int repetitions) -> Result<std::vector<double>> {
+    SOLSTICE_TRY(OracleBlock block, state.oracle->time_eager("trial", {repetitions, 1}));
+    return std::move(block.seconds);
+  };
+  run::AbbaOptions options;
+  const bool to_rank = finalists.size() > 1 || !state.options.several;
+  options.budget = Seconds(to_rank ? 1.5 : 0.4);  // it ranks them; the headline is measured on the drop-in
+  options.most_rounds = to_rank ? 10 : 4;         // of one alone a bench only asks whether its timed results are right
+  options.repetitions = repetitions_for(*state.problem, options.repetitions);
+  SOLSTICE_CHECK(hold_contest(
+      contenders, state.judge->options().slots, original, [&] { return state.judge->clocks(); }, options));
+  for (size_t i = 0; i < finalists.size(); ++i) {
+    finalists[i]->timing = std::move(contenders[i].timing);
+    if (!contenders[i].refused.empty()) refuse(state, *finalists[i], contenders[i].refused);
+  }
+  SOLSTICE_CHECK(trace_spans(state, finalists, options.repetitions));
+  for (Finalist* finalist : finalists) finalist->process.reset();
+  state.judge->release();
+  return success();
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,27 @@
+// Import with decomposition on demand: operators without equations that PyTorch can break up (the graph's
+// `producer.decomposable`) are sent back by name, and only they are decomposed. A decomposition is kept where it leaves
+// fewer operators without equations.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "import/import.h"
+#include "record/graph.h"
+
+namespace solstice::flow {
+
+struct TracedImport {
+  Graph graph;
+  importer::ImportedProblem imported;
+};
+
+// A trace of the same module in which the named operators are broken up; none at first.
+using Tracer = std::function<Result<Graph>(const std::vector<std::string>& decompose)>;
+
+// Errors: those of the first trace and its import. A decomposition that fails is a note.
+Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form = importer::ImportForm::kFlat);
+
+}  // namespace solstice::flow

@@ -1,0 +1,12 @@
+// Whether a value may be infinite or NaN although what the program is given is finite.
+#pragma once
+
+#include "import/draft.h"
+
+namespace solstice::importer {
+
+// A logarithm, a quotient by what may be 0 and the like in the term or in the equations of the tensors it reads, with
+// nothing around it that is finite whatever it gets. True where it is not clear.
+bool may_be_infinite(const Draft& draft, const TermRef& term);
+
+}  // namespace solstice::importer

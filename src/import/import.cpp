@@ -1,0 +1,351 @@
+#include "import/import.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "import/damage.h"
+#include "import/defs/outline.h"
+#include "import/defs/statics.h"
+#include "import/interface.h"
+#include "import/loops/reroll.h"
+#include "import/loops/telescope.h"
+#include "import/notes.h"
+#include "import/rounding.h"
+#include "import/rules.h"
+#include "import/shape/input_dims.h"
+#include "import/term_mapper.h"
+#include "import/text/emit.h"
+#include "import/well_formed.h"
+#include "ir/bind.h"
+#include "lang/words.h"
+
+namespace solstice::importer {
+
+namespace {
+
+using namespace importer;
+
+// "35_GroupNorm_.py" -> "groupnorm"
+std::string program_name(const Graph& graph) {
+  std::string name;
+  if (!graph.files.empty()) {
+    const std::string& file = graph.files[0];
+    const size_t begin = file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1;
+    name = file.substr(begin, file.rfind('.') - begin);
+  }
+  name.erase(0, std::min(name.find_first_not_of("0123456789_"), name.size()));
+  for (char& c : name) {
+    const auto u = static_cast<unsigned char>(c);
+    c = std::isalnum(u) ? static_cast<char>(std::tolower(u)) : '_';
+  }
+  while (!name.empty() && name.back() == '_') name.pop_back();
+  if (name.empty()) return "problem";
+  return lang::is_reserved(name) ? name + "_problem" : name;
+}
+
+class Importer {
+ public:
+  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
+
+  Result<ImportedProblem> run() {
+    try {
+      return import();
+    } catch (const Damage& damage) {
+      return damaged_node(damage.why);
+    } catch (const std::out_of_range&) {  // `at` of a list that holds too little
+      return damaged_node("too few operands");
+    }
+  }
+
+ private:
+  Error damaged_node(const std::string& why) const {
+    if (draft_.node < 0) return fail(Code::bad_record, "the graph is damaged: it has " + why);
+    const GraphNode& node = graph_.nodes[static_cast<size_t>(draft_.node)];
+    return at(node, fail(Code::bad_record, fmt::format("the graph is damaged: `{}` has {}", node.op, why)));
+  }
+
+  Result<ImportedProblem> import() {
+    SOLSTICE_CHECK(well_formed(graph_));
+    SOLSTICE_TRY(interface_, declare_interface(graph_, draft_, values_));
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      draft_.node = static_cast<int>(i);
+      SOLSTICE_CHECK(import_node(graph_.nodes[i]));
+    }
+    SOLSTICE_CHECK(settle_outputs());
+    remove_dead(draft_);
+    settle_rounding(draft_);
+    note_origins();
+    free_input_dims(draft_);
+    if (form_ == ImportForm::kFolded) fold();
+    out_.form = form_;
+    out_.text = emit(draft_, graph_, program_name(graph_));
+    name_results();
+    return std::move(out_);
+  }
+
+  ImportSource source_of(const GraphNode& node) const { return importer::source_of(graph_, node); }
+
+  Error at(const GraphNode& node, Error error) const {
+    const ImportSource source = source_of(node);
+    if (error.file.empty()) {
+      error.file = source.file;
+      error.line = source.line;
+    }
+    error.context.push_back(fmt::format("importing `{}` ({})", node.id, node.op));
+    return error;
+  }
+
+  // What has no elements has no equations either; `Call` lets only a concatenation read it.
+  Status import_node(const GraphNode& node) {
+    bool all_empty = !node.outs.empty();
+    for (const auto& out : node.outs) {
+      const bool empty = out && is_empty(*out);
+      if (empty) values_[out->id] = empty_value(*out);
+      all_empty = all_empty && empty;
+    }
+    return all_empty ? success() : apply_rule(node);
+  }
+
+  static bool is_empty(const GraphTensor& tensor) {
+    return tensor.is_tensor() && std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
+  }
+
+  Value empty_value(const GraphTensor& tensor) {
+    Value out{{}, integer(0), storage_dtype(*tensor.dtype).value_or(DType::kF32)};
+    for (const int64_t extent : tensor.shape) out.axes.push_back(draft_.loops().fresh_axis(extent));
+    return out;
+  }
+
+  Status apply_rule(const GraphNode& node) {
+    const size_t tensors = draft_.tensors.size();
+    const size_t items = draft_.items.size();
+    const Rule* rule = find_rule(node.op);
+    Call call(node, graph_, draft_, values_);
+    Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
+    if (status.ok()) {
+      for (size_t i = tensors; i < draft_.tensors.size(); ++i) {
+        if (draft_.tensors[i].kind == DraftKind::kRandom) draws_.emplace_back(static_cast<int>(i), draft_.node);
+      }
+      for (const std::string& note : call.notes()) out_.notes.push_back({note, source_of(node)});
+      return success();
+    }
+    if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
+    draft_.tensors.resize(tensors);
+    draft_.items.resize(items);
+    const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
+    out_.unsupported.push_back({node.op, why, source_of(node)});
+    Status opaque = make_opaque(node);
+    if (!opaque.ok()) return at(node, std::move(opaque.error()));
+    return success();
+  }
+
+  // PyTorch runs the node. Tensors go by name, lists of numbers as text.
+  Status make_opaque(const GraphNode& node) {
+    DraftOpaque opaque;
+    opaque.op = node.op;
+    for (const auto& [name, value] : node.args.members()) SOLSTICE_CHECK(add_argument(opaque, name, value));
+    for (const auto& out : node.outs) {
+      if (!out) continue;
+      const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
+      if (!dtype) {
+        return fail(Code::unsupported_operator,
+                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
+      }
+      if (is_empty(*out)) return without_elements(out->id);
+      DraftTensor tensor;
+      tensor.kind = DraftKind::kTensor;
+      tensor.wish = Call(node, graph_, draft_, values_).wish();
+      tensor.dtype = *dtype;
+      values_[out->id] = draft_.interface_tensor(std::move(tensor), out->shape);
+      opaque.results.push_back(static_cast<int>(draft_.tensors.size()) - 1);
+    }
+    DraftItem item;
+    item.node = draft_.node;
+    item.opaque = static_cast<int>(draft_.opaques.size());
+    draft_.opaques.push_back(std::move(opaque));
+    draft_.items.push_back(std::move(item));
+    return success();
+  }
+
+  static Error without_elements(const std::string& what) {
+    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
+  }
+
+  Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
+    if (value.is_null()) return success();
+    if (const Json* id = value.find("t")) {
+      const auto found = values_.find(id->as_string());
+      if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
+      if (found->second.is_empty()) return without_elements(id->as_string());
+      const Value stored = draft_.stored(found->second, name);
+      DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
+      if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
+      opaque.arguments.push_back({name, stored.term->tensor, ""});
+      return success();
+    }
+    bool has_tensors = false;
+    for_each_tensor(value, [&](const std::string&) { has_tensors = true; });
+    if (has_tensors) {
+      for (size_t i = 0; i < value.size(); ++i) {
+        SOLSTICE_CHECK(add_argument(opaque, fmt::format("{}_{}", name, i), value.at(i)));
+      }
+      return success();
+    }
+    std::string text = value.dump();
+    if (value.is_string()) {
+      text = "\"" + value.as_string() + "\"";
+    } else if (!value.is_number() && !value.is_bool()) {
+      std::replace(text.begin(), text.end(), '"', '\'');
+      text = "\"" + text + "\"";
+    }
+    opaque.arguments.push_back({name, -1, text});
+    return success();
+  }
+
+  Status settle_outputs() {
+    int results = 0;
+    for (const GraphOutput& output : graph_.outputs) results += output.kind == GraphOutputKind::kUser ? 1 : 0;
+    int next = 0;
+    for (const GraphOutput& output : graph_.outputs) {
+      if (output.kind == GraphOutputKind::kUser) ++next;
+      const auto value = output.value ? values_.find(*output.value) : values_.end();
+      if (value == values_.end()) {
+        settled_.push_back(-1);
+      } else if (value->second.is_empty()) {
+        return without_elements(fmt::format("result {}", settled_.size() + 1));
+      } else if (output.kind == GraphOutputKind::kUser) {
+        const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
+        settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
+        draft_.results.push_back(settled_.back());
+      } else {
+        settled_.push_back(settle_mutation(output, value->second));
+      }
+    }
+    const bool useful = std::any_of(settled_.begin(), settled_.end(), [](int tensor) { return tensor >= 0; });
+    if (useful) return success();
+    return fail(Code::unsupported_operator,
+                "the module returns no tensor and writes no buffer; a program of it would compute nothing");
+  }
+
+  int settle_mutation(const GraphOutput& output, const Value& value) {
+    for (const InterfaceTensor& entry : interface_) {
+      const bool is_target = output.kind == GraphOutputKind::kBufferMutation ? entry.input.fqn == output.target
+                                                                             : entry.input.graph_id == output.target;
+      if (!is_target || entry.tensor < 0) continue;
+      const std::string wish = draft_.tensors[static_cast<size_t>(entry.tensor)].wish + "_new";
+      // The language has no new value of an input: it is shown as an output, and reported.
+      const bool input = output.kind == GraphOutputKind::kInputMutation;
+      const int tensor = settle_result(draft_, value, wish, input ? DraftKind::kOutput : DraftKind::kTensor);
+      if (!input) draft_.tensors[static_cast<size_t>(tensor)].into = entry.tensor;
+      if (input) draft_.results.push_back(tensor);
+      return tensor;
+    }
+    return -1;
+  }
+
+  std::string name(int tensor) const { return tensor < 0 ? "" : draft_.tensors[static_cast<size_t>(tensor)].name; }
+
+  void name_results() {
+    for (InterfaceTensor& entry : interface_) {
+      entry.input.tensor = name(entry.tensor);
+      out_.inputs.push_back(entry.input);
+    }
+    for (size_t i = 0; i < settled_.size(); ++i) {
+      const GraphOutput& output = graph_.outputs[i];
+      if (output.kind == GraphOutputKind::kUser) {
+        out_.outputs.push_back({name(settled_[i]), output.constant});
+        continue;
+      }
+      if (settled_[i] < 0) continue;
+      const int buffer = draft_.tensors[static_cast<size_t>(settled_[i])].into;
+      out_.mutations.push_back({name(settled_[i]), name(buffer), output.target});
+      if (output.kind == GraphOutputKind::kInputMutation) note_written_input(output);
+    }
+    add_notes(graph_, values_, out_.notes);
+    for (const auto& [tensor, node] : draws_) {
+      const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
+      std::vector<int64_t> shape;
+      for (const Size& extent : draft_.tensors[static_cast<size_t>(tensor)].shape) shape.push_back(extent.value());
+      out_.draws.push_back({name(tensor), from.op, std::move(shape), source_of(from)});
+    }
+    for (const auto& [tensor, node] : origins_) {
+      const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
+      out_.origins.push_back({name(tensor), from.id, from.op, source_of(from)});
+    }
+  }
+
+  void note_written_input(const GraphOutput& output) {
+    ImportSource place;
+    std::string written = output.value.value_or("");
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend() && place.file.empty(); ++node) {
+      const bool yields =
+          std::any_of(node->outs.begin(), node->outs.end(), [&](const auto& out) { return out && out->id == written; });
+      if (!yields) continue;
+      place = source_of(*node);
+      written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
+    }
+    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", place});
+  }
+
+  void note_origins() {
+    for (const DraftItem& item : draft_.items) {
+      if (item.node >= 0 && item.is_equation()) origins_.emplace_back(item.equation.tensor, item.node);
+    }
+  }
+
+  void fold() {
+    settle_digits(draft_);
+    reroll(draft_);
+    telescope(draft_);
+    outline(draft_, graph_);
+    settle_statics(draft_);
+  }
+
+  const Graph& graph_;
+  const ImportForm form_;
+  Draft draft_;
+  Values values_;
+  std::vector<InterfaceTensor> interface_;
+  std::vector<int> settled_;                  // tensor of each graph output, -1: none
+  std::vector<std::pair<int, int>> origins_;  // tensor, node
+  std::vector<std::pair<int, int>> draws_;    // likewise
+  ImportedProblem out_;
+};
+
+}  // namespace
+
+namespace {
+
+// Why the language refuses the text; "" if it does not.
+std::string refusal(const ImportedProblem& problem) {
+  Diagnostics diagnostics;
+  const Result<ir::Program> program = ir::load_program(problem.text, "imported", diagnostics);
+  if (program.ok()) return "";
+  const std::string& why = program.error().message;
+  return why.substr(0, why.find('\n'));
+}
+
+}  // namespace
+
+Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
+  SOLSTICE_TRY(ImportedProblem problem, Importer(graph, form).run());
+  const std::string why = refusal(problem);
+  if (why.empty()) return problem;
+  if (form == ImportForm::kFlat)
+    return fail(Code::internal, "the language refuses the equations of this module: " + why);
+  SOLSTICE_TRY(ImportedProblem flat, import_graph(graph, ImportForm::kFlat));
+  flat.notes.insert(flat.notes.begin(), {"not folded, since the language refuses the folded form: " + why, {}});
+  return flat;
+}
+
+std::vector<OperatorInfo> list_operators() {
+  std::vector<OperatorInfo> out;
+  for (const RuleGroup* group : all_rule_groups()) {
+    for (const Rule& rule : group->rules) out.push_back({group->name, rule.op});
+  }
+  return out;
+}
+
+}  // namespace solstice::importer

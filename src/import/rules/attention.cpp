@@ -1,0 +1,126 @@
+// Scaled dot product attention, with masks as domains where they follow from positions.
+#include <cmath>
+
+#include "import/rules.h"
+
+namespace solstice::importer {
+namespace {
+
+struct Attention {
+  Axes batch;
+  Axis i, e, v;  // queries, features, features of the values
+  Value q, k, value;
+  std::optional<Value> mask;
+  bool causal = false;
+  DType dtype = DType::kF32;
+  TermRef scale;
+
+  Axis keys(Call& call) const {
+    Axis out = call.loops().align({&k.axis(k.rank() - 2), &value.axis(value.rank() - 2)});
+    for (Loop& loop : out.digits) loop.hint = "j";
+    return out;
+  }
+};
+
+Indices at(Call& call, const Value& value, const Axes& batch, const Axis& row, const Axis& column) {
+  Indices out;
+  for (int i = 0; i + 2 < value.rank(); ++i) {
+    const size_t own = static_cast<size_t>(i) + batch.size() + 2 - static_cast<size_t>(value.rank());
+    out.push_back(value.extent(i) == 1 ? Index(0) : call.loops().flat(batch[own]));
+  }
+  const int rank = value.rank();
+  if (rank >= 2) out.push_back(value.extent(rank - 2) == 1 ? Index(0) : call.loops().flat(row));
+  if (rank >= 1) out.push_back(value.extent(rank - 1) == 1 ? Index(0) : call.loops().flat(column));
+  return out;
+}
+
+Result<Attention> read_attention(Call& call) {
+  Attention out;
+  SOLSTICE_TRY(out.q, call.tensor("query"));
+  SOLSTICE_TRY(out.k, call.tensor("key"));
+  SOLSTICE_TRY(out.value, call.tensor("value"));
+  SOLSTICE_TRY(out.mask, call.maybe_tensor("attn_mask"));
+  SOLSTICE_TRY(out.causal, call.flag("is_causal"));
+  SOLSTICE_TRY(const double dropout, call.number("dropout_p"));
+  SOLSTICE_TRY(const bool grouped, call.flag("enable_gqa"));
+  SOLSTICE_TRY(out.dtype, call.out_dtype());
+  if (dropout != 0) return call.unsupported("dropout inside attention");
+  if (grouped) return call.unsupported("grouped queries");
+  const int rank = out.q.rank();
+  if (rank != out.k.rank() || rank != out.value.rank() || rank < 2) return call.unsupported("operands of unequal rank");
+  for (int i = 0; i + 2 < rank; ++i) {
+    std::vector<const Axis*> axes;
+    for (const Value* v : {&out.q, &out.k, &out.value}) {
+      if (v->extent(i) != 1) axes.push_back(&v->axis(i));
+    }
+    out.batch.push_back(axes.empty() ? Axis{} : call.loops().align(axes));
+  }
+  out.i = call.loops().align(out.q.axis(rank - 2));
+  for (Loop& loop : out.i.digits) loop.hint = "i";
+  out.e = call.loops().align({&out.q.axis(rank - 1), &out.k.axis(rank - 1)});
+  out.v = call.loops().align(out.value.axis(rank - 1));
+  hint(call, out.q.axis(rank - 2), "T");
+  hint(call, out.k.axis(rank - 2), "T");
+  hint(call, out.q.axis(rank - 1), "D");
+  if (!call.is_none("scale")) {
+    SOLSTICE_TRY(out.scale, call.scalar("scale", out.dtype));
+  }
+  return out;
+}
+
+// s[.., i, j]: scaled and masked scores.
+Value scores(Call& call, const Attention& a) {
+  const Axis j = a.keys(call);
+  TermRef s = reduce("sum", a.e.digits,
+                     read_at(a.q, at(call, a.q, a.batch, a.i, a.e), call.loops()) *
+                         read_at(a.k, at(call, a.k, a.batch, j, a.e), call.loops()));
+  s = a.scale ? s * a.scale : s / apply("sqrt", {size_value(call.loops().size(a.e))});
+  if (a.mask) {
+    const TermRef mask = read_at(*a.mask, at(call, *a.mask, a.batch, a.i, j), call.loops());
+    s = a.mask->dtype == DType::kBool ? select(mask, s, negate(literal("inf"))) : s + mask;
+  }
+  Axes axes = a.batch;
+  axes.push_back(a.i);
+  axes.push_back(j);
+  return call.draft().define("sc", axes, s, a.dtype);
+}
+
+// The keys that query i sees: all, or j <= i counted from the top left.
+TermRef visible(Call& call, const Attention& a, const Axis& j) {
+  if (!a.causal) return nullptr;
+  return binary("<=", index_value(call.loops().flat(j)), index_value(call.loops().flat(a.i)));
+}
+
+Status attention(Call& call) {
+  SOLSTICE_TRY(const Attention a, read_attention(call));
+  const Value s = scores(call, a);
+  Axes rows = a.batch;
+  rows.push_back(a.i);
+  const auto at_key = [&](const Value& value, const Axis& j) {
+    Indices position = flat_all(rows, call.loops());
+    position.push_back(call.loops().flat(j));
+    return read_at(value, position, call.loops());
+  };
+  const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
+  const Value top =
+      call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
+  // A row that sees no key has -inf for its maximum: it yields 0, not NaN.
+  Axes square = rows;
+  square.push_back(j1);
+  const TermRef e = apply("exp", {at_key(s, j1) - top.term});
+  const Value p = call.draft().define("pr", square, e, a.dtype);
+  const TermRef sum =
+      reduce("sum", j2.digits, at_key(p, j2) * read_at(a.value, at(call, a.value, a.batch, j2, a.v), call.loops()),
+             visible(call, a, j2));
+  TermRef o = sum / reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
+  if (a.mask) o = select(binary("==", top.term, negate(literal("inf"))), integer(0), o);
+  Axes axes = rows;
+  axes.push_back(a.v);
+  return call.yield(call.draft().define(call.wish("attn"), axes, o, a.dtype));
+}
+
+}  // namespace
+
+const RuleGroup kAttentionRules = {"attention", {{"aten.scaled_dot_product_attention.default", attention}}};
+
+}  // namespace solstice::importer

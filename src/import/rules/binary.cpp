@@ -1,0 +1,259 @@
+// Elementwise operators of two or three tensors, or a tensor and a Python scalar.
+#include <cmath>
+
+#include "import/rules.h"
+
+namespace solstice::importer {
+namespace {
+
+Status combine(Call& call, const char* a_name, const char* b_name,
+               const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, a_name, dtype));
+  SOLSTICE_TRY(const Value b, operand(call, b_name, dtype));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) { return f(t[0], t[1]); });
+}
+
+// Sums and products of booleans alone are booleans.
+std::string operator_for(char op, DType dtype) {
+  if (dtype != DType::kBool) return std::string(1, op);
+  return op == '+' ? "or" : op == '*' ? "and" : std::string(1, op);
+}
+
+template <char Op>
+Status arithmetic(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return combine(call, "self", "other",
+                 [&](const TermRef& a, const TermRef& b) { return binary(operator_for(Op, dtype), a, b); });
+}
+
+// self + alpha*other, self - alpha*other
+template <char Op>
+Status with_alpha(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
+  SOLSTICE_TRY(const double factor, call.number("alpha"));
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    return binary(operator_for(Op, dtype), a, factor == 1 ? b : alpha * b);
+  });
+}
+
+// other - alpha*self
+Status rsub(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
+  SOLSTICE_TRY(const double factor, call.number("alpha"));
+  return combine(call, "self", "other",
+                 [&](const TermRef& a, const TermRef& b) { return b - (factor == 1 ? a : alpha * a); });
+}
+
+// "floor" and "trunc" jump, so the operands are rounded as PyTorch stores them. It truncates the rounded quotient,
+// while its floor is that of the exact one.
+Status rounded_quotient(Call& call, const std::string& mode) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
+    const TermRef exact = as_stored(call, a, t[0]) / as_stored(call, b, t[1]);
+    const TermRef quotient = apply(mode, {mode == "trunc" ? as_marked(dtype, exact) : exact});
+    return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
+  });
+}
+
+Status div_mode(Call& call) {
+  if (call.is_none("rounding_mode")) return arithmetic<'/'>(call);
+  SOLSTICE_TRY(const std::string mode, call.text("rounding_mode"));
+  return rounded_quotient(call, mode);
+}
+
+Status floor_divide(Call& call) { return rounded_quotient(call, "floor"); }
+
+// a - floor(a/b)*b (remainder) or a - trunc(a/b)*b (fmod)
+Status rest(Call& call, const char* rounding) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
+    const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
+    const TermRef quotient = apply(rounding, {x / by});
+    return x - (is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient})) * by;
+  });
+}
+Status remainder(Call& call) { return rest(call, "floor"); }
+Status fmod(Call& call) { return rest(call, "trunc"); }
+
+template <const char* Op>
+Status compare(Call& call) {
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
+  return yield_pointwise(call, {a, b}, DType::kBool, [&](const auto& t) {
+    return binary(Op, as_stored(call, a, t[0]), b.is_stored() ? as_stored(call, b, t[1]) : t[1]);
+  });
+}
+constexpr char kEq[] = "==", kNe[] = "!=", kLt[] = "<", kLe[] = "<=", kGt[] = ">", kGe[] = ">=";
+
+template <const char* F>
+Status extremum(Call& call) {
+  return combine(call, "self", "other", [](const TermRef& a, const TermRef& b) { return apply(F, {a, b}); });
+}
+constexpr char kExtremumMin[] = "min", kExtremumMax[] = "max";
+
+// x**0 is 1 for every x; 1/2 is a square root, as in PyTorch's kernels (so (-inf)**0.5 is NaN).
+TermRef power(const TermRef& base, double exponent, const TermRef& text) {
+  if (exponent == 0) return integer(1);
+  if (exponent == 1) return base;
+  if (exponent == 0.5) return apply("sqrt", {base});
+  if (exponent == -0.5) return apply("rsqrt", {base});
+  if (exponent == -1) return integer(1) / base;
+  return binary("**", base, text);
+}
+
+Status pow_scalar(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const double exponent, call.number("exponent"));
+  const TermRef text = rounded_scalar(exponent, dtype);
+  return combine(call, "self", "exponent", [&](const TermRef& a, const TermRef&) { return power(a, exponent, text); });
+}
+
+Status pow_tensor(Call& call) {
+  return combine(call, "self", "exponent", [](const TermRef& a, const TermRef& b) { return binary("**", a, b); });
+}
+
+// |self| with the sign of the other. The language knows no sign of zero.
+Status copysign(Call& call) {
+  if (!call.argument("other").find("t")) {
+    SOLSTICE_TRY(const double sign, call.number("other"));
+    return combine(call, "self", "other", [&](const TermRef& a, const TermRef&) {
+      const TermRef size = apply("abs", {a});
+      return std::signbit(sign) ? negate(size) : size;
+    });
+  }
+  SOLSTICE_TRY(const Value sign, call.tensor("other"));
+  if (is_float(sign.dtype)) call.note("a zero counts as positive; PyTorch looks at its sign");
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    const TermRef size = apply("abs", {a});
+    return select(binary("<", sign.is_stored() ? as_stored(call, sign, b) : b, integer(0)), negate(size), size);
+  });
+}
+
+Status masked_fill(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value mask, call.tensor("mask"));
+  SOLSTICE_TRY(const Value fill, operand(call, "value", dtype));
+  return yield_pointwise(call, {x, mask, fill}, dtype, [](const auto& t) { return select(t[1], t[2], t[0]); });
+}
+
+Status where(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value condition, call.tensor("condition"));
+  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  return yield_pointwise(call, {condition, a, b}, dtype, [](const auto& t) { return select(t[0], t[1], t[2]); });
+}
+
+Status clamp_tensor(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const std::optional<Value> low, call.maybe_tensor("min"));
+  SOLSTICE_TRY(const std::optional<Value> high, call.maybe_tensor("max"));
+  Operands operands{x};
+  if (low) operands.push_back(*low);
+  if (high) operands.push_back(*high);
+  return yield_pointwise(call, operands, dtype, [&](const auto& t) {
+    const TermRef lifted = low ? apply("max", {t[0], t[1]}) : t[0];
+    return high ? apply("min", {lifted, t.back()}) : lifted;
+  });
+}
+
+// self + value * a * b, self + value * a / b
+template <char Op>
+Status fused_product(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value a, call.tensor("tensor1"));
+  SOLSTICE_TRY(const Value b, call.tensor("tensor2"));
+  SOLSTICE_TRY(const TermRef factor, call.scalar("value", dtype));
+  return yield_pointwise(call, {x, a, b}, dtype,
+                         [&](const auto& t) { return t[0] + binary(std::string(1, Op), factor * t[1], t[2]); });
+}
+
+Status lerp(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value a, call.tensor("self"));
+  SOLSTICE_TRY(const Value b, call.tensor("end"));
+  SOLSTICE_TRY(const Value weight, operand(call, "weight", dtype));
+  return yield_pointwise(call, {a, b, weight}, dtype, [](const auto& t) { return t[0] + t[2] * (t[1] - t[0]); });
+}
+
+// One slope for all, or one for each channel (axis 1).
+Status prelu(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value slope, call.tensor("weight"));
+  if (slope.rank() == 1 && slope.extent(0) == 1) slope = {{}, read_at(slope, {Index(0)}, call.loops()), slope.dtype};
+  for (int i = 2; slope.rank() >= 1 && i < x.rank(); ++i) slope.axes.push_back({});
+  return yield_pointwise(call, {x, slope}, dtype, [](const auto& t) { return apply("leaky_relu", {t[0], t[1]}); });
+}
+
+}  // namespace
+
+const RuleGroup kBinaryRules = {
+    "binary",
+    {
+        {"aten.add.Tensor", with_alpha<'+'>},
+        {"aten.add.Scalar", with_alpha<'+'>},
+        {"aten.sub.Tensor", with_alpha<'-'>},
+        {"aten.sub.Scalar", with_alpha<'-'>},
+        {"aten.rsub.Tensor", rsub},
+        {"aten.rsub.Scalar", rsub},
+        {"aten.mul.Tensor", arithmetic<'*'>},
+        {"aten.mul.Scalar", arithmetic<'*'>},
+        {"aten.multiply.Tensor", arithmetic<'*'>},
+        {"aten.div.Tensor", arithmetic<'/'>},
+        {"aten.div.Scalar", arithmetic<'/'>},
+        {"aten.true_divide.Tensor", arithmetic<'/'>},
+        {"aten.div.Tensor_mode", div_mode},
+        {"aten.floor_divide.default", floor_divide},
+        {"aten.div.Scalar_mode", div_mode},
+        {"aten.remainder.Scalar", remainder},
+        {"aten.remainder.Tensor", remainder},
+        {"aten.fmod.Scalar", fmod},
+        {"aten.fmod.Tensor", fmod},
+        {"aten.pow.Tensor_Scalar", pow_scalar},
+        {"aten.pow.Tensor_Tensor", pow_tensor},
+        {"aten.pow.Scalar", pow_tensor},
+        {"aten.eq.Scalar", compare<kEq>},
+        {"aten.eq.Tensor", compare<kEq>},
+        {"aten.ne.Scalar", compare<kNe>},
+        {"aten.ne.Tensor", compare<kNe>},
+        {"aten.lt.Scalar", compare<kLt>},
+        {"aten.lt.Tensor", compare<kLt>},
+        {"aten.le.Scalar", compare<kLe>},
+        {"aten.le.Tensor", compare<kLe>},
+        {"aten.gt.Scalar", compare<kGt>},
+        {"aten.gt.Tensor", compare<kGt>},
+        {"aten.ge.Scalar", compare<kGe>},
+        {"aten.ge.Tensor", compare<kGe>},
+        {"aten.min.other", extremum<kExtremumMin>},
+        {"aten.minimum.default", extremum<kExtremumMin>},
+        {"aten.max.other", extremum<kExtremumMax>},
+        {"aten.maximum.default", extremum<kExtremumMax>},
+        {"aten.copysign.Tensor", copysign},
+        {"aten.copysign.Scalar", copysign},
+        {"aten.masked_fill.Scalar", masked_fill},
+        {"aten.masked_fill.Tensor", masked_fill},
+        {"aten.where.self", where},
+        {"aten.where.ScalarOther", where},
+        {"aten.where.ScalarSelf", where},
+        {"aten.where.Scalar", where},
+        {"aten.clamp.Tensor", clamp_tensor},
+        {"aten.addcmul.default", fused_product<'*'>},
+        {"aten.addcdiv.default", fused_product<'/'>},
+        {"aten.lerp.Scalar", lerp},
+        {"aten.lerp.Tensor", lerp},
+        {"aten.prelu.default", prelu},
+    },
+};
+
+}  // namespace solstice::importer

@@ -1,0 +1,17 @@
+// The `dim` items of a program or a def, by the names that its dims have by now.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "import/text/names.h"
+
+namespace solstice::importer {
+
+// Of all dims, or of those that have been printed and what these follow from.
+std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed);
+
+// "(H-1)//2+1"
+std::string formula_text(const Formula& formula, const Names& names, const Dims& dims);
+
+}  // namespace solstice::importer

@@ -1,9 +1,0 @@
-// How the last axes of what windows yield are named, outermost first; of fewer than three the last ones.
-#pragma once
-
-namespace solstice::ir::importer {
-
-inline constexpr const char* kOut[] = {"o", "p", "q"};
-inline constexpr const char* kOutDims[] = {"O", "P", "Q"};
-
-}  // namespace solstice::ir::importer

@@ -1,0 +1,69 @@
+// A run that another process takes up between being chosen and being claimed.
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "flow/run/opening.h"
+#include "flow/run/resume.h"
+#include "flow/run/resume_options.h"
+
+namespace solstice::flow {
+namespace {
+
+class Claim : public ::testing::Test {
+ protected:
+  Claim() {
+    options_.store = folder_.path();
+    RunRecord run;
+    run.options = kept_options(options_);
+    options_.resume = *store().begin_run(run);
+    finish("first");
+  }
+  store::Store store() { return std::move(store::Store::open(folder_.path())).value(); }
+  RunRecord record() { return store().load_run(options_.resume)->run; }
+  void finish(const char* reason) {
+    EXPECT_TRUE(store().finish_run(options_.resume, RunState::kFinished, RunOutcome::kNotFaster, reason, Json()).ok());
+  }
+  // `meanwhile`: what another process does.
+  template <typename Meanwhile>
+  Status chosen_and_begun(Meanwhile meanwhile) {
+    SilentProgress progress;
+    Engine engine;
+    Session state(options_, progress, engine);
+    SOLSTICE_CHECK(open_store(state));
+    SOLSTICE_CHECK(choose_run(state));
+    meanwhile();
+    return begin_run(state);
+  }
+
+  TempFolder folder_ = std::move(TempFolder::create("claim-test-")).value();
+  OptimizeOptions options_;
+};
+
+TEST_F(Claim, ItGoesOn) {
+  const Status begun = chosen_and_begun([] {});
+  ASSERT_TRUE(begun.ok()) << begun.error().text();
+  EXPECT_EQ(record().state, RunState::kRunning);
+}
+
+TEST_F(Claim, WhatWentOnMeanwhileIsLeftAsItIs) {
+  const Status begun = chosen_and_begun([&] {
+    ASSERT_TRUE(store().resume_run(options_.resume).ok());
+    ASSERT_TRUE(store().add_event(options_.resume, 0, search::Event{}).ok());
+    finish("second");
+  });
+  ASSERT_FALSE(begun.ok());
+  EXPECT_EQ(begun.error().code, Code::bad_argument);
+  EXPECT_NE(begun.error().message.find("run the command again"), std::string::npos) << begun.error().message;
+  EXPECT_EQ(record().state, RunState::kFinished);
+  EXPECT_EQ(record().reason, "second");
+}
+
+TEST_F(Claim, WhatIsGoingOnIsNotTaken) {
+  const Status begun = chosen_and_begun([&] { ASSERT_TRUE(store().resume_run(options_.resume).ok()); });
+  ASSERT_FALSE(begun.ok());
+  EXPECT_NE(begun.error().message.find("still going on, in another process"), std::string::npos)
+      << begun.error().message;
+}
+
+}  // namespace
+}  // namespace solstice::flow

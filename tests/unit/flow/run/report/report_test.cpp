@@ -1,0 +1,102 @@
+#include "flow/run/report/report.h"
+
+#include <gtest/gtest.h>
+
+#include "base/file.h"
+#include "flow/run/report/report_text.h"
+#include "support/golden.h"
+
+namespace solstice::flow {
+namespace {
+
+Measured measured(double us) {
+  return {microseconds(us), microseconds(us * 0.99), microseconds(us * 1.01), 30, Hertz(1.4e9)};
+}
+
+// Figures of no real machine: the page's shape is what is tested.
+Report sample_report() {
+  Report r;
+  r.run = "20260101-000000-aaaa";
+  r.problem = "linear_gelu";
+  r.file = "examples/linear_gelu.py";
+  r.outcome = RunOutcome::kFaster;
+  r.headline.original = measured(2000);
+  r.headline.replacement = measured(500);
+  r.headline.kernels = measured(490);
+  r.headline.by_kernel = {
+      {"up", microseconds(470), microseconds(450), {{"up-split", microseconds(20)}, {"up", microseconds(450)}}},
+      {"update.s", microseconds(2), std::nullopt, {}}};
+  r.headline.speedup = 4.0;
+  r.headline.speedup_low = 3.9;
+  r.headline.speedup_high = 4.1;
+  r.bounds = {
+      {"io", "bytes that must move", microseconds(60), {{"dram", microseconds(60), "w"}}},
+      {"work", "operations on the fastest legal unit", microseconds(280), {{"tensor.f16", microseconds(280), "z"}}},
+      {"practical",
+       "",
+       microseconds(400),
+       {{"tensor.f16", microseconds(390), "z[m,n]"}, {"launch", microseconds(10), ""}}}};
+  r.bound_by = "the tensor pipe";
+  r.candidates = {
+      {1, "up by gemm(math=fp16x3)", "verified", microseconds(450), measured(490), "proved", ""},
+      {2, "up by gemm(math=tf32)", "wrong", microseconds(300), std::nullopt, "tested", "error 3e-4 | over the limit"}};
+  r.kernels = {{"up", "gemm"}};
+  r.trials_skipped = 3;
+  r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1", "zeros"},
+              {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2", "normal, seed 1"}};
+  r.baselines = {{"torch.compile", measured(1900), 1.05, 3e-7, "default mode"},
+                 {"eager, TF32", std::nullopt, 0, std::nullopt, "it fails: no memory"}};
+  r.timings = {{"search", Seconds(2)}, {"total", Seconds(8.5)}, {"oracle: trace", milliseconds(12)}};
+  r.original_peak_memory = Bytes(2147483648.0);
+  r.machine = "h200";
+  r.device = "a GPU";
+  r.versions = {{"solstice", "0"}, {"torch", "2"}};
+  r.options = {{"numerics", "reference"}};
+  r.command = {"solstice", "optimize", "examples/linear gelu.py"};
+  r.program = "program linear_gelu\n";
+  r.created = "2026-01-01T00:00:00.000Z";
+  return r;
+}
+
+TEST(Report, MarkdownIsAsInTheGoldenFile) {
+  testing::expect_golden("report/faster.md", render_markdown(sample_report()));
+}
+
+TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
+  Report r = sample_report();
+  r.outcome = RunOutcome::kNotFaster;
+  r.reason = "the original already runs at the copy ceiling";
+  r.predicted = true;
+  r.headline = {};
+  r.candidates[0].time.reset();
+  r.warnings = {"The GPU was power-capped."};
+  testing::expect_golden("report/predicted.md", render_markdown(r));
+}
+
+TEST(Report, BaselinesSayOnlyWhatHappened) {
+  Report r = sample_report();
+  r.baselines = {{"PyTorch eager", measured(2000), 1, std::nullopt, "one block before the search"}};
+  const std::string alone = render_markdown(r);
+  EXPECT_EQ(alone.find("in turn"), std::string::npos);
+  EXPECT_EQ(alone.find("Errors are normwise"), std::string::npos);
+  EXPECT_NE(alone.find("one block before the search"), std::string::npos);
+}
+
+TEST(Report, IsWrittenAsJsonThatReadsBack) {
+  const TempFolder folder = std::move(TempFolder::create("report-")).value();
+  ASSERT_TRUE(write_report(sample_report(), folder.path() / "out").ok());
+  const Result<Json> json = parse_json(*read_file(folder.path() / "out/report.json"));
+  ASSERT_TRUE(json.ok());
+  EXPECT_EQ(json->at("schema").as_string(), "solstice.report/1");
+  EXPECT_TRUE(from_json<Report>(*json).ok());
+  EXPECT_EQ(*read_file(folder.path() / "out/report.md"), render_markdown(sample_report()));
+}
+
+TEST(ReportText, CommandsSurviveAShell) { EXPECT_EQ(shell_text({"a", "b c", "it's", ""}), "a 'b c' 'it'\\''s' ''"); }
+TEST(ReportText, CommandsGoWhereTheyWereGiven) {
+  EXPECT_EQ(shell_text("/my models", {"solstice", "optimize", "m.py"}), "cd '/my models' && solstice optimize m.py");
+  EXPECT_EQ(shell_text("", {"solstice"}), "solstice");
+}
+
+}  // namespace
+}  // namespace solstice::flow

@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Compares the device code of two builds: what `bench_emit` wrote with each, as text and, where that differs, as SASS.
+
+    tools/compare_emitted.py BEFORE AFTER [--kernels-before DIR] [--kernels-after DIR] [--jobs N] [--match TEXT]
+
+BEFORE and AFTER are folders of `bench_emit`. Without --kernels-*: the text of every file has to be the same. With them
+each distinct source is compiled by NVRTC against its own folder of device headers and the machine code of every kernel
+is compared, with its registers and shared memory; sources that are the same text are compiled too, since the headers
+may differ. Compiled code is kept in ~/.cache/solstice-emitted by content, so a second call compiles only what is new.
+--match: only names that contain TEXT. Exit code 1: something differs, is missing, or does not compile.
+"""
+
+import argparse
+import concurrent.futures
+import ctypes
+import hashlib
+import os
+import struct
+import sys
+from collections import Counter
+from pathlib import Path
+
+ARCHITECTURE = "sm_90a"
+CACHE = Path.home() / ".cache/solstice-emitted"
+
+
+def cuda_folder():
+    """The folder of CUDA's pip packages, or the toolkit's."""
+    for entry in sys.path:
+        if (found := Path(entry) / "nvidia/cu13").is_dir():
+            return found
+    return Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+
+
+def nvrtc():
+    folder = cuda_folder()
+    for libraries in ("lib", "lib64"):
+        for name in sorted((folder / libraries).glob("libnvrtc.so*")):
+            for builtins in sorted(name.parent.glob("libnvrtc-builtins.so*")):  # which it would look for elsewhere
+                ctypes.CDLL(str(builtins), ctypes.RTLD_GLOBAL)
+            return ctypes.CDLL(str(name))
+    sys.exit(f"no libnvrtc below {folder}: run this with the Python of .venv")
+
+
+def compiled(source, kernels):
+    """(cubin, ""), or (b"", the compiler's log)."""
+    library, program = nvrtc(), ctypes.c_void_p()
+    library.nvrtcCreateProgram(ctypes.byref(program), source, b"emitted.cu", 0, None, None)
+    options = ["--std=c++20", f"--gpu-architecture={ARCHITECTURE}", f"-I{kernels}", f"-I{cuda_folder() / 'include'}"]
+    texts = (ctypes.c_char_p * len(options))(*[option.encode() for option in options])
+    status, size = library.nvrtcCompileProgram(program, len(options), texts), ctypes.c_size_t()
+    ask = ("Log", "ProgramLog") if status else ("CUBIN", "CUBIN")
+    getattr(library, f"nvrtcGet{ask[1]}Size")(program, ctypes.byref(size))
+    text = ctypes.create_string_buffer(size.value)
+    getattr(library, f"nvrtcGet{ask[1]}")(program, text)
+    library.nvrtcDestroyProgram(ctypes.byref(program))
+    return (b"", text.value.decode(errors="replace")) if status else (text.raw[: size.value], "")
+
+
+def sections(cubin):
+    """{name: content} of an ELF64 file; a section without content (.nv.shared) stands by its size."""
+    at, = struct.unpack_from("<Q", cubin, 40)
+    size, count, names = struct.unpack_from("<HHH", cubin, 58)
+    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, at + i * size) for i in range(count)]
+    text = headers[names][4]
+    out = {}
+    for name, kind, _, _, offset, length, _, info, _, _ in headers:
+        label = cubin[text + name : cubin.index(b"\0", text + name)].decode()
+        # The registers of a kernel are the upper byte of its text section's `info`.
+        out[label] = (info >> 24, b"" if kind == 8 else cubin[offset : offset + length], length)
+    return out
+
+
+def machine_code(cubin):
+    """{section: hash} of what runs: the code of every kernel with its registers, shared memory and constants."""
+    parts = (".text.", ".nv.shared.", ".nv.constant", ".nv.global")
+    return {
+        name: hashlib.sha256(repr(content).encode()).hexdigest()
+        for name, content in sections(cubin).items()
+        if name.startswith(parts)
+    }
+
+
+def code_of(job):
+    """(key, machine code or None, log)"""
+    key, path, kernels = job
+    kept = CACHE / key
+    if not kept.exists():
+        cubin, log = compiled(Path(path).read_bytes(), kernels)
+        if log:
+            return key, None, log
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        temporary = kept.with_suffix(f".{os.getpid()}")
+        temporary.write_bytes(cubin)
+        temporary.rename(kept)
+    return key, machine_code(kept.read_bytes()), ""
+
+
+def fingerprint(folder):
+    """Of all device headers."""
+    digest = hashlib.sha256()
+    for path in sorted(p for p in Path(folder).rglob("*") if p.is_file()):
+        digest.update(str(path.relative_to(folder)).encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def listed(folder, match):
+    return {
+        str(path.relative_to(folder)): path
+        for path in sorted(Path(folder).rglob("*"))
+        if path.is_file() and match in str(path.relative_to(folder))
+    }
+
+
+def compare_text(before, after):
+    """Names that differ, by what kind of file they are."""
+    different = Counter()
+    for name in sorted(before.keys() | after.keys()):
+        if name not in before or name not in after:
+            print(f"{name}: only {'after' if name in after else 'before'}")
+            different["missing"] += 1
+        elif before[name].read_bytes() != after[name].read_bytes():
+            different[name.split(".", 1)[1].split(".")[-1]] += 1
+            if different.total() <= 20:
+                print(f"{name}: text differs")
+    return different
+
+
+def compare_code(before, after, args):
+    """How many sources compile to other machine code."""
+    prints = {folder: fingerprint(folder) for folder in (args.kernels_before, args.kernels_after)}
+    jobs, pairs = {}, {}
+    for name in sorted(before.keys() & after.keys()):
+        if not name.endswith(".cu"):
+            continue
+        keys = []
+        for path, kernels in ((before[name], args.kernels_before), (after[name], args.kernels_after)):
+            key = hashlib.sha256(path.read_bytes()).hexdigest()[:32] + "-" + prints[kernels]
+            jobs.setdefault(key, (key, str(path), kernels))
+            keys.append(key)
+        pairs.setdefault(tuple(keys), name)
+    print(f"{len(jobs)} sources to compile for {len(pairs)} comparisons", flush=True)
+    codes, bad = {}, 0
+    with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
+        for done, (key, code, log) in enumerate(pool.map(code_of, jobs.values(), chunksize=4), 1):
+            codes[key] = code
+            if code is None:
+                bad += 1
+                print(f"{jobs[key][1]} does not compile:\n" + "\n".join(log.splitlines()[:6]))
+            if done % 200 == 0:
+                print(f"  {done} of {len(jobs)}", flush=True)
+    for (one, other), name in pairs.items():
+        a, b = codes[one], codes[other]
+        if a is None or b is None or a == b:
+            continue
+        bad += 1
+        print(f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}")
+    print(f"{len(pairs)} pairs of sources, {bad} with other machine code or none")
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("before"), parser.add_argument("after")
+    parser.add_argument("--kernels-before", help="device headers that BEFORE is compiled with")
+    parser.add_argument("--kernels-after", help="device headers that AFTER is compiled with")
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--match", default="", help="only names that contain this")
+    args = parser.parse_args()
+    before, after = listed(args.before, args.match), listed(args.after, args.match)
+    different = compare_text(before, after)
+    print(f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text"))
+    if not args.kernels_before:
+        return 1 if different else 0
+    bad = compare_code(before, after, args)
+    return 1 if bad or different["missing"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
