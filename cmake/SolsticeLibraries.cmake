@@ -33,8 +33,8 @@ function(solstice_unity target)
   endif()
 endfunction()
 
-# solstice_library(NAME [DEPENDS lib...] [SYSTEM lib...]): the static library solstice_NAME of all .cpp files of src/NAME.
-# DEPENDS are other layers; tools/layers.txt says which are allowed, and a test checks the includes.
+# solstice_library(NAME [DEPENDS lib...] [SYSTEM lib...]): the static library solstice_NAME of all .cpp files of
+# src/NAME. DEPENDS are other layers; tools/layers.txt says which are allowed, and a test checks the includes.
 function(solstice_library name)
   cmake_parse_arguments(ARG "" "" "DEPENDS;SYSTEM;EXCLUDE" ${ARGN})
   string(REPLACE "/" "_" target ${name})

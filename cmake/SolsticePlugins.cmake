@@ -1,7 +1,7 @@
-# solstice_plugins(FOLDER TYPE HEADER): one file (or one sub-folder with a file of its name) of src/FOLDER is one plug-in.
-# FOLDER/foo.cpp or FOLDER/foo/foo.cpp defines `extern const TYPE solstice_<last folder>_foo;`; the generated
-# table src/FOLDER/table.gen.cpp lists them all as `const std::vector<const TYPE*>& all_<last folder>()`.
-# A new file is found by the next build; a wrong symbol is a link error that names it.
+# solstice_plugins(FOLDER TYPE HEADER): one file (or one sub-folder with a file of its name) of src/FOLDER is one
+# plug-in. FOLDER/foo.cpp or FOLDER/foo/foo.cpp defines `extern const TYPE solstice_<last folder>_foo;`; the generated
+# table src/FOLDER/table.gen.cpp lists them all as `const std::vector<const TYPE*>& all_<last folder>()`. A new file is
+# found by the next build; a wrong symbol is a link error that names it.
 function(solstice_plugins folder type header)
   get_filename_component(kind ${folder} NAME)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
@@ -26,7 +26,8 @@ function(solstice_plugins folder type header)
   foreach(name ${names})
     string(APPEND text "extern const ${type} solstice_${kind}_${name};\n")
   endforeach()
-  string(APPEND text "\nconst std::vector<const ${type}*>& all_${kind}() {\n  static const std::vector<const ${type}*> table = {\n")
+  string(APPEND text "\nconst std::vector<const ${type}*>& all_${kind}() {\n")
+  string(APPEND text "  static const std::vector<const ${type}*> table = {\n")
   foreach(name ${names})
     string(APPEND text "      &solstice_${kind}_${name},\n")
   endforeach()

@@ -1,5 +1,5 @@
-// y[r, c] = silu(x[r, c] * rsqrt(mean over c of x[r, c]^2 + 1e-6) * g[c]) for rows of `columns` floats, a multiple of 4: a block
-// a row, which it reads once and keeps in shared memory.
+// y[r, c] = silu(x[r, c] * rsqrt(mean over c of x[r, c]^2 + 1e-6) * g[c]) for rows of `columns` floats, a multiple of
+// 4: a block a row, which it reads once and keeps in shared memory.
 
 __device__ float sum_of_warp(float value) {
   for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(0xffffffffu, value, lane);

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Fuzzes the lexer, the parser, the checker and the importer of graphs with libFuzzer, AddressSanitizer and UBSan (clang).
-# Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default, in JOBS processes (1) that
-# share a corpus. It grows below BUILD_FOLDER; its seeds are the programs and graphs of the tests (and graphs that
-# tools/fuzz_graphs.py traces, for which the program is built and set up: ./x build), its dictionary their words. The logs are
-# BUILD_FOLDER/TARGET.JOB.log; of each the edges covered after 80 % of the runs and after all are printed: they are the same
-# where coverage is flat.
+# Fuzzes the lexer, the parser, the checker and the importer of graphs with libFuzzer, AddressSanitizer and UBSan
+# (clang). Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default, in JOBS
+# processes (1) that share a corpus. It grows below BUILD_FOLDER; its seeds are the programs and graphs of the tests
+# (and graphs that tools/fuzz_graphs.py traces, for which the program is built and set up: ./x build), its dictionary
+# their words. The logs are BUILD_FOLDER/TARGET.JOB.log; of each the edges covered after 80 % of the runs and after all
+# are printed: they are the same where coverage is flat.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
@@ -12,7 +12,8 @@ build=$(cd -- "$1" && pwd)
 runs=${2:-1000000} jobs=${JOBS:-1}
 shift $(($# < 2 ? $# : 2))
 [ $# -gt 0 ] || set -- lexer parser checker graph
-clang=$(command -v clang++ || command -v clang++-14) || { echo "fuzz.sh needs clang++ with libFuzzer: apt-get install clang-14 libclang-rt-14-dev" >&2; exit 2; }
+clang=$(command -v clang++ || command -v clang++-14) ||
+  { echo "fuzz.sh needs clang++ with libFuzzer: apt-get install clang-14 libclang-rt-14-dev" >&2; exit 2; }
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$clang" \
   -DSOLSTICE_SANITIZE=fuzzer-no-link,address,undefined >/dev/null
 
@@ -26,19 +27,23 @@ dictionary() {
 # Runs, and edges covered, after 80 % of the runs and after all.
 coverage() {
   awk -v last="$(grep -oE '^stat::number_of_executed_units: *[0-9]+' "$1" | grep -oE '[0-9]+$')" '
-    match($0, /cov: [0-9]+/) { cov = substr($0, RSTART + 5, RLENGTH - 5); if (substr($1, 2) + 0 <= 0.8 * last) early = cov }
-    END { printf "%d runs: %d edges after 80 %%, %d after all (%+.2f %%)\n", last, early, cov, 100 * (cov - early) / early }' "$1"
+    match($0, /cov: [0-9]+/) {
+      cov = substr($0, RSTART + 5, RLENGTH - 5)
+      if (substr($1, 2) + 0 <= 0.8 * last) early = cov
+    }
+    END { printf "%d runs: %d edges after 80 %%, %d after all (%+.2f %%)\n",
+          last, early, cov, 100 * (cov - early) / early }' "$1"
 }
 
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-# The schedule by entropy costs libFuzzer more than half of its time here; short stacks of allocations are enough, as what
-# is found is run again.
+# The schedule by entropy costs libFuzzer more than half of its time here; short stacks of allocations are enough, as
+# what is found is run again.
 export ASAN_OPTIONS=malloc_context_size=1:quarantine_size_mb=16:max_malloc_fill_size=0
 fuzz() {
   local target=$1 length=$2 log=$3
-  "$build/tests/fuzz_$target" -runs=$((runs / jobs)) -max_len="$length" -dict="$build/$target.dict" -entropic=0 -timeout=10 \
-    -rss_limit_mb=4096 -reload=5 -artifact_prefix="$build/$target-" -print_funcs=0 -print_final_stats=1 \
+  "$build/tests/fuzz_$target" -runs=$((runs / jobs)) -max_len="$length" -dict="$build/$target.dict" -entropic=0 \
+    -timeout=10 -rss_limit_mb=4096 -reload=5 -artifact_prefix="$build/$target-" -print_funcs=0 -print_final_stats=1 \
     "$build/corpus_$target" "$build/seeds_$target" >"$log" 2>&1 || { tail -40 "$log"; return 1; }
 }
 
@@ -52,7 +57,8 @@ for target in "$@"; do
     relative=${file#"$root"/}
     cp "$file" "$seeds/${relative//\//-}"
   done
-  [ "$target" != graph ] || "${SOLSTICE_PYTHON:-$root/.venv/bin/python}" -W ignore "$root/tools/fuzz_graphs.py" "$seeds" "$length"
+  [ "$target" != graph ] ||
+    "${SOLSTICE_PYTHON:-$root/.venv/bin/python}" -W ignore "$root/tools/fuzz_graphs.py" "$seeds" "$length"
   dictionary "$seeds"/* >"$build/$target.dict"
   pids=()
   for job in $(seq "$jobs"); do

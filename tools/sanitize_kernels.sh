@@ -1,17 +1,19 @@
 #!/bin/sh
-# Random kernels under compute-sanitizer, from a clone (tools/sanitize_kernels.sh) or a bundle (./sanitize-kernels): memcheck and
-# racecheck on 200 small programs each. Arguments are test_random_kernels' own; TOOLS names other checkers.
+# Random kernels under compute-sanitizer, from a clone (tools/sanitize_kernels.sh) or a bundle (./sanitize-kernels):
+# memcheck and racecheck on 200 small programs each. Arguments are test_random_kernels' own; TOOLS names other checkers.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 [ -d "$here/tests/gpu" ] && root=$here || root=$(dirname "$here")
 PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin
 export PATH
-[ -x "$root/bin/test_random_kernels" ] && program=$root/bin/test_random_kernels || program=$root/build/tests/test_random_kernels
+program=$root/bin/test_random_kernels
+[ -x "$program" ] || program=$root/build/tests/test_random_kernels
 set -- --sizes sanitizer --programs 200 --no-shrink "$@"
 # Compiled before, so that the checker sees cubins of the cache alone.
 "$program" --compile-only "$@" > /dev/null || exit 1
 status=0
 for tool in ${TOOLS:-memcheck racecheck}; do
   echo "compute-sanitizer --tool $tool"
-  compute-sanitizer --tool "$tool" --target-processes application-only --error-exitcode 9 "$program" --in-process "$@" || status=1
+  compute-sanitizer --tool "$tool" --target-processes application-only --error-exitcode 9 \
+    "$program" --in-process "$@" || status=1
 done
 exit $status

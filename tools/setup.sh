@@ -22,8 +22,8 @@ install_packages() {
     sudo -n true 2>/dev/null || die "missing packages; run this line, then ./x again: sudo apt-get install -y$missing"
   fi
   say "installing$missing"
-  { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq --no-install-recommends $missing; } \
-    >&2 || die "apt-get failed; the packages are:$missing"
+  { $sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq \
+    --no-install-recommends $missing; } >&2 || die "apt-get failed; the packages are:$missing"
 }
 
 has_gpu() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
@@ -32,13 +32,17 @@ has_gpu() { [ -e /dev/nvidia0 ] || nvidia-smi -L >/dev/null 2>&1; }
 # enough, is used as it is.
 base_python() {
   local name=${SOLSTICE_BASE_PYTHON:-$(cat "$root/.venv/.base" 2>/dev/null || echo python3)} path
-  path=$(command -v "$name") || die "$name is missing: sudo apt-get install -y python3, or SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
+  path=$(command -v "$name") ||
+    die "$name is missing: sudo apt-get install -y python3, or SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
   "$path" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' ||
-    die "$path is $("$path" --version), but PyTorch and its tools need 3.11 to 3.13; name one: SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
+    die "$path is $("$path" --version), but PyTorch and its tools need 3.11 to 3.13; name one:" \
+      "SOLSTICE_BASE_PYTHON=/path/to/python3 ./x setup"
   echo "$path"
 }
 
-has_torch() { "$1" -c 'import torch; v = torch.__version__.split("."); exit((int(v[0]), int(v[1])) < (2, 11))' 2>/dev/null; }
+has_torch() {
+  "$1" -c 'import torch; v = torch.__version__.split("."); exit((int(v[0]), int(v[1])) < (2, 11))' 2>/dev/null
+}
 
 # Beside a GPU a build without CUDA is none.
 has_fitting_torch() {
@@ -53,7 +57,11 @@ toolkit_has_nvrtc() {
   return 1
 }
 
-torch_has_nvrtc() { "$python" -c 'import importlib.metadata as m, torch; exit(not (torch.version.cuda and m.version("nvidia-cuda-nvrtc")))' 2>/dev/null; }
+torch_has_nvrtc() {
+  "$python" -c '
+import importlib.metadata as m, torch
+exit(not (torch.version.cuda and m.version("nvidia-cuda-nvrtc")))' 2>/dev/null
+}
 
 pip_install() { "$python" -m pip install -qq --disable-pip-version-check "$@" 1>&2; }
 
@@ -68,7 +76,8 @@ install_torch() {
     return
   fi
   # The CPU build is a tenth of the size. It has an index of its own; the default index has the CUDA build.
-  pip_install "$pin+cpu" 2>"$root/.venv/pip.log" || pip_install "$pin+cpu" --extra-index-url "$torch_cpu_index" || pip_install "$pin" ||
+  pip_install "$pin+cpu" 2>"$root/.venv/pip.log" ||
+    pip_install "$pin+cpu" --extra-index-url "$torch_cpu_index" || pip_install "$pin" ||
     { cat "$root/.venv/pip.log" >&2; return 1; }
 }
 
@@ -88,7 +97,8 @@ share_packages() {
   local base=$1
   if "$base" -c 'import sys; sys.exit(sys.prefix != sys.base_prefix)'; then return; fi
   # addsitedir: its .pth files count too.
-  echo "import site; site.addsitedir('$(site_packages "$base")')" >"$(site_packages "$python")/venv_base.pth"  # after solstice.pth
+  # Its name puts it after solstice.pth.
+  echo "import site; site.addsitedir('$(site_packages "$base")')" >"$(site_packages "$python")/venv_base.pth"
 }
 
 make_venv() {

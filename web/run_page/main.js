@@ -3,17 +3,36 @@
 function showHeader() {
   const of = run.run;
   at('title').textContent = of.problem;
-  at('outcome').textContent = of.state === 'finished' ? `${of.outcome}${of.reason ? ': ' + of.reason : ''}` : `${of.state}${of.reason ? ': ' + of.reason : ''}`;
-  const tile = (name, value, note) => at('tiles').append(el('div', {}, el('dt', {}, name), el('dd', {}, value, note ? el('small', {}, note) : null)));
-  const failed = nodes.filter((node) => kindOf(node) === 'failed').length, open = nodes.filter((node) => kindOf(node) === 'open').length;
+  at('outcome').textContent =
+    of.state === 'finished'
+      ? `${of.outcome}${of.reason ? ': ' + of.reason : ''}`
+      : `${of.state}${of.reason ? ': ' + of.reason : ''}`;
+  const tile = (name, value, note) =>
+    at('tiles').append(el('div', {}, el('dt', {}, name), el('dd', {}, value, note ? el('small', {}, note) : null)));
+  const failed = nodes.filter((node) => kindOf(node) === 'failed').length,
+    open = nodes.filter((node) => kindOf(node) === 'open').length;
   tile('original', original ? timeText(original) : 'not timed');
   tile('best', best ? timeText(best.time) : 'none', best ? `trial ${best.node}, ${best.state}` : null);
   if (best && best.factor !== null) tile('over the original', factorText(best.factor), 'kernels, in the search');
-  if (best && bounds.practical > 0) tile('of the practical bound', factorText(best.time / bounds.practical), timeText(bounds.practical));
-  tile('trials', String(nodes.length - 1), [failed ? `${failed} failed` : null, open ? `${open} without result` : null].filter((text) => text).join(', '));
-  addFacts(at('about'), [['run', of.id], ['policy', `${of.policy || 'not recorded'}, seed ${of.seed}`], ['machine', `${of.machine || 'not recorded'} (${of.device})`],
-    ['started', of.started], ['finished', of.finished], ['not tried', run.skipped ? `${run.skipped}: no gain was expected` : null], ['file', of.file],
-    ['folder', of.folder], ['command', (of.command || []).join(' ')], ...Object.entries(of.versions || {})]);
+  if (best && bounds.practical > 0)
+    tile('of the practical bound', factorText(best.time / bounds.practical), timeText(bounds.practical));
+  tile(
+    'trials',
+    String(nodes.length - 1),
+    [failed ? `${failed} failed` : null, open ? `${open} without result` : null].filter((text) => text).join(', '),
+  );
+  addFacts(at('about'), [
+    ['run', of.id],
+    ['policy', `${of.policy || 'not recorded'}, seed ${of.seed}`],
+    ['machine', `${of.machine || 'not recorded'} (${of.device})`],
+    ['started', of.started],
+    ['finished', of.finished],
+    ['not tried', run.skipped ? `${run.skipped}: no gain was expected` : null],
+    ['file', of.file],
+    ['folder', of.folder],
+    ['command', (of.command || []).join(' ')],
+    ...Object.entries(of.versions || {}),
+  ]);
   at('missing').replaceChildren(...missing.map((text) => el('li', {}, text)));
 }
 

@@ -23,7 +23,8 @@ function kindOf(node) {
 
 // 0 (slowest) to 6 (fastest), on a logarithmic scale over all trials whose times may be compared.
 const usableTimes = nodes.filter((node) => node.node > 0 && node.comparable && node.time > 0).map((node) => node.time);
-const fastest = Math.min(...usableTimes), slowest = Math.max(...usableTimes);
+const fastest = Math.min(...usableTimes),
+  slowest = Math.max(...usableTimes);
 function shadeOf(time) {
   if (!(time > 0)) return 0;
   if (!(slowest > fastest)) return 6;
@@ -34,11 +35,13 @@ function shadeOf(time) {
 // The ladder: what is known of it, and a sentence for what is not.
 const original = run.original !== null ? run.original : summary.original || null;
 const bounds = summary.bounds || {};
-const ladder = [], missing = [];
+const ladder = [],
+  missing = [];
 if (original) ladder.push({name: 'original', time: original});
 else missing.push('The time of the original is not known: it was not timed in this run.');
 for (const name of ['practical', 'work', 'io']) {
-  if (bounds[name] > 0) ladder.push({name: name === 'practical' ? 'practical bound' : name + ' bound', time: bounds[name]});
+  if (bounds[name] > 0)
+    ladder.push({name: name === 'practical' ? 'practical bound' : name + ' bound', time: bounds[name]});
 }
 const boundless = ['practical', 'work', 'io'].filter((name) => !(bounds[name] > 0));
 if (boundless.length === 3) {
@@ -47,31 +50,41 @@ if (boundless.length === 3) {
   missing.push(`The run does not hold these bounds: ${boundless.join(', ')}.`);
 }
 if (predictedRun) missing.push("Times are a cost model's: nothing was measured.");
-else if (predictions) missing.push(`Times of ${predictions} of ${nodes.length - 1} trials are a cost model's: they are no rivals of those that were measured.`);
+else if (predictions)
+  missing.push(
+    `Times of ${predictions} of ${nodes.length - 1} trials are a cost model's: ` +
+      'they are no rivals of those that were measured.',
+  );
 
-// Every attempt of every trial, as a span of time in milliseconds. What has not ended reaches to the last thing that happened.
+// Every attempt of every trial, as a span of time in milliseconds. What has not ended reaches to the last thing that
+// happened.
 const spans = [];
 let lastMoment = -Infinity;
 for (const node of nodes) {
   for (const attempt of node.attempts) {
-    const begun = Date.parse(attempt.begun), ended = attempt.ended === null ? null : Date.parse(attempt.ended);
+    const begun = Date.parse(attempt.begun),
+      ended = attempt.ended === null ? null : Date.parse(attempt.ended);
     lastMoment = Math.max(lastMoment, begun, ended === null ? begun : ended);
     if (node.node > 0) spans.push({node, attempt, begun, ended});
   }
 }
 spans.sort((a, b) => a.begun - b.begun || a.node.node - b.node.node);
 
-// Results in the order in which they came, each with the best after it. A node that is measured again has its latest time; once one
-// was measured, predictions are no rivals.
+// Results in the order in which they came, each with the best after it. A node that is measured again has its latest
+// time; once one was measured, predictions are no rivals.
 const results = [];
 {
   const times = new Map();
-  const ended = spans.filter((span) => span.attempt.state).sort((a, b) => a.ended - b.ended || a.node.node - b.node.node);
+  const ended = spans
+    .filter((span) => span.attempt.state)
+    .sort((a, b) => a.ended - b.ended || a.node.node - b.node.node);
   for (const span of ended) {
-    const usable = span.attempt.time !== null && (span.attempt.state === 'verified' || span.attempt.state === 'predicted');
+    const usable =
+      span.attempt.time !== null && (span.attempt.state === 'verified' || span.attempt.state === 'predicted');
     if (usable) times.set(span.node.node, span.attempt);
     else times.delete(span.node.node);
-    const known = [...times.values()], verified = known.filter((attempt) => attempt.state === 'verified');
+    const known = [...times.values()],
+      verified = known.filter((attempt) => attempt.state === 'verified');
     const rivals = (verified.length ? verified : known).map((attempt) => attempt.time);
     results.push({...span, time: usable ? span.attempt.time : null, best: rivals.length ? Math.min(...rivals) : null});
   }

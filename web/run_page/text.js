@@ -3,13 +3,15 @@
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
-    if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value === true ? '' : value);
+    if (value !== null && value !== undefined && value !== false)
+      element.setAttribute(name, value === true ? '' : value);
   }
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 }
 const el = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
-const svg = (name, attributes, ...children) => fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+const svg = (name, attributes, ...children) =>
+  fill(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
 const at = (id) => document.getElementById(id);
 
 const digits = (value, count) => String(Number(value.toPrecision(count)));
@@ -23,7 +25,8 @@ function timeText(seconds) {
 }
 const factorText = (factor) => (factor === null || factor === undefined ? '-' : factor.toFixed(2) + 'x');
 const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
-const gpuText = (attempt) => (typeof attempt.gpu === 'number' ? ` on GPU ${attempt.gpu}` : '');  // where a search had several
+// Where a search had several.
+const gpuText = (attempt) => (typeof attempt.gpu === 'number' ? ` on GPU ${attempt.gpu}` : '');
 const clipped = (text, most) => (text.length > most ? text.slice(0, most - 1) + '\u2026' : text);
 
 function facts(rows) {
