@@ -3,7 +3,8 @@
 
 - A relative link names an existing file, and with `#anchor` an existing heading (GitHub's spelling of anchors).
 - A path in backticks that begins with a folder of FOLDERS exists. Globs and placeholders (`<name>`, `NAME`) are excepted.
-- A paragraph has at most MAX_WORDS words. List items and table cells are paragraphs; code blocks are excepted.
+- A paragraph has at most MAX_WORDS words. List items, table cells and lines that begin in bold are paragraphs; code
+  blocks are excepted.
 
 Prints one line a violation, `file:line: rule`; exits 1 if there is one.
 """
@@ -20,6 +21,7 @@ LINKS_NOT_CHECKED = set()  # (page, target): links that name what this checkout 
 FENCE = re.compile(r"^\s*(```|~~~)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*$")
 ITEM = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
+RUN_IN = re.compile(r"^\*\*")
 CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 LINK = re.compile(r"!?\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]*(?:\([^()]*\)[^()\s]*)*)(?:\s+\"[^\"]*\")?\)")
 PATH = re.compile(rf"^(?:{'|'.join(FOLDERS)})/[\w./+-]*$")
@@ -50,7 +52,7 @@ def paragraphs(text):
     start, lines = 0, []
     for number, line in [*prose_lines(text), (0, "")]:
         table = line.lstrip().startswith("|")
-        if lines and (not line.strip() or table or ITEM.match(line) or HEADING.match(line)):
+        if lines and (not line.strip() or table or any(rule.match(line) for rule in (ITEM, RUN_IN, HEADING))):
             yield start, " ".join(lines)
             lines = []
         if table:
