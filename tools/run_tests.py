@@ -40,6 +40,7 @@ def first_steps():
     """(name, command), one after the other; without a build nothing else runs."""
     yield "build", ["ninja", "-C", str(BUILD), "--quiet"]
     yield "layers", [sys.executable, "tools/check_layers.py"]
+    yield "docs", [sys.executable, "tools/check_docs.py"]
     yield "format", ["tools/format.sh", "--check"]
 
 

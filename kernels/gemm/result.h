@@ -7,7 +7,7 @@
 namespace solstice::gemm {
 
 // Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With
-// promotion the loop costs more than it saves (docs/gemm.md).
+// promotion the loop costs more than it saves (docs/tried/gemm.md).
 template <class Math, int kAccumulators, class Epilogue>
 inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccumulators > 32 ? 2 : 0;
 

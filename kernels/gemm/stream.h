@@ -52,7 +52,7 @@ struct StreamConfig {
   // Lines along k that are not even aligned to 8 bytes are copied in aligned units of 16 bytes, however they begin: a
   // line then lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four
   // apart have one shift, and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes
-  // (docs/gemm.md).
+  // (docs/measured/gemm.md).
   static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, Bf16x6Lifted>;
 
   static constexpr int kPlaneHeld =

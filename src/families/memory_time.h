@@ -1,5 +1,5 @@
 // What moving a kernel's bytes takes, for the cost models of families that memory bounds. Rates are the machine's
-// calibrated ceilings; the other constants were fitted to `bench families` on an H200 (docs/families.md).
+// calibrated ceilings; the other constants were fitted to `bench families` on an H200 (docs/measured/families.md).
 #pragma once
 
 #include "codegen/flatten.h"

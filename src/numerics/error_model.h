@@ -1,5 +1,5 @@
 // The error of a sum of products, modelled: normwise, ||computed - exact|| / ||exact||, from math, K, dtype and the
-// kind of data. docs/numerics.md derives it and compares it with measurements; a test holds it against them.
+// kind of data. docs/numerics.md derives it; a test holds it against the figures of docs/measured/numerics.md.
 //
 // Three independent parts are added in squares:
 //   representation  what rounding operands to planes and dropping the smallest products loses;

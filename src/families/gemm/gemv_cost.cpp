@@ -12,7 +12,7 @@
 namespace solstice::families::gemm {
 namespace {
 
-// Fitted to the measurements of docs/gemm.md, in seconds.
+// Fitted to the measurements of docs/measured/gemm.md, in seconds.
 constexpr double kOneLaunch = 3.0e-6;    // beyond the launch: first loads, sums across warps
 constexpr double kReadShare = 0.92;      // of the read ceiling
 constexpr double kGemvMultiply = 3.65;   // instructions of the fp32 stream for one element and held line, but the first

@@ -18,7 +18,7 @@ struct Problem {
 };
 
 // So many instructions of an element that a loop over them costs less than their text for every element: measured,
-// docs/gemm.md.
+// docs/measured/gemm.md.
 inline bool has_long_epilogue(const Problem& problem) {
   return problem.epilogue_instructions >= (problem.whole ? 32 : 16);
 }

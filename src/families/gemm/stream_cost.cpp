@@ -10,7 +10,7 @@
 namespace solstice::families::gemm {
 namespace {
 
-// Fitted to the measurements of docs/gemm.md, in seconds.
+// Fitted to the measurements of docs/measured/gemm.md, in seconds.
 constexpr double kStreamOverhead = 9e-6;  // beyond its launches: first loads, the second step
 constexpr double kStreamedShare = 0.97;   // of the read ceiling, where lines are aligned,
 constexpr double kUnaligned = 1.2;        // and how much longer others take, which straddle more of L2's

@@ -11,7 +11,7 @@ namespace solstice::families::gemm {
 namespace {
 
 // Share of the pipe's ceiling that a tile reaches in its main loop, and what a launch costs beyond it
-// (starting, the first loads, the last tile's epilogue): fitted to the measurements of docs/gemm.md at 16384
+// (starting, the first loads, the last tile's epilogue): fitted to the measurements of docs/measured/gemm.md at 16384
 // x 4096 x 4096 and 1024^3.
 constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
 // Of the datasheet's rate, which no machine file has a measured ceiling beside: at 4096^3.

@@ -26,7 +26,7 @@ constexpr int64_t kWarp = 32;
 constexpr int64_t kMostSplit = 4096;
 constexpr int64_t kResultShare = 128;  // rows of a part at least: its results are written and read again
 
-// Without a ring (docs/families.md): bytes that a thread has on their way, threads of a block, and of an SM at 64
+// Without a ring (docs/measured/families.md): bytes in flight of a thread, threads of a block, and of an SM at 64
 // registers each.
 constexpr int64_t kAhead = 128;
 constexpr int kDirectThreads = 256;

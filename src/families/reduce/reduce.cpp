@@ -184,7 +184,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   };
   consider({});
   for (const int threads : {128, 512}) consider({{"threads", threads}});
-  // Among equals wide tiles and four stages come first: 0.95 of a read for 0.91 to 0.93 (docs/families.md).
+  // Among equals wide tiles and four stages come first: 0.95 of a read for 0.91 to 0.93 (docs/measured/families.md).
   consider({{"threads", 512}, {"stages", 4}});
   for (const int threads : {128, 256, 512}) {
     for (const int stages : {3, 4, 6}) consider({{"threads", threads}, {"stages", stages}});

@@ -9,7 +9,7 @@
 namespace solstice::families::scan {
 namespace {
 
-// Fitted to `bench families` on an H200 (docs/families.md), as the others here.
+// Fitted to `bench families` on an H200 (docs/measured/families.md), as the others here.
 constexpr BytesPerSecond kUsualRate{4.29e12};  // of copying, where the machine says none
 
 // The share of the copy rate that whole tiles reach.

@@ -1,4 +1,4 @@
-// The model against measurements on one H200 (docs/numerics.md): it must be within a factor of two, both ways.
+// The model against measurements on one H200 (docs/measured/numerics.md): it must be within a factor of two, both ways.
 #include "numerics/error_model.h"
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 namespace solstice::search {
 namespace {
 
-// Recorded runs and tables of docs/search.md were made with these streams.
+// Recorded runs and tables of docs/measured/search.md were made with these streams.
 TEST(RandomStreams, AreTheSameForEver) {
   Random random(5, "far_needle", 3);
   EXPECT_EQ(random.next(), 17968465722566846474u);

@@ -22,7 +22,7 @@ TEST(SignedRank, IsTheNormalApproximationForMany) {
   EXPECT_NEAR(signed_rank_p(all), 8.7e-7, 2e-8);  // z = 232.5 / sqrt(30 * 31 * 61 / 24)
 }
 
-// What docs/search.md claims of the policies that were published.
+// The claims of docs/measured/search.md on the published policies.
 TEST(Tournament, PublishedPoliciesBeatChanceOnAllButTheNeedle) {
   const auto rows = tournament({.policies = {"mcts", "epsilon-greedy"}});
   ASSERT_TRUE(rows.ok()) << rows.error().text();
