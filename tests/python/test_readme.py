@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT
-from pages import FENCE, INLINE, PROGRAM, README, code_in, each_page, needs_program
+from pages import FENCE, INLINE, PAGES, PROGRAM, README, code_in, each_page, needs_program
 
 
 @needs_program
@@ -108,3 +108,16 @@ def test_commands_of_the_walk_run(tmp_path):
             pytest.skip("NVRTC is not here: nothing was compiled")
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "plan/k.cu").exists() and (tmp_path / "plan/plan.json").exists()
+
+
+def test_the_picture_of_the_house_has_every_room():
+    picture = next(block for _, block in FENCE.findall(README.read_text()) if block.startswith("src/"))
+    rooms = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+    assert not rooms - set(picture.split())
+
+
+def test_the_index_names_every_page():
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", index.read_text())}
+    decisions = ROOT / "docs/adr"  # which has an index of its own
+    assert not [page for page in PAGES if page != index and page not in linked and page.parent != decisions]
