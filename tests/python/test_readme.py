@@ -121,3 +121,9 @@ def test_the_index_names_every_page():
     linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", index.read_text())}
     decisions = ROOT / "docs/adr"  # which has an index of its own
     assert not [page for page in PAGES if page != index and page not in linked and page.parent != decisions]
+
+
+def test_the_glossary_is_sorted():
+    for section in (ROOT / "docs/glossary.md").read_text().split("\n## ")[1:]:
+        words = re.findall(r"^\| (.*?) \|", section, re.M)[2:]
+        assert len(words) > 2 and words == sorted(words, key=str.lower)
