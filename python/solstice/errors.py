@@ -7,6 +7,7 @@ Kinds: `input` (the user's file, module or request), `environment` (this machine
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 import traceback
 from dataclasses import dataclass
@@ -85,3 +86,18 @@ def is_out_of_memory(error: BaseException) -> bool:
         return True
     text = str(error)
     return "can't allocate memory" in text or "out of memory" in text
+
+
+def as_oracle_error(error: Exception) -> OracleError:
+    """What the other side is told. A defect of ours leaves its traceback on stderr: one line does not explain it."""
+    if isinstance(error, OracleError):
+        return error
+    if is_out_of_memory(error):
+        return environment_error(
+            "oracle.out_of_memory",
+            first_line(error),
+            **user_location(error),
+            hint="use smaller sizes, or a device with more memory",
+        )
+    traceback.print_exception(error, file=sys.stderr)
+    return internal_error("oracle.unexpected", first_line(error), **user_location(error))

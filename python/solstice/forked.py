@@ -11,7 +11,7 @@ import sys
 import traceback
 from typing import Any, Callable, NoReturn
 
-from .errors import OracleError, internal_error
+from .errors import OracleError, as_oracle_error, internal_error
 
 _PR_SET_PDEATHSIG = 1
 
@@ -60,8 +60,6 @@ def _one_thread() -> None:
 
 def _answer_and_exit(function: Callable[[], Any], write_fd: int, parent: int) -> NoReturn:
     """Nothing may leave this function: above it is the parent's code, in the wrong process."""
-    from .handler import as_oracle_error
-
     status = 0
     try:
         die_with_parent(parent)

@@ -8,19 +8,9 @@ arguments are the request's parameters.
 from __future__ import annotations
 
 import inspect
-import sys
-import traceback
-from typing import Any, Callable, Optional
+from typing import Any, Callable
 
-from .errors import (
-    OracleError,
-    first_line,
-    input_error,
-    internal_error,
-    environment_error,
-    is_out_of_memory,
-    user_location,
-)
+from .errors import OracleError, as_oracle_error, input_error
 from .oracle.session import Session
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
 
@@ -86,18 +76,3 @@ def checked_params(request: Request, function: Callable) -> dict[str, Any]:
             "protocol.missing_parameter", f"`{request.name}` needs the parameter `{missing[0]}`"
         )
     return request.params
-
-
-def as_oracle_error(error: Exception) -> OracleError:
-    """What the other side is told. A defect of ours leaves its traceback on stderr: one line does not explain it."""
-    if isinstance(error, OracleError):
-        return error
-    if is_out_of_memory(error):
-        return environment_error(
-            "oracle.out_of_memory",
-            first_line(error),
-            **user_location(error),
-            hint="use smaller sizes, or a device with more memory",
-        )
-    traceback.print_exception(error, file=sys.stderr)
-    return internal_error("oracle.unexpected", first_line(error), **user_location(error))

@@ -1,4 +1,4 @@
-"""The README and the pages of docs/ agree with the program, the script and the folders."""
+"""The README and the pages of docs/ agree with the folders: paths, links, quoted files, the walk through a family."""
 
 import fnmatch
 import functools
@@ -8,72 +8,7 @@ import subprocess
 
 import pytest
 from conftest import ROOT
-
-PROGRAM = ROOT / "build/bin/solstice"
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
-INLINE = re.compile(r"`([^`\n]+)`")
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built; run ./x build")
-
-
-def code_in(page):
-    """Lines of the fenced blocks, and what stands between backticks."""
-    text = page.read_text()
-    fenced = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
-    return fenced + INLINE.findall(FENCE.sub("", text))
-
-
-@functools.lru_cache(maxsize=None)
-def help_of(*command):
-    return subprocess.run([*command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-
-def starts_of_lines(help_text, pattern):
-    """What the indented lines of a help text begin with."""
-    return set(re.findall(rf"^  ({pattern})", help_text, re.M))
-
-
-def commands():
-    return starts_of_lines(help_of(PROGRAM, "--help"), "[a-z-]+(?: [a-z]+)?")
-
-
-def options_of(program, words):
-    """The options of the command that a line calls, or None if there is no such command."""
-    script = help_of("./x", "help")
-    if program == "./x" and words[0] in starts_of_lines(script, "[a-z]+") - {"optimize", "bench"} | {"help"}:
-        return set(re.findall(r"--[a-z-]+", script))
-    for name in (" ".join(words[:2]), words[0]):
-        if name in commands():
-            return starts_of_lines(help_of(PROGRAM, *name.split(), "--help"), "--[a-z-]+")
-    return None
-
-
-@needs_program
-@each_page
-def test_commands_exist_with_their_options(page):
-    wrong = []
-    for line in code_in(page):
-        if call := re.search(r"(?:^|[\s/])(solstice|\./x) ([a-z][^#]*)", line):
-            words = call[2].split()
-            known = options_of(call[1], words)
-            if known is None or {word.split("=")[0] for word in words if word.startswith("--")} - known:
-                wrong.append(line)
-    assert not wrong
-
-
-@needs_program
-@each_page
-def test_options_named_alone_belong_to_some_command(page):
-    known = set().union(*(options_of("solstice", name.split()) for name in commands()))
-    named = {code.split()[0].split("=")[0] for code in code_in(page) if code.startswith("--")}
-    assert not named - known
-
-
-@needs_program
-def test_readme_names_every_command():
-    readme = PAGES[0].read_text()
-    assert not [name for name in commands() if f"`{name}" not in readme]
+from pages import FENCE, INLINE, PAGES, PROGRAM, README, code_in, each_page, needs_program
 
 
 @needs_program
@@ -125,13 +60,13 @@ def test_python_compiles(page):
 
 
 def test_readme_is_short():
-    assert len(PAGES[0].read_text().splitlines()) < 150
+    assert len(README.read_text().splitlines()) < 120
 
 
 def excerpts_of(page):
     """Blocks that quote a file, which their first line names, in pieces between lines of `...`."""
     for _, block in FENCE.findall(page.read_text()):
-        if quoted := re.match(r"// ([\w./-]+\.(?:h|cpp|cu))\n", block):
+        if quoted := re.match(r"(?://|#) ([\w./-]+\.(?:h|cpp|cu|py|ucut|json))\n", block):
             yield quoted[1], [piece.strip() for piece in re.split(r"^\s*\.\.\.\n", block[quoted.end():], flags=re.M)]
 
 
@@ -173,3 +108,22 @@ def test_commands_of_the_walk_run(tmp_path):
             pytest.skip("NVRTC is not here: nothing was compiled")
         assert done.returncode == 0, done.stderr
     assert (tmp_path / "plan/k.cu").exists() and (tmp_path / "plan/plan.json").exists()
+
+
+def test_the_picture_of_the_house_has_every_room():
+    picture = next(block for _, block in FENCE.findall(README.read_text()) if block.startswith("src/"))
+    rooms = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
+    assert not rooms - set(picture.split())
+
+
+def test_the_index_names_every_page():
+    index = ROOT / "docs/README.md"
+    linked = {(index.parent / link).resolve() for link in re.findall(r"\]\(([^)#]+)\)", index.read_text())}
+    decisions = ROOT / "docs/adr"  # which has an index of its own
+    assert not [page for page in PAGES if page != index and page not in linked and page.parent != decisions]
+
+
+def test_the_glossary_is_sorted():
+    for section in (ROOT / "docs/glossary.md").read_text().split("\n## ")[1:]:
+        words = re.findall(r"^\| (.*?) \|", section, re.M)[2:]
+        assert len(words) > 2 and words == sorted(words, key=str.lower)

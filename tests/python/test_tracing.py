@@ -6,7 +6,7 @@ import time
 import pytest
 import torch
 
-from solstice.dropin import contents
+from solstice.dropin import arrays
 from solstice.errors import OracleError
 from solstice.loading import load_file
 from solstice.tracing import trace, values
@@ -276,7 +276,7 @@ def test_the_structure_tells_what_constants_in_line_hold(graph_of):
     assert found["s"] == "tensor(float32[1], [2.0])"
     assert found["lst"] == f"list(tensor(float32[8], {[1.0] * 8}), 3)"
     assert found["most"].startswith("tensor(float32[1024], ")
-    assert contents.MOST_BYTES >= values.INLINE_BYTES
+    assert arrays.MOST_BYTES >= values.INLINE_BYTES
 
 
 def test_writes_to_an_input(graph_of):

@@ -1,8 +1,9 @@
 """What the attributes of a module hold, as text that two instances are compared by.
 
 A value is told by its parts, down to numbers, strings and names: containers by their items, an object whose whole state
-is Python's by its attributes, functions by name.py. Small tensors count by content, since the kernels may hold them as
-literals. Parameters and buffers count by their path: the kernels read those. Large tensors never become literals.
+is Python's by its attributes, functions and classes by their names where these lead to them. Small tensors count by
+content, since the kernels may hold them as literals (arrays.py). Parameters and buffers count by their path: the kernels
+read those. Large tensors never become literals.
 
 What is left over (a lock, an object of a C library) is told by its identity: no other object is taken for it.
 """
@@ -24,20 +25,23 @@ from typing import Any, Iterator, NamedTuple, Optional
 import torch
 
 from . import identity, names
+from .arrays import is_array, text_of_array, text_of_tensor
 
-MOST_BYTES = 1 << 15  # of a tensor that is told by content; what a graph holds in line is smaller
 MOST_PARTS = 5000  # containers and objects that a value is told by
-_ARRAY = "numpy.ndarray("  # how the text of one begins
-_SHOWN = 8  # elements that the text writes out
 _BY_REPR = (bool, int, float, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
 _BY_REPR += (torch.dtype, torch.device, torch.layout, torch.memory_format)
 _NUMBERS, _STRINGS = (int, float, complex), (str, bytes, bytearray)
 _CONTAINERS = (list, torch.Size, tuple, OrderedDict, defaultdict, dict, set, frozenset, deque)  # derived ones first
-_TENSORS = (torch.Tensor, torch.nn.Parameter)
 HIDDEN = set(vars(torch.nn.Module())) - {"training", "_parameters", "_buffers", "_modules"}
 _PLAIN = ("__new__", "__init__", "__repr__", "__str__", "__class__")
 _HEAP_TYPE = 1 << 9  # of a class that a class statement made
 _POINTER = 8
+_NAMED = (types.FunctionType, types.BuiltinFunctionType, type, functools._lru_cache_wrapper)
+_DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
+_OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
+_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__abstractmethods__", "_abc_impl"}
+_OF_EVERY_CLASS |= {"__annotations__", "__firstlineno__", "__static_attributes__", "__slots__", "__slotnames__"}
+_OF_EVERY_CLASS |= {"__dataclass_fields__", "__dataclass_params__"}
 
 Paths = dict[int, str]  # of the parameters, buffers and modules of a tree, by id
 
@@ -79,10 +83,10 @@ def _text_of(value: Any, paths: Paths, within: tuple, parts_seen: Iterator[int])
     if id(value) in within:
         return f"<level {within.index(id(value))}>"  # a list may hold itself
     if isinstance(value, torch.Tensor):
-        return _text_of_tensor(value)
+        return text_of_tensor(value)
     if is_array(value):
-        return f"{names.of(type(value))}({value.dtype}{list(value.shape)}, {_content_of_array(value)})"
-    name = names.of_logger(value) or names.if_importable(value)
+        return text_of_array(value)
+    name = names.of_logger(value) or if_importable(value)
     if name is not None:
         return name
     parts = parts_of(value)
@@ -99,7 +103,7 @@ def parts_of(value: Any) -> Optional[Parts]:
     """None where its state cannot be seen, or is none that it holds by reference."""
     kind = type(value)
     if isinstance(value, torch.nn.Module):
-        return Parts(names.of_class(kind), _named({n: v for n, v in vars(value).items() if n not in HIDDEN}))
+        return Parts(of_class(kind), _named({n: v for n, v in vars(value).items() if n not in HIDDEN}))
     if isinstance(value, enum.Enum):
         return Parts(f"{names.of(kind)}.{value._name_}", [("", value._value_)])
     for told in (_parts_of_container, _parts_of_callable, names.parts_of_code, _parts_of_object):
@@ -130,7 +134,7 @@ def _parts_of_container(value: Any) -> Optional[tuple]:
         items = [("", item) for item in base.__iter__(value)]
     if base in (defaultdict, deque):
         items.append(("", value.default_factory if base is defaultdict else value.maxlen))
-    kind = base.__name__ if type(value) is base else names.of_class(type(value))
+    kind = base.__name__ if type(value) is base else of_class(type(value))
     return kind, items + _named(state_of(value)), not isinstance(value, (set, frozenset))
 
 
@@ -155,14 +159,6 @@ def _is_numpys_type(value: Any) -> bool:
     return numpy is not None and isinstance(value, numpy.dtype)
 
 
-def is_array(value: Any) -> bool:
-    """An array or a scalar of NumPy's, of numbers."""
-    numpy = sys.modules.get("numpy")
-    if numpy is None or type(value) is not numpy.ndarray and not isinstance(value, numpy.generic):
-        return False
-    return not value.dtype.hasobject and (type(value) is numpy.ndarray or type(value).__module__ == "numpy")
-
-
 def _parts_of_object(value: Any) -> Optional[tuple]:
     kind = type(value)
     if not _is_seen(kind, object):
@@ -170,7 +166,7 @@ def _parts_of_object(value: Any) -> Optional[tuple]:
     state = state_of(value)
     if not state and not any(callable(v) for cls in kind.__mro__[:-1] for n, v in vars(cls).items() if n not in _PLAIN):
         return None  # a mark, which programs ask for its identity
-    return names.of_class(kind), _named(state)
+    return of_class(kind), _named(state)
 
 
 def state_of(value: Any) -> dict[str, Any]:
@@ -206,38 +202,55 @@ def _is_seen(kind: type, base: type) -> bool:
     return kind.__basicsize__ <= base.__basicsize__ + _POINTER * places
 
 
-def _text_of_tensor(tensor: torch.Tensor) -> str:
-    if type(tensor) not in _TENSORS or tensor.layout is not torch.strided or tensor.is_quantized:
-        return identity.text_of(tensor)
-    form = form_of(tensor)
-    return f"tensor({form}, {_content(tensor)})" if is_told_by_content(tensor) else f"tensor({form})"
+def of_class(cls: type) -> str:
+    """A class that a function made is like another only if its methods are."""
+    cls = getattr(cls, "_solstice_original", cls)
+    return names.of(cls) if _is_found(cls) else _with_digest(cls)
 
 
-def has_array(text: str) -> bool:
-    """Some of what it tells is an array of NumPy's."""
-    return _ARRAY in text
+def if_importable(value: Any) -> Optional[str]:
+    """The name of a function, class or module, if it leads there: not of a lambda, or of what a function made."""
+    if isinstance(value, types.ModuleType):
+        return f"module {'' if value.__name__.startswith(names.USERS) else value.__name__}"
+    if isinstance(value, _OPERATORS):
+        return str(value)
+    if isinstance(value, _DESCRIPTORS):
+        return f"{names.of(value.__objclass__)}.{value.__name__}"
+    if not isinstance(value, _NAMED):
+        return None
+    if isinstance(value, type):
+        return of_class(value)
+    owner = getattr(value, "__self__", None)
+    if isinstance(value, types.BuiltinFunctionType) and (owner is None or isinstance(owner, (type, types.ModuleType))):
+        return names.of(value)
+    return names.of(value) if _is_found(value) else None
 
 
-def form_of(tensor: torch.Tensor) -> str:
-    if torch.nn.parameter.is_lazy(tensor):
-        return "not initialized"
-    return f"{str(tensor.dtype)[6:]}{list(tensor.shape)}"
+def _is_found(value: Any) -> bool:
+    is_function = isinstance(value, types.FunctionType)
+    scope = value.__globals__ if is_function else vars(sys.modules.get(value.__module__, types))
+    first, *rest = value.__qualname__.split(".")
+    found = scope.get(first)
+    for name in rest:
+        found = getattr(found, name, None)
+    return found is value
 
 
-def is_told_by_content(tensor: torch.Tensor) -> bool:
-    if type(tensor) not in _TENSORS or tensor.layout is not torch.strided or tensor.is_meta or tensor.is_quantized:
-        return False
-    return tensor.numel() * tensor.element_size() <= MOST_BYTES
+def _with_digest(cls: type) -> str:
+    """The text of its body, but short: it stands wherever an instance does."""
+    if cls in _described:
+        return names.of(cls)
+    _described.append(cls)
+    try:
+        body = {n: text_of(v, {}) for n, v in vars(cls).items() if n not in _OF_EVERY_CLASS and not _is_slot(v)}
+        bases = [of_class(base) for base in cls.__bases__]
+    finally:
+        _described.pop()
+    return f"{names.of(cls)} {hashlib.sha256(repr((bases, body)).encode()).hexdigest()[:16]}"
 
 
-def _content(tensor: torch.Tensor) -> str:
-    if tensor.is_cuda and torch.cuda.is_current_stream_capturing():
-        return "not to be read while a graph is captured"
-    host = tensor.detach().resolve_conj().resolve_neg().cpu().contiguous()
-    if host.numel() <= _SHOWN:
-        return repr(host.tolist())
-    return hashlib.sha256(bytes(host.reshape(-1).view(torch.uint8).tolist())).hexdigest()[:16]
+_described: list[type] = []  # those whose bodies are being read; a method may refer to its class
 
 
-def _content_of_array(array: Any) -> str:
-    return repr(array.tolist()) if array.size <= _SHOWN else hashlib.sha256(array.tobytes()).hexdigest()[:16]
+def _is_slot(value: Any) -> bool:
+    return isinstance(value, (types.MemberDescriptorType, types.GetSetDescriptorType))

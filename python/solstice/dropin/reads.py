@@ -136,7 +136,7 @@ class Reads:
 
     def _object(self, value: Any) -> None:
         self._value(_wrapped_by(value))
-        if names.of_logger(value) or names.if_importable(value):
+        if names.of_logger(value) or contents.if_importable(value):
             return
         self._value(type(value))
         parts = contents.parts_of(value)

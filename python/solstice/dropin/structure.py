@@ -14,8 +14,9 @@ from typing import Any, Iterator, Optional
 
 import torch
 
-from . import contents, identity, names, watching
-from .contents import Paths, form_of, paths_of, text_of
+from . import arrays, identity, names, watching
+from .arrays import form_of
+from .contents import Paths, of_class, paths_of, text_of
 from .reads import Reads
 
 Description = dict[str, dict[str, Any]]
@@ -34,7 +35,7 @@ def describe(module: torch.nn.Module) -> Description:
         kept = found[path]["attributes"]
         for name, text in list(kept.items()):
             is_read = reads.may_read_training(child) if name == "training" else reads.may_read(name)
-            if not is_read and (name == "training" or identity.is_in(text) or contents.has_array(text)):
+            if not is_read and (name == "training" or identity.is_in(text) or arrays.has_array(text)):
                 del kept[name]
     return found
 
@@ -44,7 +45,7 @@ def _describe(module: torch.nn.Module) -> Description:
     paths = paths_of(module)
     return {
         path: {
-            "class": names.of_class(type(m)) if path else "",
+            "class": of_class(type(m)) if path else "",
             "forward": _forward(type(m)),
             "children": [name if child is not None else f"{name}: None" for name, child in m._modules.items()],
             "tensors": dict(_tensors(m)),

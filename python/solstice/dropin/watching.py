@@ -14,7 +14,8 @@ from typing import Any, Callable, Iterable, Optional
 import torch
 
 from . import names
-from .contents import MOST_PARTS, Paths, dict_of, is_array, is_told_by_content, parts_of, slot_of
+from .arrays import is_array, is_told_by_content
+from .contents import MOST_PARTS, Paths, dict_of, if_importable, parts_of, slot_of
 
 # As PyTorch's own guards use it. From Python 3.13 on, attributes may be written past the dict that holds them.
 _GUARDS = getattr(torch._C._dynamo, "guards", None) if sys.version_info < (3, 13) else None
@@ -52,7 +53,7 @@ class Watch:
             if type(value).__name__ == "ndarray":  # its scalars stay what they are
                 self.others.append((value, inside_of(value)))
             return
-        if names.of_logger(value) or names.if_importable(value):
+        if names.of_logger(value) or if_importable(value):
             return
         parts = parts_of(value)
         self._parts_seen += 1

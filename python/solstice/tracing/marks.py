@@ -12,7 +12,7 @@ from typing import Any, Optional
 
 import torch
 
-from ..dropin import contents
+from ..dropin import arrays, contents
 from ..errors import is_library_file
 
 SCALARS = (bool, int, float, complex, str, bytes, type(None), type(...), torch.dtype, torch.device)
@@ -30,7 +30,7 @@ def mark_of(value: Any) -> Any:
         return repr(value)
     if isinstance(value, torch.Tensor):
         return _mark_of_tensor(value)
-    if contents.is_array(value):
+    if arrays.is_array(value):
         return _mark_of_array(value)
     if isinstance(value, (set, frozenset)):
         return frozenset(v if isinstance(v, SCALARS) else id(v) for v in value)
@@ -81,7 +81,7 @@ def _reduced(value: Any, depth: int = 0) -> Any:
     """Iterators and generators of random numbers say where they are when they are asked for their pickled form."""
     if isinstance(value, SCALARS):
         return repr(value)
-    if contents.is_array(value):
+    if arrays.is_array(value):
         return _mark_of_array(value)
     if depth > 6 or isinstance(value, (type, types.ModuleType, types.FunctionType, torch.Tensor, torch.nn.Module)):
         return id(value)

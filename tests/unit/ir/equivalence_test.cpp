@@ -160,7 +160,7 @@ std::string network(const std::string& change) {
   return out + "y[b,c,p,q] = t200[b,c,p,q]\n";
 }
 
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SOLSTICE_SANITIZED
 constexpr double kSlowdown = 20;  // of a build with sanitizers and without optimisation
 #else
 constexpr double kSlowdown = 1;

@@ -1,0 +1,59 @@
+"""The pages of the repository, the commands that they name, and the help of the program that these are held against."""
+
+import functools
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+PROGRAM = ROOT / "build/bin/solstice"
+README = ROOT / "README.md"
+FOLDERS = [ROOT / f"{name}/README.md" for name in ("machines", "models", "prompts")]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *FOLDERS]
+FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
+INLINE = re.compile(r"`([^`\n]+)`")
+CALL = re.compile(r"(?:^|(?<=[\s/(]))(solstice|\./x) ([a-z][^#|;&>)]*)")
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built; run ./x build")
+
+
+def code_in(page):
+    """Lines of the fenced blocks, and what stands between backticks."""
+    text = page.read_text()
+    fenced = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
+    return fenced + INLINE.findall(FENCE.sub("", text))
+
+
+def calls_in(page):
+    """(program, words) of each call of `solstice` or `./x`."""
+    return [(call[1], call[2].split()) for line in code_in(page) for call in CALL.finditer(line)]
+
+
+@functools.lru_cache(maxsize=None)
+def help_of(*command):
+    return subprocess.run([*command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def starts_of_lines(help_text, pattern):
+    """What the indented lines of a help text begin with."""
+    return set(re.findall(rf"^  ({pattern})", help_text, re.M))
+
+
+def commands():
+    return starts_of_lines(help_of(PROGRAM, "--help"), "[a-z-]+(?: [a-z]+)?")
+
+
+def command_of(words):
+    """The command of the program that a call names, or None."""
+    return next((name for name in (" ".join(words[:2]), words[0]) if name in commands()), None)
+
+
+def options_of(program, words):
+    """The options of the command that a line calls, or None if there is no such command."""
+    script = help_of("./x", "help")
+    if program == "./x" and words[0] in starts_of_lines(script, "[a-z]+") - {"optimize", "bench"} | {"help"}:
+        return set(re.findall(r"--[a-z-]+", script))
+    name = command_of(words)
+    return name and {"--help"} | starts_of_lines(help_of(PROGRAM, *name.split(), "--help"), "--[a-z-]+")
