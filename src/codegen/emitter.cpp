@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "codegen/pointer_names.h"
 
@@ -20,10 +21,8 @@ int Emitter::push() {
 
 void Emitter::pop() { scopes_.pop_back(); }
 
-std::string Emitter::take(int depth) {
-  std::string out;
-  std::swap(out, scopes_[static_cast<size_t>(depth)].text);
-  return out;
+std::vector<Statement> Emitter::take_statements(int depth) {
+  return std::exchange(scopes_[static_cast<size_t>(depth)].statements, {});
 }
 
 Value Emitter::variable(CType type, std::string name, int depth, Interval range) const {
@@ -34,15 +33,35 @@ void Emitter::note_read(int tensor) {
   if (std::find(read_.begin(), read_.end(), tensor) == read_.end()) read_.push_back(tensor);
 }
 
-void Emitter::statement(int depth, const std::string& text) { scopes_[static_cast<size_t>(depth)].text += text + "\n"; }
+void Emitter::statement(int depth, const std::string& text) {
+  scopes_[static_cast<size_t>(depth)].statements.push_back({text, "", "", {}});
+}
+
+void Emitter::add_definition(std::string_view type, const Value& value, const std::string& text,
+                             const std::vector<Value>& operands) {
+  Statement out{fmt::format("const {} {} = {};", type, value.text, text), std::string(type), value.text, {}};
+  for (const Value& operand : operands) out.operands.push_back(operand.text);
+  scopes_[static_cast<size_t>(value.depth)].statements.push_back(std::move(out));
+}
+
+Value Emitter::define(CType type, const std::string& text, std::initializer_list<Value> operands, Interval range) {
+  int depth = 0;
+  for (const Value& operand : operands) depth = std::max(depth, operand.depth);
+  return define(type, text, depth, operands, range);
+}
 
 Value Emitter::define(CType type, const std::string& text, int depth, Interval range) {
+  return define(type, text, depth, {}, range);
+}
+
+Value Emitter::define(CType type, const std::string& text, int depth, const std::vector<Value>& operands,
+                      Interval range) {
   const std::string key = fmt::format("{} {}", name_of(type), text);
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (const auto found = scope->known.find(key); found != scope->known.end()) return found->second;
   }
   Value value{type, fmt::format("v{}", next_++), depth, range, std::nullopt};
-  statement(depth, fmt::format("const {} {} = {};", name_of(type), value.text, text));
+  add_definition(name_of(type), value, text, operands);
   scopes_[static_cast<size_t>(depth)].known.emplace(key, value);
   return value;
 }
@@ -60,16 +79,7 @@ Value Emitter::convert(const Value& value, CType type) {
     out.text = literal(value.range.lo, type);
     return out;
   }
-  return define(type, fmt::format("static_cast<{}>({})", name_of(type), value.text), value.depth, value.range);
-}
-
-CType Emitter::common(const Value& a, const Value& b) const {
-  if (is_real(a.type) || is_real(b.type)) {
-    // A constant takes the other operand's format.
-    const bool twice = (a.type == CType::kF64 && !a.constant) || (b.type == CType::kF64 && !b.constant);
-    return twice ? CType::kF64 : CType::kF32;
-  }
-  return a.range.fits_int() && b.range.fits_int() ? CType::kI32 : CType::kI64;
+  return define(type, fmt::format("static_cast<{}>({})", name_of(type), value.text), {value}, value.range);
 }
 
 // A linear form by depth: what sits in outer scopes is added up there.
@@ -93,21 +103,23 @@ Value Emitter::sum_of(const Parts& parts, Interval range) {
   Value sum{type, "", 0, Interval::point(0), std::nullopt};
   for (const auto& [depth, terms] : parts.terms) {
     std::string text = sum.text;
+    std::vector<Value> operands = {sum};
     for (const auto& [value, factor] : terms) {
       if (factor == 0) continue;
       const std::string wide =
           value.type == type ? value.text : fmt::format("static_cast<{}>({})", name_of(type), value.text);
       const std::string term = factor == 1 ? wide : fmt::format("{} * {}", wide, literal(factor, type));
       text += (text.empty() ? "" : " + ") + term;
+      operands.push_back(value);
     }
     // A lone variable needs no statement of its own.
     const bool lone = text.find_first_of("+* (") == std::string::npos;
     if (text.empty()) continue;
-    sum = lone ? Value{type, text, depth, range, std::nullopt} : define(type, text, depth, range);
+    sum = lone ? Value{type, text, depth, range, std::nullopt} : define(type, text, depth, operands, range);
   }
   if (sum.text.empty()) return {type, literal(parts.offset, type), 0, Interval::point(parts.offset), std::nullopt};
   if (parts.offset != 0) {
-    sum = define(type, fmt::format("{} + {}", sum.text, literal(parts.offset, type)), sum.depth, range);
+    sum = define(type, fmt::format("{} + {}", sum.text, literal(parts.offset, type)), {sum}, range);
   }
   sum.range = range;
   return sum;
@@ -156,7 +168,7 @@ Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vecto
       if (reach.hi > whole.hi) {
         text += fmt::format("{}{} < {}", text.empty() ? "" : " && ", index.text, literal(tensor.shape[d], type));
       }
-      tests.push_back(define(CType::kBool, text, index.depth, {0, 1}));
+      tests.push_back(define(CType::kBool, text, {index}, {0, 1}));
     }
     if (!form) {
       parts.add(index, stride);
@@ -177,8 +189,8 @@ Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vecto
     if (!out.inside)
       out.inside = test;
     else
-      out.inside = define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text),
-                          std::max(out.inside->depth, test.depth), {0, 1});
+      out.inside =
+          define(CType::kBool, fmt::format("{} && {}", out.inside->text, test.text), {*out.inside, test}, {0, 1});
   }
   return out;
 }
@@ -192,7 +204,6 @@ Result<Value> Emitter::emit_read(const ir::Expr& e) {
   SOLSTICE_TRY(const Place at, place(tensor, e.args));
   const CType type = computing_type(*tensor.dtype);
   std::string text = fmt::format("load_one({} + {})", pointer_name(e.id), at.offset.text);
-  int depth = at.offset.depth;
   if (at.inside) {
     Value otherwise{type, is_real(type) ? literal(0.0, type) : literal(int64_t{0}, type), 0, Interval::point(0),
                     std::nullopt};
@@ -202,11 +213,10 @@ Result<Value> Emitter::emit_read(const ir::Expr& e) {
       if (!wider) otherwise = convert(otherwise, is_real(otherwise.type) && !is_real(type) ? CType::kF32 : type);
     }
     const CType result = otherwise.type;
-    depth = std::max({depth, at.inside->depth, otherwise.depth});
     text = fmt::format("{} ? static_cast<{}>({}) : {}", at.inside->text, name_of(result), text, otherwise.text);
-    return define(result, text, depth, join(values_of(*tensor.dtype), otherwise.range));
+    return define(result, text, {at.offset, *at.inside, otherwise}, join(values_of(*tensor.dtype), otherwise.range));
   }
-  return define(type, text, depth, values_of(*tensor.dtype));
+  return define(type, text, {at.offset}, values_of(*tensor.dtype));
 }
 
 }  // namespace solstice::codegen

@@ -6,13 +6,16 @@
 // their `else` value and never touch memory (a read that the language promises to be in range but that cannot be proved
 // so from extents is tested too). Index arithmetic is 32 bits where all its values fit, else 64.
 //
-// Scopes nest like loops: depth 0 is the kernel's body. take(d) hands out the statements gathered since the last take.
+// Scopes nest like loops: depth 0 is the kernel's body. take(d) gives the text of the statements gathered since the
+// last take, take_statements(d) the same as records.
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -21,21 +24,13 @@
 #include "codegen/interner.h"
 #include "codegen/linear.h"
 #include "codegen/short_values.h"
+#include "codegen/statement.h"
+#include "codegen/value.h"
 #include "ir/program.h"
 
 namespace solstice::codegen {
 
-struct Value {
-  CType type = CType::kI32;
-  std::string text;
-  int depth = 0;
-  Interval range;                  // of integers
-  std::optional<double> constant;  // of a real constant; integers are constant when range.lo == range.hi
-
-  bool is_constant() const { return constant.has_value() || (!is_real(type) && range.lo == range.hi); }
-};
-
-// What an index is made of: offset + sum of factor * variable.
+// An index as offset + sum of factor * variable.
 struct Binding {
   int64_t offset = 0;
   std::vector<std::pair<Value, int64_t>> terms;
@@ -54,7 +49,8 @@ class Emitter {
   int push();  // opens a scope, gives its depth
   void pop();  // forgets the innermost scope; its text must have been taken
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
-  std::string take(int depth);
+  std::string take(int depth) { return text_of(take_statements(depth)); }
+  std::vector<Statement> take_statements(int depth);
 
   void bind(int index, Binding binding) { bindings_[index] = std::move(binding); }
   const Binding& binding(int index) { return bindings_[index]; }
@@ -68,7 +64,9 @@ class Emitter {
   };
   Result<Place> place(const ir::Tensor& tensor, const std::vector<ir::ExprRef>& args);
 
-  // A statement for `text`, whose deepest operand is at `depth`.
+  // A definition of `text`, which uses these values, in the scope of the deepest one.
+  Value define(CType type, const std::string& text, std::initializer_list<Value> operands, Interval range = {});
+  // A definition of `text` over names of the caller's own, which are in sight at `depth`.
   Value define(CType type, const std::string& text, int depth, Interval range = {});
   void statement(int depth, const std::string& text);
   Value convert(const Value& value, CType type);
@@ -85,12 +83,15 @@ class Emitter {
 
  private:
   struct Scope {
-    std::string text;
+    std::vector<Statement> statements;
     std::unordered_map<std::string, Value> known;
     std::unordered_map<const ir::Expr*, Value> memo;
   };
   struct Parts;
 
+  Value define(CType type, const std::string& text, int depth, const std::vector<Value>& operands, Interval range);
+  void add_definition(std::string_view type, const Value& value, const std::string& text,
+                      const std::vector<Value>& operands);
   Result<Value> emit_node(const ir::ExprRef& e);
   Result<Value> emit_operator(const ir::ExprRef& e);
   Result<Value> emit_read(const ir::Expr& e);
@@ -104,7 +105,6 @@ class Emitter {
   bool is_short(const ir::Expr& e) const { return short_.count(&e) > 0; }
   Value integer_division(const ir::Expr& e, Value a, Value b);
   Value sum_of(const Parts& parts, Interval range);
-  CType common(const Value& a, const Value& b) const;
 
   const ir::Program& program_;
   Interner& indices_;

@@ -25,7 +25,7 @@ void bind_digits(Emitter& emitter, Interner& indices, const std::vector<int>& di
 }  // namespace
 
 Result<IndexValue> emit_index_value(const ir::Program& program, const ir::Equation& equation,
-                                    const EpilogueVariable& variable, const ir::ExprRef& expression) {
+                                    const IndexVariable& variable, const ir::ExprRef& expression) {
   Interner indices;
   std::map<int, ir::ExprRef> renaming;
   std::vector<int> digits;

@@ -1,7 +1,7 @@
-// Integers that a kernel computes from one variable, as C++ text: what chooses a row or a matrix (`ex[p[m]]`).
+// Integers that a kernel computes from one variable, as C++ text: the choice of a row or a matrix (`ex[p[m]]`).
 #pragma once
 
-#include "codegen/epilogue.h"
+#include "codegen/variables.h"
 
 namespace solstice::codegen {
 
@@ -15,6 +15,6 @@ struct IndexValue {
 
 // `variable` holds the digits of indices of `equation`, outermost first; the expression is over these indices.
 Result<IndexValue> emit_index_value(const ir::Program& program, const ir::Equation& equation,
-                                    const EpilogueVariable& variable, const ir::ExprRef& expression);
+                                    const IndexVariable& variable, const ir::ExprRef& expression);
 
 }  // namespace solstice::codegen

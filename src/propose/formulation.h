@@ -10,6 +10,7 @@
 
 #include "ir/rewrite/driver.h"
 #include "propose/partition.h"
+#include "propose/recut.h"
 #include "propose/render.h"
 #include "propose/rewriting.h"
 #include "record/fact.h"

@@ -6,7 +6,7 @@
 
 #include "ir/knobs.h"
 #include "lang/tree.h"
-#include "propose/partition.h"
+#include "propose/group.h"
 
 namespace solstice::propose {
 

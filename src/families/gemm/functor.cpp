@@ -78,7 +78,7 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
         whole_text(problem.product, *problem.whole), access);
     return out;
   }
-  for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
+  for (const codegen::Field& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
       "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, "
       "kWhole = false, kTma = {}, "

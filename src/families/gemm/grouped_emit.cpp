@@ -60,7 +60,7 @@ class GroupedGenerator {
 
   // ---- the sort
   Result<codegen::IndexValue> value_of(const ir::ExprRef& at) {
-    const codegen::EpilogueVariable row{"m", by_rows() ? c_.m_indices : c_.k_indices};
+    const codegen::IndexVariable row{"m", by_rows() ? c_.m_indices : c_.k_indices};
     SOLSTICE_TRY(codegen::IndexValue value,
                  codegen::emit_index_value(program_, program_.equation(c_.equation), row, at));
     for (size_t i = 0; i < value.reads.size(); ++i) {

@@ -9,7 +9,7 @@
 
 #include "codegen/access.h"
 #include "codegen/emitter.h"
-#include "codegen/epilogue.h"
+#include "codegen/variables.h"
 #include "families/emission.h"
 #include "families/gemm/problem.h"
 
@@ -19,8 +19,6 @@ namespace {
 using codegen::Access;
 using ir::ExprRef;
 using ir::Op;
-
-constexpr int kSeveral = -2;  // bind_variable(): digits that are divided out
 
 bool is_narrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
 
@@ -179,7 +177,7 @@ class PrologueWriter {
 
  private:
   void find_streams(const std::vector<int>& fused) {
-    const bool one_step = std::find(fused.begin(), fused.end(), kSeveral) == fused.end();
+    const bool one_step = std::find(fused.begin(), fused.end(), codegen::kSeveralSteps) == fused.end();
     for (const Access& access : codegen::accesses_of(program_, flat_)) {
       const DType dtype = *program_.tensor(access.tensor).dtype;
       if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_narrow(dtype))) continue;

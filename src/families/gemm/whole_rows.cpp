@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "codegen/short_values.h"
 #include "families/rows/phases.h"
@@ -202,8 +203,13 @@ class WholeRowsPlanner {
         sweep.values.push_back(value.text);
       }
     }
-    sweep.element = emitter.take(2);
-    sweep.load = emitter.take(1);
+    const std::vector<codegen::Statement> load = emitter.take_statements(1), element = emitter.take_statements(2);
+    std::set<std::string> used(sweep.values.begin(), sweep.values.end());
+    used.insert(sweep.kept);
+    codegen::add_operands(element, used);
+    sweep.fields = codegen::fields_of(load, used);
+    sweep.load = codegen::text_of(load);
+    sweep.element = codegen::text_of(element);
     sweep.row = results_text(s) + emitter.take(0);
     take_reads(emitter);
     if (kept) kept_ = kept;
@@ -241,12 +247,6 @@ class WholeRowsPlanner {
 
 }  // namespace
 
-std::vector<codegen::EpilogueField> WholeSweep::fields() const {
-  std::string wanted = element + kept + "\n";
-  for (const std::string& value : values) wanted += value + "\n";
-  return codegen::fields_between(load, wanted);
-}
-
 size_t WholeRows::finding_count() const {
   size_t out = 0;
   for (const WholeSweep& sweep : sweeps) out += sweep.findings.size();
@@ -280,7 +280,7 @@ std::string whole_text(const Contraction& c, const WholeRows& rows) {
       values += fmt::format("out[{}] = static_cast<float>({});\n", v, sweep.values[v]);
     if (!sweep.kept.empty()) values += fmt::format("acc = {};\n", sweep.kept);
     std::string members, given, taken;
-    for (const codegen::EpilogueField& field : sweep.fields()) {
+    for (const codegen::Field& field : sweep.fields) {
       members += fmt::format("{} {};\n", field.type, field.name);
       given += fmt::format("in.{0} = {0};\n", field.name);
       taken += fmt::format("const {0} {1} = in.{1};\n", field.type, field.name);

@@ -26,9 +26,9 @@ inline constexpr int kMostExchanged = 15;
 struct WholeSweep {
   std::vector<rows::Reduction> findings;
   std::string row, load, element;
-  std::vector<codegen::EpilogueField> fields() const;  // of `load` that the others use
-  std::vector<std::string> values;                     // what is reduced, or stored
-  std::string kept;                                    // takes the accumulator's place; empty: nothing does
+  std::vector<codegen::Field> fields;  // of `load` that the others use
+  std::vector<std::string> values;     // what is reduced, or stored
+  std::string kept;                    // takes the accumulator's place; empty: nothing does
 };
 
 struct WholeRows {

@@ -1,0 +1,33 @@
+// Groups of equations that run as one kernel, and the partition of a problem into them.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "families/family.h"
+
+namespace solstice::propose {
+
+struct Group {
+  std::vector<int> equations;                // ids in text order
+  const families::Family* family = nullptr;  // null: no family can run it
+  Seconds cost{0};
+  std::string reason;  // why no family can, where that is so
+};
+
+struct Partition {
+  std::vector<Group> groups;  // in an order in which they can run
+};
+
+struct PlanningContext {
+  const machine::Machine& machine;
+  std::string numerics = "reference";
+  bool frozen = false;
+  bool through_equations = true;  // a cut may take an equation's statistics apart (rewrite split_statistics)
+};
+
+// Answers of the families about groups of one problem's equations under one context, which take a while.
+using Assessed = std::map<std::vector<int>, Group>;
+
+}  // namespace solstice::propose
