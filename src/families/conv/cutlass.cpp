@@ -4,8 +4,8 @@
 #include <array>
 
 #include "base/integer.h"
-#include "families/collective_rules.h"
 #include "families/conv/convolution.h"
+#include "families/tensor_core/collective_rules.h"
 
 namespace solstice::families::conv {
 namespace {

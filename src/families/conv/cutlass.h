@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "families/collective_epilogue.h"
 #include "families/rule.h"
+#include "families/tensor_core/collective_epilogue.h"
 #include "ir/program.h"
 
 namespace solstice::families::conv {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "families/gemm/grouped.h"
-#include "families/gemm/lean.h"
-#include "families/gemm/shared.h"
+#include "families/gemm/rules.h"
 #include "families/gemm/stream.h"
+#include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::gemm {
 bool is_built(Math math) { return math != Math::kF64; }

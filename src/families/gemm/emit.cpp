@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "base/integer.h"
-#include "families/gemm/functor.h"
 #include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
+#include "families/tensor_core/functor.h"
 
 namespace solstice::families::gemm {
 namespace {

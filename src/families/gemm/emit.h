@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "families/gemm/settings.h"
-#include "families/gemm/shared.h"
+#include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::gemm {
 

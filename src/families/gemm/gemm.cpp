@@ -9,9 +9,9 @@
 
 #include "families/family.h"
 #include "families/gemm/cost.h"
-#include "families/gemm/cutlass.h"
+#include "families/gemm/cutlass/config.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/lean.h"
+#include "families/gemm/rules.h"
 #include "families/gemm/steps.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"

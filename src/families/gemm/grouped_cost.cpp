@@ -3,8 +3,8 @@
 
 #include "base/integer.h"
 #include "families/gemm/cost.h"
-#include "families/gemm/cost_terms.h"
 #include "families/gemm/grouped.h"
+#include "families/tensor_core/cost_terms.h"
 
 namespace solstice::families::gemm {
 namespace {

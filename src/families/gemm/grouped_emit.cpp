@@ -6,9 +6,9 @@
 #include "base/integer.h"
 #include "codegen/index_values.h"
 #include "families/emission.h"
-#include "families/gemm/functor.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/launch.h"
+#include "families/tensor_core/functor.h"
+#include "families/tensor_core/launch.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "codegen/epilogue.h"
 #include "families/gemm/contraction.h"
-#include "families/gemm/row_results.h"
-#include "families/gemm/whole_rows.h"
+#include "families/tensor_core/row_resident.h"
+#include "families/tensor_core/row_results.h"
 
 namespace solstice::families::gemm {
 

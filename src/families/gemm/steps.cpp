@@ -7,11 +7,11 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/gemm/fold.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/launch.h"
 #include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
+#include "families/tensor_core/launch.h"
+#include "families/tensor_core/row_fold.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
-#include "families/gemm/functor.h"
 #include "families/gemm/prologue.h"
 #include "families/gemm/stream.h"
+#include "families/tensor_core/functor.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "families/gemm/cost.h"
-#include "families/gemm/lean.h"
+#include "families/gemm/rules.h"
 #include "unit/families/gemm_programs.h"
 
 namespace solstice::families::of_gemm {

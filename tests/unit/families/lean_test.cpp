@@ -1,12 +1,11 @@
 // The legality of `backend=lean` as data: every rule can fire, and what is proposed instead is legal.
-#include "families/gemm/lean.h"
-
 #include <gtest/gtest.h>
 
 #include <random>
 #include <set>
 
 #include "families/gemm/grouped.h"
+#include "families/gemm/rules.h"
 #include "host_kernels/build.h"
 #include "machine/machine.h"
 

@@ -1,4 +1,4 @@
-#include "families/gemm/whole_rows.h"
+#include "families/tensor_core/row_resident.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "families/collective_rules.h"
-#include "families/gemm/cutlass.h"
+#include "families/gemm/cutlass/config.h"
+#include "families/tensor_core/collective_rules.h"
 
 namespace solstice::families::gemm {
 

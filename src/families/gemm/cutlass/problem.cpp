@@ -1,8 +1,8 @@
 // From a kernel's equations and knobs to what CUTLASS's rules ask.
 #include <numeric>
 
-#include "families/collective_epilogue.h"
-#include "families/gemm/cutlass_rules.h"
+#include "families/gemm/cutlass/rules.h"
+#include "families/tensor_core/collective_epilogue.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -1,4 +1,4 @@
-#include "families/gemm/row_results.h"
+#include "families/tensor_core/row_results.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "families/gemm/shared.h"
+#include "families/tensor_core/stream_k.h"
 
 #include <algorithm>
 

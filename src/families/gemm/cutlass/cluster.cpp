@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/gemm/cutlass_rules.h"
+#include "families/gemm/cutlass/rules.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -1,4 +1,4 @@
-#include "families/gemm/fold.h"
+#include "families/tensor_core/row_fold.h"
 
 #include <fmt/format.h>
 

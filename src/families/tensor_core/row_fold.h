@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "families/gemm/row_results.h"
+#include "families/tensor_core/row_results.h"
 
 namespace solstice::families::gemm {
 

@@ -1,4 +1,4 @@
-#include "families/gemm/cost_terms.h"
+#include "families/tensor_core/cost_terms.h"
 
 #include <fmt/format.h>
 
@@ -7,8 +7,8 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/lean.h"
 #include "families/gemm/prologue.h"
+#include "families/gemm/rules.h"
 
 namespace solstice::families::gemm {
 

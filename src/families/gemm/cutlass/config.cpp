@@ -1,10 +1,10 @@
-#include "families/gemm/cutlass.h"
+#include "families/gemm/cutlass/config.h"
 
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/collective_epilogue.h"
-#include "families/gemm/cutlass_rules.h"
+#include "families/gemm/cutlass/rules.h"
+#include "families/tensor_core/collective_epilogue.h"
 
 namespace solstice::families::gemm {
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "families/gemm/cutlass_rules.h"
+#include "families/gemm/cutlass/rules.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -4,8 +4,8 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/gemm/cost.h"
-#include "families/gemm/cost_terms.h"
-#include "families/gemm/shared.h"
+#include "families/tensor_core/cost_terms.h"
+#include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::gemm {
 namespace {

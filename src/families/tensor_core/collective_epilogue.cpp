@@ -1,4 +1,4 @@
-#include "families/collective_epilogue.h"
+#include "families/tensor_core/collective_epilogue.h"
 
 #include <algorithm>
 #include <numeric>

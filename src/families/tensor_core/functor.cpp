@@ -1,4 +1,4 @@
-#include "families/gemm/functor.h"
+#include "families/tensor_core/functor.h"
 
 #include <fmt/format.h>
 

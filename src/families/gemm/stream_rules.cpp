@@ -3,9 +3,9 @@
 #include <string>
 
 #include "base/integer.h"
-#include "families/gemm/lean_rules.h"
-#include "families/gemm/shared.h"
+#include "families/gemm/rule_parts.h"
 #include "families/gemm/stream.h"
+#include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -1,11 +1,11 @@
-#include "families/gemm/lean.h"
+#include "families/gemm/rules.h"
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "families/gemm/cost.h"
 #include "families/gemm/grouped.h"
-#include "families/gemm/lean_rules.h"
+#include "families/gemm/rule_parts.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "families/gemm/lean.h"
+#include "families/gemm/rules.h"
 
 namespace solstice::families::gemm {
 

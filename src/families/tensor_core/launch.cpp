@@ -1,4 +1,4 @@
-#include "families/gemm/launch.h"
+#include "families/tensor_core/launch.h"
 
 #include "families/emission.h"
 
