@@ -60,8 +60,8 @@ std::string of_operands(const std::vector<SplitPlan>& operands, Text&& text) {
 int split_blocks(const Settings& s, Major major) { return major != Major::kMN ? 5 : is_line_scaled(s) ? 3 : 4; }
 
 std::string half_plane_text(const Problem& problem) {
-  if (!has_half_plane(problem)) return "{}";
-  const codegen::EpilogueDomain& d = *problem.epilogue.domain;
+  if (!has_half_plane(problem.product, problem.epilogue)) return "{}";
+  const codegen::EpilogueDomain& d = *problem.epilogue.code.domain;
   return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
 }
 
@@ -171,16 +171,16 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                           const Settings& s, const Layout& layout, const std::vector<SplitPlan>& operands,
-                          const SharedPlan& shared) {
+                          const StreamK& shared) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
-  const bool tma = stores_by_copy_engine(program, problem);
-  const Functor functor = functor_of(program, problem, tma);
+  const bool tma = stores_by_copy_engine(program, problem.product, problem.epilogue);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, tma);
   const bool shares = shared.shared > 0;
-  const std::string forms = shares                    ? fmt::format(", false, {}, true", s.dual)
-                            : s.dual                  ? fmt::format(", {}, true", has_half_plane(problem))
-                            : has_half_plane(problem) ? ", true"
-                                                      : "";
+  const std::string forms = shares   ? fmt::format(", false, {}, true", s.dual)
+                            : s.dual ? fmt::format(", {}, true", has_half_plane(problem.product, problem.epilogue))
+                            : has_half_plane(problem.product, problem.epilogue) ? ", true"
+                                                                                : "";
   const std::string config =
       fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major),
                   major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
@@ -214,7 +214,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                         bool guarded, const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
-  const Functor functor = functor_of(program, problem, false);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, false);
   const auto wide = [](const SplitPlan& x) {
     return !x.operand.made && x.operand.dtype == DType::kF32 && x.major != Major::kNone &&
            vector_of(x.operand, x.major, 4) == 4;
@@ -233,7 +233,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
     if (guarded && has_guard(s, x)) guard += fmt::format(", const gemm::GuardWord* guard_{}", x.letter());
   }
   if (finishes) guard += ", const float* SOLSTICE_RESTRICT partial";
-  const bool whole = problem.whole.has_value();
+  const bool whole = problem.epilogue.resident.has_value();
   const std::string finish =
       finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                              s.split, finish_ways(s), finish_vector(problem), functor.arguments)

@@ -44,7 +44,7 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
 // where tiles are shared, sums and signals; tensors the epilogue reads; tensors it writes.
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                           const Settings& settings, const Layout& layout, const std::vector<SplitPlan>& operands,
-                          const SharedPlan& shared);
+                          const StreamK& shared);
 
 // The fp32 form for small results. Parameters: A, B, tensors the epilogue reads, tensors it writes.
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,

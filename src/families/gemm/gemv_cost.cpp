@@ -5,9 +5,9 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/gemm/cost.h"
+#include "families/gemm/operand_cost.h"
 #include "families/gemm/stream.h"
 #include "families/memory_time.h"
-#include "families/tensor_core/cost_terms.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -42,15 +42,17 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
   const Rates r(context.machine);
   const double tiles = static_cast<double>(ceil_div(c.m, kSmallTile) * ceil_div(c.n, kSmallTile) * c.batches);
   const double stages = static_cast<double>(ceil_div(c.k, 64));
-  const double launch = context.machine.launch_time().value + kOneLaunch + fold_time(context, problem);
+  const double launch = context.machine.launch_time().value + kOneLaunch + fold_time(context.machine, problem.epilogue);
   // A stage of one block alone on an SM waits for its loads; blocks that share the SM hide that.
   const double stage = 32.0 * 32 * 64 / (r.fma / r.sms) * kSmallShare;
   const double compute =
       stages * std::max(kSmallStage, std::ceil(tiles / r.sms) * stage) + prologue_time(context, c, kSmallTile);
   const double bytes =
       elements_of(c.a, c.m, c) * bytes_of_element(c.a) + elements_of(c.b, c.n, c) * bytes_of_element(c.b);
-  return finished(problem, s, {launch, 0, compute, (bytes + result_bytes(context, problem)) / (r.read * kReadShare)},
-                  bytes);
+  return cost_of(problem, s,
+                 {launch, 0, compute,
+                  (bytes + result_bytes(context.program, problem.product, problem.epilogue)) / (r.read * kReadShare)},
+                 bytes);
 }
 
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& s) {
@@ -58,8 +60,8 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const StreamPlan p = stream_plan(context, problem, s);
   const Rates r(context.machine);
   const double streamed = elements_of(p.streamed, p.rows, c), held = elements_of(p.held, p.columns, c);
-  const double bytes =
-      streamed * bytes_of_element(p.streamed) + held * bytes_of_element(p.held) + result_bytes(context, problem);
+  const double bytes = streamed * bytes_of_element(p.streamed) + held * bytes_of_element(p.held) +
+                       result_bytes(context.program, problem.product, problem.epilogue);
   const double blocks = static_cast<double>(p.tiles * s.split);
   const double launch = context.machine.launch_time().value + kOneLaunch;
   const double narrow = size_of(p.streamed.dtype) >= 4 ? 1 : p.major == Major::kMN ? kGemvNarrowMN : kGemvNarrow;
@@ -70,7 +72,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   const double memory = bytes / (r.read * kReadShare) * thin * narrow +
                         streamed * static_cast<double>(p.columns - 1) * kGemvMultiply / r.fma +
                         made / issue_rate(context.machine).value;
-  return finished(problem, s, {launch, 0, 0, memory}, bytes);
+  return cost_of(problem, s, {launch, 0, 0, memory}, bytes);
 }
 
 Cost estimate_gemv_halves(const Context& context, const Problem& problem, const Settings& s) {
@@ -79,14 +81,14 @@ Cost estimate_gemv_halves(const Context& context, const Problem& problem, const 
   const GemvShape shape = gemv_shape(p, s);
   const double sms = context.machine.sm_count, blocks = static_cast<double>(p.tiles * s.split),
                rounds = std::max(1.0, blocks / sms);
-  const double bytes =
-      2 * (elements_of(p.streamed, p.rows, c) + elements_of(p.held, p.columns, c)) + result_bytes(context, problem);
+  const double bytes = 2 * (elements_of(p.streamed, p.rows, c) + elements_of(p.held, p.columns, c)) +
+                       result_bytes(context.program, problem.product, problem.epilogue);
   const Bytes in_flight(static_cast<double>(shape.warps * shape.ahead * shape.vectors() * 32 * 16));
   const double drawn = flow_time(context.machine, Bytes(bytes), std::min(sms, blocks), in_flight, kDrawn).value;
   const double launch = context.machine.launch_time().value + kOneLaunch + kHalvesCluster * (s.split - 1);
   const double memory =
       std::max(bytes / (context.machine.read_ceiling().per_second * kHalvesShare), drawn) + kHalvesRound * rounds;
-  return finished(problem, s, {launch, 0, 0, memory}, bytes);
+  return cost_of(problem, s, {launch, 0, 0, memory}, bytes);
 }
 
 }  // namespace solstice::families::gemm

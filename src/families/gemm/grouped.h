@@ -9,14 +9,6 @@
 
 namespace solstice::families::gemm {
 
-inline constexpr int64_t kMostGroups = 512;  // whose offsets lie beside the ring in shared memory
-
-inline bool is_grouped(const Problem& problem) { return problem.product.grouping.kind != Grouped::kNone; }
-
-// Errors, each with its reason: illegal_knobs where `grouped` contradicts the equations, not_yet where no kernel takes
-// these operands.
-Status require_grouping(const ir::Program& program, const ir::Kernel& kernel, const Contraction& product);
-
 struct GroupedLayout {
   int slots = 2;
   int64_t shared_bytes = 0;

@@ -4,7 +4,7 @@
 #include "base/integer.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/grouped.h"
-#include "families/tensor_core/cost_terms.h"
+#include "families/gemm/operand_cost.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -35,12 +35,12 @@ Cost estimate_grouped(const Context& context, const Problem& problem, const Sett
   const double tile = 2.0 * s.tile_m * s.tile_n * depth / rate + kTileOverhead;
   const double bytes_a = static_cast<double>(c.m) * static_cast<double>(c.k) * size_of(c.a.dtype);
   const double bytes_b = static_cast<double>(c.n) * static_cast<double>(c.k) * (rows ? groups : 1) * size_of(c.b.dtype);
-  const double result = result_bytes(context, problem);
+  const double result = result_bytes(context.program, problem.product, problem.epilogue);
   CostTerms terms;
   terms.launch = 2 * context.machine.launch_time().value + kSort + kGroupOverhead;
   terms.compute = std::max(1.0, tiles / context.machine.sm_count) * tile;
   terms.memory = (bytes_a + bytes_b + result) / context.machine.copy_ceiling().per_second;
-  Cost out = finished(problem, s, terms, bytes_a + bytes_b + result);
+  Cost out = cost_of(problem, s, terms, bytes_a + bytes_b + result);
   if (!rows) out.work = Flops(out.work.value / groups);  // every row is in one group alone
   return out;
 }

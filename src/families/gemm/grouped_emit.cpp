@@ -132,7 +132,7 @@ class GroupedGenerator {
   static int64_t step_of(const OperandAccess& x, bool along_k) { return size_of(x.dtype) * (along_k ? x.k : x.line); }
 
   std::string product_source(bool tma) const {
-    const Functor functor = functor_of(program_, problem_, tma);
+    const Functor functor = functor_of(program_, problem_.product, problem_.epilogue, tma);
     const std::string b = by_rows()
                               ? "gemm::GatheredOperand{nullptr, 0, 0}"
                               : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
@@ -151,7 +151,7 @@ class GroupedGenerator {
   }
 
   void add_product() {
-    const bool tma = stores_by_copy_engine(program_, problem_);
+    const bool tma = stores_by_copy_engine(program_, problem_.product, problem_.epilogue);
     out_.sources.push_back({kernel_.name, product_source(tma), {}});
     const int64_t cluster = s_.cluster * s_.cluster_n;
     Step& step = launch(kernel_.name, context_.machine.sm_count / cluster * cluster, 384, layout_.shared_bytes);
@@ -168,13 +168,13 @@ class GroupedGenerator {
     add_pointers(program_, sort_reads_, step);
     step.arguments.push_back(pointer_to(table()));
     if (by_rows()) step.arguments.push_back(pointer_to(partials()));
-    add_epilogue_pointers(program_, problem_.epilogue, step);
+    add_epilogue_pointers(program_, problem_.epilogue.code, step);
   }
 
   // One result of 16 bits waits in registers, and goes out 64 columns at a time (kernels/epilogue/deferred.h).
   TensorMap result_map() const {
-    TensorMap map = output_map(program_, problem_);
-    if (problem_.epilogue.stores.size() == 1 && size_of(map.dtype) == 2) {
+    TensorMap map = output_map(program_, problem_.product, problem_.epilogue);
+    if (problem_.epilogue.code.stores.size() == 1 && size_of(map.dtype) == 2) {
       map.box = {64, 16, 1};
       map.swizzle = 128;
     }

@@ -1,9 +1,6 @@
-// The parts of the rules of `backend=lean`, and what they share.
+// The parts of the rules of `backend=lean`, and predicates that they share.
 #pragma once
 
-#include <algorithm>
-#include <cstdlib>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,22 +9,19 @@
 
 namespace solstice::families::gemm {
 
-const Contraction& product_of(const LeanGemm& c);
-const std::string& name_of_operand(const LeanGemm& c, bool first);
-std::string_view math_name(const LeanGemm& c);
+const std::string& name_of_operand(const GemmConfig& c, bool first);
+std::string_view math_name(const GemmConfig& c);
 
-bool is_simt(const LeanGemm& c);
-bool is_tiled(const LeanGemm& c);
-bool is_streamed(const LeanGemm& c);
-void stop_streaming(LeanGemm& c);
+bool is_simt(const GemmConfig& c);
+bool is_streamed(const GemmConfig& c);
+void stop_streaming(GemmConfig& c);
+void set_math(GemmConfig& c, Math math);
 
-template <class Values>
-int nearest_of(const Values& values, int wanted) {
-  return *std::min_element(std::begin(values), std::end(values),
-                           [&](int a, int b) { return std::abs(a - wanted) < std::abs(b - wanted); });
-}
+std::string tile_text(const Settings& s);  // "128x128x64"; with `math=simt` without the k that goes without saying
 
-using LeanRules = std::vector<Rule<LeanGemm>>;
-void add_stream_rules(LeanRules& rules);
+using GemmRules = std::vector<Rule<GemmConfig>>;
+void add_math_rules(GemmRules& rules);
+void add_grouped_rules(GemmRules& rules);
+void add_stream_rules(GemmRules& rules);
 
 }  // namespace solstice::families::gemm

@@ -4,8 +4,8 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/gemm/cost.h"
+#include "families/gemm/operand_cost.h"
 #include "families/gemm/stream.h"
-#include "families/tensor_core/cost_terms.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -106,11 +106,11 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
   const bool packed = is_packed(context.program, s, p.held);
   CostTerms terms;
   terms.launch = context.machine.launch_time().value * (packed ? 2 : 3) + kStreamOverhead + (walk.rounds - 1) * kRound +
-                 sums + result_bytes(context, problem) / read;
+                 sums + result_bytes(context.program, problem.product, problem.epilogue) / read;
   terms.split = packed ? 0 : split_time(context, c, p);
   terms.compute = multiply_time(context, p, s, walk, thin);
   terms.memory = thin * (p.vector == 1 ? kUnaligned : 1) * (streamed + held) / (read * kStreamedShare);
-  return finished(problem, s, terms, streamed + 2 * held + 2 * partial);
+  return cost_of(problem, s, terms, streamed + 2 * held + 2 * partial);
 }
 
 }  // namespace solstice::families::gemm

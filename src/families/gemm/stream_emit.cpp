@@ -51,7 +51,7 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
 std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                           const Settings& s) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem, false);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, false);
   return fmt::format(
       "{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}(const float* SOLSTICE_RESTRICT partial{}) "
       "{{\n"
@@ -69,7 +69,7 @@ int64_t gemv_shared(const StreamPlan& p, const Settings& s) {
 std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem, const Settings& s,
                         const StreamPlan& p) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem, false);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, false);
   const OperandText streamed = operand_text(p.streamed, "x"), held = operand_text(p.held, "held");
   const std::string form = s.math == Math::kSimt ? "gemv" : "gemv_mma";
   return fmt::format(
@@ -84,7 +84,7 @@ std::string gemv_source(const std::string& entry, const ir::Program& program, co
 std::string small_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                          const Settings& s, const SplitPlan& a, const SplitPlan& b) {
   const Contraction& c = problem.product;
-  const Functor functor = functor_of(program, problem, false);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, false);
   const OperandText text_a = operand_text(c.a, "a"), text_b = operand_text(c.b, "b");
   return fmt::format(
       "{}{}\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(gemm::kSimtThreads, 2) {}({}{}{}) {{\n"

@@ -7,7 +7,7 @@
 #include "codegen/flatten.h"
 #include "codegen/linear.h"
 
-namespace solstice::families {
+namespace solstice::families::tensor_core {
 namespace {
 
 using ir::ExprRef;
@@ -19,8 +19,8 @@ class EpilogueReader {
   EpilogueReader(const ir::Program& program, const codegen::FlatKernel& flat, int product)
       : program_(program), flat_(flat), product_(product) {}
 
-  Epilogue read() const {
-    Epilogue out;
+  CollectiveEpilogue read() const {
+    CollectiveEpilogue out;
     std::set<int> residuals;
     bool linear = flat_.equations.size() == 1;
     for (const codegen::FlatEquation& equation : flat_.equations) {
@@ -94,15 +94,15 @@ class EpilogueReader {
 
 }  // namespace
 
-std::optional<Epilogue> read_epilogue(const ir::Program& program, const ir::Kernel& kernel, int equation,
-                                      const ir::Expr* node) {
+std::optional<CollectiveEpilogue> collective_epilogue(const ir::Program& program, const ir::Kernel& kernel,
+                                                      int equation, const ir::Expr* node) {
   const codegen::Anchor anchor{equation, node, static_cast<int>(program.tensors.size())};
   const auto flat = codegen::flatten(program, kernel, {anchor});
   if (!flat.ok()) return std::nullopt;
   return EpilogueReader(program, *flat, anchor.pseudo).read();
 }
 
-int64_t stored_through_shared(const Epilogue& epilogue, int tile_m, int tile_n, bool cooperative) {
+int64_t stored_through_shared(const CollectiveEpilogue& epilogue, int tile_m, int tile_n, bool cooperative) {
   const int64_t row_vector = epilogue.fused ? 4 * tile_n : 0;
   const int64_t size = size_of(epilogue.result);
   const int64_t rows = std::min(cooperative ? 128 : 64, tile_m);
@@ -118,4 +118,4 @@ int64_t stored_through_shared(const Epilogue& epilogue, int tile_m, int tile_n, 
   return (slots + further) * rows * columns * size + row_vector + (size == 4 ? 2048 : 1024);
 }
 
-}  // namespace solstice::families
+}  // namespace solstice::families::tensor_core

@@ -9,7 +9,7 @@
 #include "base/integer.h"
 #include "families/rule.h"
 
-namespace solstice::families {
+namespace solstice::families::tensor_core {
 
 inline constexpr int64_t kSharedBytes = 232448;  // of a block: sm90_smem_capacity_bytes
 
@@ -81,4 +81,4 @@ std::vector<Rule<Config>> stage_rules() {
               [](const Config& c) { return fmt::format("{} stages", used_stages(c)); })};
 }
 
-}  // namespace solstice::families
+}  // namespace solstice::families::tensor_core

@@ -1,26 +1,25 @@
-// What the forms of a product share in the cost model.
+// Terms of the cost of a product that do not depend on how its operands reach the SMs.
 #pragma once
 
+#include <string>
+
 #include "families/family.h"
-#include "families/gemm/settings.h"
+#include "families/tensor_core/epilogue.h"
+#include "families/tensor_core/tile_config.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 
-// Seconds: launches and the fixed cost, then the split pass, then the longer of the other two.
+// Seconds: launches and the fixed cost, then passes over operands, then the longer of the other two.
 struct CostTerms {
   double launch = 0, split = 0, compute = 0, memory = 0;
 };
-Cost finished(const Problem& problem, const Settings& settings, const CostTerms& terms, double traffic);
+// `form`: of the kernel, for the report ("tiles").
+Cost cost_of(const Product& product, const TileConfig& config, const CostTerms& terms, double traffic,
+             std::string_view form);
 
 // Of the launch that folds the parts of rows; 0 without it.
-double fold_time(const Context& context, const Problem& problem);
+double fold_time(const machine::Machine& machine, const Epilogue& epilogue);
 
-double result_bytes(const Context& context, const Problem& problem);
+double result_bytes(const ir::Program& program, const Product& product, const Epilogue& epilogue);
 
-double elements_of(const OperandAccess& operand, int64_t lines, const Contraction& c);
-double bytes_of_element(const OperandAccess& operand);       // that reading it takes
-double prologue_instructions(const OperandAccess& operand);  // of an element; 0 where it is read as it lies
-// Of fp32 tiles of this size, each of which computes its lines of both operands.
-double prologue_time(const Context& context, const Contraction& c, int64_t tile);
-
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

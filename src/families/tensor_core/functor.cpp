@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 namespace {
 
 std::string storage(const ir::Program& program, int tensor) {
@@ -16,7 +16,7 @@ std::string offset_text(const codegen::EpilogueStore& store) {
 
 // The store of one output; where its offset is no sum of strides, the statements that compute it are repeated
 // (and everything else in them is dead code).
-std::string store_text(const codegen::EpilogueCode& code, size_t i) {
+std::string output_text(const codegen::EpilogueCode& code, size_t i) {
   const codegen::EpilogueStore& store = code.stores[i];
   if (store.strides) return fmt::format("if constexpr (kOutput == {0}) o{0}[{1}] = value;\n", i, offset_text(store));
   if (code.whole)
@@ -29,10 +29,8 @@ std::string store_text(const codegen::EpilogueCode& code, size_t i) {
 
 }  // namespace
 
-std::string_view major_text(Major major) { return major == Major::kMN ? "mma::Major::kMN" : "mma::Major::kK"; }
-
-Functor functor_of(const ir::Program& program, const Problem& problem, bool by_copy_engine) {
-  const codegen::EpilogueCode& code = problem.epilogue;
+Functor functor_of(const ir::Program& program, const Product& product, const Epilogue& epilogue, bool by_copy_engine) {
+  const codegen::EpilogueCode& code = epilogue.code;
   Functor out;
   std::string members, fields, stores, elements, values;
   const auto pointer = [&](const std::string& type, const std::string& name) {
@@ -45,20 +43,21 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
   for (size_t i = 0; i < code.stores.size(); ++i) {
     const std::string type = storage(program, code.stores[i].tensor);
     pointer(type + "* SOLSTICE_RESTRICT", fmt::format("o{}", i));
-    stores += store_text(code, i);
+    stores += output_text(code, i);
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
-    if (!problem.whole) values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
+    if (!epilogue.resident) values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
   std::string finder;
-  if (problem.rows) {
+  if (epilogue.rows) {
     for (size_t i = 0; i < code.rows->terms.size(); ++i)
       values += fmt::format("out[{}] = static_cast<float>({});\n", code.stores.size() + i, code.rows->terms[i]);
     pointer("float* SOLSTICE_RESTRICT", "parts");
-    finder = finder_text(program, problem.product, *problem.rows, code.stores.size());
+    finder = finder_text(program, product, *epilogue.rows, code.stores.size());
   }
-  if (problem.whole) {
-    for (size_t i = 0; i < problem.whole->row_writes.size(); ++i)
-      pointer(storage(program, problem.whole->row_writes[i]) + "* SOLSTICE_RESTRICT", problem.whole->row_names[i]);
+  if (epilogue.resident) {
+    for (size_t i = 0; i < epilogue.resident->row_writes.size(); ++i)
+      pointer(storage(program, epilogue.resident->row_writes[i]) + "* SOLSTICE_RESTRICT",
+              epilogue.resident->row_names[i]);
   }
   const std::string place = !by_copy_engine ? ""
                                             : fmt::format(
@@ -70,12 +69,12 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
       "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "
       "{{\n{}}}\n{}",
       elements, stores, place);
-  if (problem.whole) {
+  if (epilogue.resident) {
     out.text = fmt::format(
         "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = "
         "true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
-        code.stores.size(), by_copy_engine, has_long_epilogue(problem), members,
-        whole_text(problem.product, *problem.whole), access);
+        code.stores.size(), by_copy_engine, epilogue.is_long(), members, resident_text(product, *epilogue.resident),
+        access);
     return out;
   }
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
@@ -87,9 +86,9 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
       "(&out)[kValues]) const {{\n{}{}}}\n\n{}{}}};\n",
-      code.stores.size(), code.stores.size() + (problem.rows ? code.rows->terms.size() : 0), problem.rows.has_value(),
-      by_copy_engine, has_long_epilogue(problem), members, fields, code.load, code.dual ? "float acc1, " : "",
-      code.compute, values, access, finder);
+      code.stores.size(), code.stores.size() + (epilogue.rows ? code.rows->terms.size() : 0), epilogue.rows.has_value(),
+      by_copy_engine, epilogue.is_long(), members, fields, code.load, code.dual ? "float acc1, " : "", code.compute,
+      values, access, finder);
   return out;
 }
 
@@ -102,9 +101,4 @@ std::string head_text(const Functor& functor, std::initializer_list<std::string_
                    functor.text);
 }
 
-std::string strided_text(const OperandAccess& x, const OperandText& text) {
-  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({}){}}}", text.type, text.data, x.batch,
-                     x.line, x.k, text.made);
-}
-
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

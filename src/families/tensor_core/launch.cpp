@@ -1,8 +1,11 @@
 #include "families/tensor_core/launch.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "families/emission.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 
 Argument map_argument(TensorMap map) {
   Argument out;
@@ -11,9 +14,24 @@ Argument map_argument(TensorMap map) {
   return out;
 }
 
-TensorMap output_map(const ir::Program& program, const Problem& problem) {
-  const Contraction& c = problem.product;
-  const codegen::EpilogueStore& store = problem.epilogue.stores.front();
+TensorMap operand_map(MappedTensor tensor, const std::vector<int64_t>& box) {
+  constexpr int64_t kRow = 128;  // bytes: of a swizzled row of shared memory
+  TensorMap map;
+  map.buffer = std::move(tensor.buffer);
+  map.offset = tensor.offset;
+  map.dtype = tensor.dtype;
+  map.box.assign(tensor.extents.size(), 1);
+  map.box[0] = kRow / size_of(tensor.dtype);
+  std::copy(box.begin(), box.end(), map.box.begin() + 1);
+  map.extents = std::move(tensor.extents);
+  map.strides = std::move(tensor.strides);
+  map.swizzle = kRow;
+  map.l2_promotion = 256;
+  return map;
+}
+
+TensorMap output_map(const ir::Program& program, const Product& c, const Epilogue& epilogue) {
+  const codegen::EpilogueStore& store = epilogue.code.stores.front();
   const DType dtype = *program.tensor(store.tensor).dtype;
   const int64_t bytes = size_of(dtype);
   TensorMap map;
@@ -34,4 +52,4 @@ void add_epilogue_pointers(const ir::Program& program, const codegen::EpilogueCo
     step.arguments.push_back(pointer_to(program.tensor(store.tensor).name));
 }
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

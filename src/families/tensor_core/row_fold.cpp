@@ -4,9 +4,8 @@
 
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/rows/layout.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 namespace {
 
 using codegen::Emitter;
@@ -16,7 +15,7 @@ constexpr int64_t kManyRows = 64 * 1024;
 
 class FoldWriter {
  public:
-  FoldWriter(const ir::Program& program, const Contraction& c, const RowResults& rows)
+  FoldWriter(const ir::Program& program, const Product& c, const RowResults& rows)
       : program_(program),
         c_(c),
         rows_(rows),
@@ -25,7 +24,7 @@ class FoldWriter {
         emitter_(program, indices_) {}
 
   Result<Fold> write(const std::string& entry) {
-    rows::bind_rows(emitter_, rows_.shape);
+    reduction::bind_rows(emitter_, rows_.shape);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     FoldKernel kernel;
     kernel.folded = fold_text(false).value();
@@ -68,7 +67,7 @@ class FoldWriter {
     for (size_t i = 0; i < rows_.findings.size(); ++i) {
       const RowFinding& f = rows_.findings[i];
       if (f.corrected.has_value() != corrected) continue;
-      const rows::Reduction& r = f.row;
+      const reduction::Reduction& r = f.row;
       starts += fmt::format("{0} {1} = rows::{2}::start<{0}>();\n", r.type, r.name, r.op);
       std::string found = fmt::format("static_cast<{}>({})", r.type, at(i));
       if (corrected) {
@@ -94,7 +93,7 @@ class FoldWriter {
     std::string before;
     SOLSTICE_TRY(const std::string center, center_text(program_, rows_, f, total, before));
     centers += fmt::format("float center{};\n{{\n{}center{} = {};\n}}\n", i, before, i, center);
-    if (f.corrected->correction == rows::Correction::kSquares) {
+    if (f.corrected->correction == reduction::Correction::kSquares) {
       return fmt::format(
           "rows::corrected_squares(static_cast<double>({}), {} * epilogue::share_of(epilogue::columns_of(k, {})), "
           "center{}, {}, "
@@ -112,7 +111,7 @@ class FoldWriter {
   }
 
   const ir::Program& program_;
-  const Contraction& c_;
+  const Product& c_;
   const RowResults& rows_;
   const int sharers_;
   codegen::Interner indices_;
@@ -121,9 +120,8 @@ class FoldWriter {
 
 }  // namespace
 
-Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c,
-                       const RowResults& rows) {
+Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Product& c, const RowResults& rows) {
   return FoldWriter(program, c, rows).write(entry);
 }
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

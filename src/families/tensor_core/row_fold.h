@@ -7,7 +7,7 @@
 
 #include "families/tensor_core/row_results.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 
 struct Fold {
   std::string source;
@@ -15,7 +15,6 @@ struct Fold {
   int64_t blocks = 1;
 };
 
-Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Contraction& c,
-                       const RowResults& rows);
+Result<Fold> emit_fold(const ir::Program& program, const std::string& entry, const Product& c, const RowResults& rows);
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

@@ -7,9 +7,8 @@
 #include <map>
 
 #include "codegen/short_values.h"
-#include "families/rows/phases.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 namespace {
 
 using codegen::CType;
@@ -19,23 +18,21 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-const ExprRef& behind_casts(const ExprRef& e) { return e->op == Op::kCast ? behind_casts(e->args[0]) : e; }
-
 struct Found {
   ExprRef node;
   size_t sweep = 0;
-  rows::Reduction row;
+  reduction::Reduction row;
 };
 
-class WholeRowsPlanner {
+class RowResidentPlanner {
  public:
-  WholeRowsPlanner(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue)
+  RowResidentPlanner(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue)
       : program_(program), c_(c), epilogue_(epilogue) {}
 
-  Result<WholeRows> run() {
-    set_shape();
-    const rows::Phases phases = rows::phases_of(out_.shape, false);
-    for (const rows::Sweep& sweep : phases.sweeps) {
+  Result<RowResident> run() {
+    out_.shape = shape_of_rows(program_, c_, epilogue_.flat, epilogue_.canonical);
+    const reduction::Phases phases = reduction::phases_of(out_.shape, false);
+    for (const reduction::Sweep& sweep : phases.sweeps) {
       if (sweep.reductions.empty()) continue;
       for (const ExprRef& r : sweep.reductions) SOLSTICE_CHECK(add(r));
       ++reducing_;
@@ -52,32 +49,12 @@ class WholeRowsPlanner {
                                            program_.tensor(epilogue_.flat.equations.front().target).name, what));
   }
 
-  int canonical_of(int anchor_index) const {
-    const auto& order = program_.equation(c_.equation).free;
-    return epilogue_
-        .canonical[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
-  }
-
-  void set_shape() {
-    rows::Shape& shape = out_.shape;
-    shape.flat = epilogue_.flat;
-    std::vector<int> digits;
-    for (const auto* indices : {&c_.batch_indices, &c_.m_indices}) {
-      for (const int id : *indices) digits.push_back(canonical_of(id));
-    }
-    shape.rows = codegen::fused_loops(program_, shape.flat, digits);
-    shape.row_count = c_.batches * c_.m;
-    for (const int id : c_.n_indices)
-      shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
-    shape.column_count = c_.n;
-  }
-
   Status add(const ExprRef& r) {
     if (r->args.size() > 1) return refuse("a reduction under a condition");
     if (r->args[0]->kind != ir::ValueKind::kReal) return refuse("a reduction of integers or booleans");
     const bool wide = r->args[0]->op == Op::kCast && r->args[0]->dtype == DType::kF64;
     Found found{r, reducing_, {}};
-    SOLSTICE_TRY(found.row, rows::reduction_of(*r, wide ? CType::kF64 : CType::kF32));
+    SOLSTICE_TRY(found.row, reduction::reduction_of(*r, wide ? CType::kF64 : CType::kF32));
     if (found.row.ranked) return refuse("an arg-reduction");
     found.row.name = fmt::format("r{}", found_.size());
     found_.push_back(std::move(found));
@@ -103,7 +80,7 @@ class WholeRowsPlanner {
   std::vector<ExprRef> terms_of(size_t s) const {
     std::vector<ExprRef> out;
     for (const Found& f : found_) {
-      if (f.sweep == s) out.push_back(behind_casts(f.node->args[0]));
+      if (f.sweep == s) out.push_back(without_casts(f.node->args[0]));
     }
     return out;
   }
@@ -177,13 +154,13 @@ class WholeRowsPlanner {
     emitter.push();
     codegen::bind_variable(emitter, program_, out_.shape.flat, "n", epilogue_.digits[2], 1);
     emitter.push();
-    WholeSweep sweep;
+    ResidentSweep sweep;
     ExprRef kept;
     if (s < reducing_) {
       for (const Found& f : found_) {
         if (f.sweep != s) continue;
         sweep.findings.push_back(f.row);
-        SOLSTICE_TRY(const Value value, emitter.emit(behind_casts(f.node->args[0])));
+        SOLSTICE_TRY(const Value value, emitter.emit(without_casts(f.node->args[0])));
         sweep.values.push_back(emitter.convert(value, CType::kF32).text);
       }
       kept = kept_of(s);
@@ -230,9 +207,9 @@ class WholeRowsPlanner {
   }
 
   const ir::Program& program_;
-  const Contraction& c_;
+  const Product& c_;
   const codegen::WholeEpilogue& epilogue_;
-  WholeRows out_;
+  RowResident out_;
   std::vector<Found> found_;
   size_t reducing_ = 0;
   codegen::ShortValues short_;
@@ -241,35 +218,35 @@ class WholeRowsPlanner {
 
 }  // namespace
 
-std::vector<codegen::EpilogueField> WholeSweep::fields() const {
+std::vector<codegen::EpilogueField> ResidentSweep::fields() const {
   std::string wanted = element + kept + "\n";
   for (const std::string& value : values) wanted += value + "\n";
   return codegen::fields_between(load, wanted);
 }
 
-size_t WholeRows::finding_count() const {
+size_t RowResident::finding_count() const {
   size_t out = 0;
-  for (const WholeSweep& sweep : sweeps) out += sweep.findings.size();
+  for (const ResidentSweep& sweep : sweeps) out += sweep.findings.size();
   return out;
 }
 
-size_t WholeRows::most_at_once() const {
+size_t RowResident::most_at_once() const {
   size_t out = 0;
-  for (const WholeSweep& sweep : sweeps) out = std::max(out, sweep.findings.size());
+  for (const ResidentSweep& sweep : sweeps) out = std::max(out, sweep.findings.size());
   return out;
 }
 
-Result<WholeRows> whole_rows(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue) {
-  return WholeRowsPlanner(program, c, epilogue).run();
+Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue) {
+  return RowResidentPlanner(program, c, epilogue).run();
 }
 
-std::string whole_text(const Contraction& c, const WholeRows& rows) {
+std::string resident_text(const Product& c, const RowResident& rows) {
   std::string ins, sweeps, starts, combines, firsts;
   size_t most = 0, found = 0;
   for (size_t s = 0; s < rows.sweeps.size(); ++s) {
-    const WholeSweep& sweep = rows.sweeps[s];
+    const ResidentSweep& sweep = rows.sweeps[s];
     firsts += fmt::format("{}{}", s ? ", " : "", found);
-    for (const rows::Reduction& r : sweep.findings) {
+    for (const reduction::Reduction& r : sweep.findings) {
       starts += fmt::format("if (result == {}) return rows::{}::start<T>();\n", found, r.op);
       combines += fmt::format("if (result == {}) return rows::{}::combine<T>(a, b);\n", found, r.op);
       ++found;
@@ -305,4 +282,4 @@ std::string whole_text(const Contraction& c, const WholeRows& rows) {
       rows.row_stores);
 }
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

@@ -11,11 +11,9 @@
 #include <vector>
 
 #include "codegen/epilogue.h"
-#include "families/gemm/contraction.h"
-#include "families/rows/reduction.h"
-#include "families/rows/shape.h"
+#include "families/tensor_core/row_shape.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 
 inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
 // Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/whole_rows.h).
@@ -23,18 +21,18 @@ inline constexpr int kMostExchanged = 15;
 
 // Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`,
 // once an element: what does not need the accumulator is loaded ahead.
-struct WholeSweep {
-  std::vector<rows::Reduction> findings;
+struct ResidentSweep {
+  std::vector<reduction::Reduction> findings;
   std::string row, load, element;
   std::vector<codegen::EpilogueField> fields() const;  // of `load` that the others use
   std::vector<std::string> values;                     // what is reduced, or stored
   std::string kept;                                    // takes the accumulator's place; empty: nothing does
 };
 
-struct WholeRows {
-  rows::Shape shape;
-  std::vector<WholeSweep> sweeps;  // the last one stores
-  std::string row_stores;          // what has one value a row: statements over `batch`, `m` and all results
+struct RowResident {
+  reduction::Shape shape;
+  std::vector<ResidentSweep> sweeps;  // the last one stores
+  std::string row_stores;             // what has one value a row: statements over `batch`, `m` and all results
   std::vector<int> reads, row_writes;
   std::vector<std::string> names, row_names;  // of their pointers
   size_t finding_count() const;
@@ -42,9 +40,9 @@ struct WholeRows {
 };
 
 // Errors: not_yet, naming the reduction that has no such form.
-Result<WholeRows> whole_rows(const ir::Program& program, const Contraction& c, const codegen::WholeEpilogue& epilogue);
+Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue);
 
 // The members of the epilogue's functor that kernels/epilogue/whole_rows.h asks for.
-std::string whole_text(const Contraction& c, const WholeRows& rows);
+std::string resident_text(const Product& c, const RowResident& rows);
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

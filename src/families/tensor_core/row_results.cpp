@@ -6,16 +6,13 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/rows/phases.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 namespace {
 
 using codegen::CType;
 using ir::ExprRef;
 using ir::Op;
-
-const ExprRef& without_casts(const ExprRef& e) { return e->op == Op::kCast ? without_casts(e->args[0]) : e; }
 
 // Whether anything but reductions' results and constants occurs.
 bool reads_row(const ExprRef& e) {
@@ -29,19 +26,20 @@ bool uses_result(const ExprRef& e) {
 
 class Planner {
  public:
-  Planner(const ir::Program& program, const Contraction& c, const codegen::EpilogueRows& rows)
+  Planner(const ir::Program& program, const Product& c, const codegen::EpilogueRows& rows)
       : program_(program), c_(c), rows_(rows) {}
 
   Result<RowResults> run() {
-    set_shape();
-    const auto found = rows::findings_of(out_.shape, rows::phases_of(out_.shape, false));
+    out_.shape = shape_of_rows(program_, c_, rows_.flat, rows_.canonical);
+    out_.parts = ceil_div(c_.n, kPartColumns);
+    const auto found = reduction::findings_of(out_.shape, reduction::phases_of(out_.shape, false));
     if (!found.ok()) {
       return refuse(
           "a reduction that needs another one's result, which is no sum of exp(x - max) or (x - mean)^2, or an "
           "arg-reduction");
     }
     for (const ExprRef& r : found->first) SOLSTICE_CHECK(add(r, std::nullopt));
-    for (const rows::Corrected& c : found->second) SOLSTICE_CHECK(add(c.reduction, c));
+    for (const reduction::Corrected& c : found->second) SOLSTICE_CHECK(add(c.reduction, c));
     return std::move(out_);
   }
 
@@ -51,39 +49,20 @@ class Planner {
                                            program_.tensor(rows_.flat.equations.front().target).name, what));
   }
 
-  int canonical_of(int anchor_index) const {
-    const auto& order = program_.equation(c_.equation).free;
-    return rows_.canonical[static_cast<size_t>(std::find(order.begin(), order.end(), anchor_index) - order.begin())];
-  }
-
-  void set_shape() {
-    rows::Shape& shape = out_.shape;
-    shape.flat = rows_.flat;
-    std::vector<int> digits;
-    for (const int id : c_.batch_indices) digits.push_back(canonical_of(id));
-    for (const int id : c_.m_indices) digits.push_back(canonical_of(id));
-    shape.rows = codegen::fused_loops(program_, shape.flat, digits);
-    shape.row_count = c_.batches * c_.m;
-    for (const int id : c_.n_indices)
-      shape.columns.push_back({{canonical_of(id)}, shape.flat.indices.index(canonical_of(id)).extent});
-    shape.column_count = c_.n;
-    out_.parts = ceil_div(c_.n, kPartColumns);
-  }
-
   size_t value_of(const ExprRef& e) {
     const auto known = std::find(out_.terms.begin(), out_.terms.end(), e);
     if (known == out_.terms.end()) out_.terms.push_back(e);
     return static_cast<size_t>(std::find(out_.terms.begin(), out_.terms.end(), e) - out_.terms.begin());
   }
 
-  Status add(const ExprRef& r, std::optional<rows::Corrected> corrected) {
+  Status add(const ExprRef& r, std::optional<reduction::Corrected> corrected) {
     if (r->args.size() > 1) return refuse("a reduction under a condition");
     const ExprRef& term = r->args[0];
     if (term->kind != ir::ValueKind::kReal) return refuse("a reduction of integers or booleans");
     const bool wide = term->op == Op::kCast && term->dtype == DType::kF64;
     RowFinding found;
     found.node = r;
-    SOLSTICE_TRY(found.row, rows::reduction_of(*r, wide ? CType::kF64 : CType::kF32));
+    SOLSTICE_TRY(found.row, reduction::reduction_of(*r, wide ? CType::kF64 : CType::kF32));
     if (found.row.ranked) return refuse("an arg-reduction");
     const bool rounds = found.row.op == "Sum" || found.row.op == "Prod";
     if (rounds) found.row.type = "double", found.row.wide = !wide;
@@ -91,7 +70,7 @@ class Planner {
     found.corrected = std::move(corrected);
     if (!found.corrected) {
       found.value = value_of(without_casts(term));
-    } else if (found.corrected->correction == rows::Correction::kSquares) {
+    } else if (found.corrected->correction == reduction::Correction::kSquares) {
       found.value = value_of(without_casts(term->args[0]->args[0]));
       const auto first = std::find_if(out_.findings.begin(), out_.findings.end(),
                                       [&](const RowFinding& f) { return f.node == found.corrected->sum; });
@@ -114,14 +93,14 @@ class Planner {
   }
 
   const ir::Program& program_;
-  const Contraction& c_;
+  const Product& c_;
   const codegen::EpilogueRows& rows_;
   RowResults out_;
 };
 
 }  // namespace
 
-Result<RowResults> row_results(const ir::Program& program, const Contraction& c, const codegen::EpilogueRows& rows) {
+Result<RowResults> row_results(const ir::Program& program, const Product& c, const codegen::EpilogueRows& rows) {
   return Planner(program, c, rows).run();
 }
 
@@ -149,7 +128,7 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
   const size_t value = first_value + f.value;
   if (!f.corrected)
     return fmt::format("found.f{} = epilogue::reduced<rows::{}, kLanes, {}>(values, inside);\n", i, f.row.op, value);
-  if (f.corrected->correction == rows::Correction::kSquares)
+  if (f.corrected->correction == reduction::Correction::kSquares)
     return fmt::format(
         "found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,
         value, f.sum);
@@ -167,7 +146,7 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
 
 }  // namespace
 
-std::string finder_text(const ir::Program& program, const Contraction& c, const RowResults& rows, size_t first_value) {
+std::string finder_text(const ir::Program& program, const Product& c, const RowResults& rows, size_t first_value) {
   std::string fields, finds, keeps;
   for (size_t i = 0; i < rows.findings.size(); ++i) {
     fields += fmt::format("float f{};\n", i);
@@ -184,4 +163,4 @@ std::string finder_text(const ir::Program& program, const Contraction& c, const 
       c.n % kPartColumns == 0, fields, finds, rows.shape.row_count, c.m, keeps);
 }
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

@@ -4,20 +4,19 @@
 
 #include "base/integer.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 namespace {
 
-int64_t tiles_of(const Contraction& c, const Settings& s) {
+int64_t tiles_of(const Product& c, const TileConfig& s) {
   return ceil_div(c.m, s.tile_m * s.cluster) * ceil_div(c.n, columns_of(s) * s.cluster_n) * c.batches;
 }
 
 }  // namespace
 
-SharedPlan shared_plan(const Context& context, const Problem& problem, const Settings& s) {
-  const Contraction& c = problem.product;
-  const int64_t most = clusters_at_once(context.machine, int64_t{s.cluster} * s.cluster_n);
+StreamK stream_k(const machine::Machine& machine, const Product& c, const TileConfig& s) {
+  const int64_t most = clusters_at_once(machine, blocks_of_cluster(s));
   const int64_t pieces = std::min<int64_t>(s.split, ceil_div(c.k, stage_k(s.math)));  // of a tile
-  SharedPlan out;
+  StreamK out;
   out.tiles = tiles_of(c, s);
   out.clusters = std::min(out.tiles, most);
   const int64_t rest = out.tiles % most;
@@ -29,10 +28,10 @@ SharedPlan shared_plan(const Context& context, const Problem& problem, const Set
   return out;
 }
 
-std::vector<int> shared_splits(const Context& context, const Problem& problem, const Settings& s) {
-  Settings trial = s;
+std::vector<int> stream_k_splits(const machine::Machine& machine, const Product& c, const TileConfig& s) {
+  TileConfig trial = s;
   trial.split = kMostSharing;
-  const SharedPlan plan = shared_plan(context, problem, trial);
+  const StreamK plan = stream_k(machine, c, trial);
   if (plan.shared == 0) return {};
   if (plan.tiles > plan.clusters) {
     // As many as it takes to give every cluster a share of the last round, where they are few; else the last two
@@ -45,4 +44,4 @@ std::vector<int> shared_splits(const Context& context, const Problem& problem, c
   return out;
 }
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

@@ -1,17 +1,18 @@
-// `split` of a product in tiles on the tensor cores: where rounds of tiles do not come out even, blocks share the k of
-// the last ones (kernels/scheduler/shared.h).
+// Stream-K for the last tiles (the knob `split`): where rounds of tiles do not come out even, clusters share the k of
+// the last ones (kernels/scheduler/shared.h), and the fix-up adds their sums.
 #pragma once
 
 #include <vector>
 
-#include "families/gemm/settings.h"
+#include "families/tensor_core/product.h"
+#include "families/tensor_core/tile_config.h"
 
-namespace solstice::families::gemm {
+namespace solstice::families::tensor_core {
 
 inline constexpr int kMostSharing = 128;  // clusters that share a tile
 
 // Counts are of clusters, and of tiles of a cluster.
-struct SharedPlan {
+struct StreamK {
   int64_t tiles = 0;     // all
   int64_t shared = 0;    // of them the last ones; 0: none
   int64_t workers = 0;   // that share them
@@ -19,11 +20,11 @@ struct SharedPlan {
   int64_t whole() const { return tiles - shared; }
 };
 
-// Up to `split` clusters share each of the tiles behind the last whole round. Where even so not all clusters have work,
+// Up to `split` clusters share each of the tiles after the last whole round. Where even so not all clusters have work,
 // those of the round before are shared as well, if there is one.
-SharedPlan shared_plan(const Context& context, const Problem& problem, const Settings& settings);
+StreamK stream_k(const machine::Machine& machine, const Product& product, const TileConfig& config);
 
-// Values of `split` that are worth looking at beside 1.
-std::vector<int> shared_splits(const Context& context, const Problem& problem, const Settings& settings);
+// Values of `split` worth a trial, besides 1.
+std::vector<int> stream_k_splits(const machine::Machine& machine, const Product& product, const TileConfig& config);
 
-}  // namespace solstice::families::gemm
+}  // namespace solstice::families::tensor_core

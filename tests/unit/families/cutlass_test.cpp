@@ -21,6 +21,7 @@ using gemm::CutlassGemm;
 using gemm::CutlassSchedule;
 using gemm::CutlassScheduler;
 using gemm::Major;
+using tensor_core::fitting_stages;
 
 CutlassGemm halves() {
   CutlassGemm c;

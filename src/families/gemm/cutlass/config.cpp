@@ -4,6 +4,7 @@
 
 #include "base/integer.h"
 #include "families/gemm/cutlass/rules.h"
+#include "families/tensor_core/tile_config.h"
 #include "families/tensor_core/collective_epilogue.h"
 
 namespace solstice::families::gemm {

@@ -52,7 +52,8 @@ CutlassGemm cutlass_config(const ir::Program& program, const ir::Kernel& kernel,
   out.m = product.m, out.n = product.n, out.k = product.k;
   out.align_a = operand_alignment(product.a, product.m, product.k),
   out.align_b = operand_alignment(product.b, product.n, product.k);
-  const auto epilogue = read_epilogue(program, kernel, product.equation, product.node).value_or(Epilogue{});
+  const auto epilogue =
+      collective_epilogue(program, kernel, product.equation, product.node).value_or(CollectiveEpilogue{});
   out.result = epilogue.result, out.align_result = epilogue.align_result;
   out.residuals = epilogue.residuals, out.fused = epilogue.fused;
   read_knobs(kernel.knobs, out);

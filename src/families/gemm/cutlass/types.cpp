@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "families/gemm/cutlass/rules.h"
+#include "families/tensor_core/tile_config.h"
 
 namespace solstice::families::gemm {
 namespace {

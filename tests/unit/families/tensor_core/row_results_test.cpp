@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "families/gemm/cost.h"
+#include "families/gemm/choice.h"
 #include "unit/families/gemm_programs.h"
 
 namespace solstice::families::of_gemm {
@@ -51,15 +51,15 @@ TEST(GemmRows, LieAlongWhatIsReduced) {
   const ir::Program program = reducing("output s : f32[N]", "s[n] = max[m](h[m,n])");
   const gemm::Problem problem = problem_of(program);
   EXPECT_EQ(program.tensor(problem.product.a.tensor).name, "w");
-  ASSERT_TRUE(problem.rows);
-  EXPECT_EQ(problem.rows->shape.row_count, 700);
-  EXPECT_EQ(problem.rows->parts, 32);
+  ASSERT_TRUE(problem.epilogue.rows);
+  EXPECT_EQ(problem.epilogue.rows->shape.row_count, 700);
+  EXPECT_EQ(problem.epilogue.rows->parts, 32);
 }
 
 TEST(GemmRows, ResultsMayFollowFromSeveral) {
   const ir::Program program =
       reducing("output s : f32[M]\noutput t : f32[M]", "s[m] = sum[n](h[m,n])\nt[m] = max[n](h[m,n]) * s[m]");
-  EXPECT_EQ(problem_of(program).rows->findings.size(), 2u);
+  EXPECT_EQ(problem_of(program).epilogue.rows->findings.size(), 2u);
 }
 
 TEST(GemmRows, WhatIsRefusedIsNamed) {

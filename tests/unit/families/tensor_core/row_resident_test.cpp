@@ -2,7 +2,7 @@
 // kernels compute is checked on a GPU (property/kernels/gemm.cpp).
 #include <gtest/gtest.h>
 
-#include "families/gemm/cost.h"
+#include "families/gemm/choice.h"
 #include "families/gemm/rules.h"
 #include "unit/families/gemm_programs.h"
 
@@ -50,7 +50,7 @@ TEST(GemmWhole, SmallMachinesArePlannedFor) {
     const ir::Program program = whole(kSoftmax, "", {1000, 2000, 256});
     const ir::Kernel& kernel = program.kernels.front();
     const families::Context context{program, small, "reference", false};
-    EXPECT_GE(gemm::clusters_at_once(small, 8), 1);
+    EXPECT_GE(tensor_core::clusters_at_once(small, 8), 1);
     const families::Family* family = families::find_family("gemm");
     const auto proposals = family->propose(context, kernel);
     EXPECT_TRUE(proposals.ok()) << proposals.error().text();
@@ -65,13 +65,13 @@ TEST(GemmWhole, OneTileMayHoldTheRow) {
 
 // What later sweeps need of an accumulator takes its place.
 TEST(GemmWhole, AccumulatorsTurnIntoWhatIsNeeded) {
-  const gemm::WholeRows soft = *problem_of(whole(kSoftmax)).whole;
+  const tensor_core::RowResident soft = *problem_of(whole(kSoftmax)).epilogue.resident;
   ASSERT_EQ(soft.sweeps.size(), 3u);
   EXPECT_FALSE(soft.sweeps[0].kept.empty()) << "x";
   EXPECT_TRUE(holds(soft.sweeps[1].element, "exponential(")) << soft.sweeps[1].element;
   EXPECT_FALSE(soft.sweeps[1].kept.empty()) << "exp(x - max)";
   EXPECT_FALSE(holds(soft.sweeps[2].element, "exponential(")) << soft.sweeps[2].element;
-  const gemm::WholeRows norm = *problem_of(whole(kNorm)).whole;
+  const tensor_core::RowResident norm = *problem_of(whole(kNorm)).epilogue.resident;
   ASSERT_EQ(norm.sweeps.size(), 3u);
   EXPECT_FALSE(holds(norm.sweeps[1].element, "p_b[")) << "the bias is read once";
 }
@@ -79,8 +79,8 @@ TEST(GemmWhole, AccumulatorsTurnIntoWhatIsNeeded) {
 TEST(GemmWhole, RowResultsMayBeOutputsToo) {
   const ir::Program program = whole(kNorm, "", {}, "output y : f32[M, N]\noutput mu : f32[M]\noutput h : f32[M, N]");
   const gemm::Problem problem = problem_of(program);
-  EXPECT_EQ(problem.whole->row_writes.size(), 1u);
-  EXPECT_EQ(problem.epilogue.stores.size(), 2u);
+  EXPECT_EQ(problem.epilogue.resident->row_writes.size(), 1u);
+  EXPECT_EQ(problem.epilogue.code.stores.size(), 2u);
   EXPECT_EQ(emission_of(program).sources.size(), 3u);
 }
 
@@ -100,7 +100,7 @@ kernel up by gemm() {
                                         "test.ucut", diagnostics);
   ASSERT_TRUE(program.ok()) << program.error().text();
   const gemm::Problem problem = problem_of(*program);
-  ASSERT_TRUE(problem.whole);
+  ASSERT_TRUE(problem.epilogue.resident);
   EXPECT_EQ(problem.product.n, 128);
 }
 

@@ -4,7 +4,9 @@
 #include <random>
 #include <set>
 
+#include "families/gemm/choice.h"
 #include "families/gemm/grouped.h"
+#include "families/gemm/knobs.h"
 #include "families/gemm/rules.h"
 #include "host_kernels/build.h"
 #include "machine/machine.h"
@@ -14,7 +16,7 @@ namespace {
 
 using namespace ir;
 using namespace solstice::testing;
-using gemm::LeanGemm;
+using gemm::GemmConfig;
 using gemm::Streamed;
 using numerics::Math;
 
@@ -59,25 +61,26 @@ T any_of(std::mt19937_64& random, std::initializer_list<T> values) {
   return *(values.begin() + random() % values.size());
 }
 
-LeanGemm drawn_settings(std::mt19937_64& random, LeanGemm c) {
+GemmConfig drawn_settings(std::mt19937_64& random, GemmConfig c) {
   gemm::Settings& s = c.settings;
   s.math = any_of(random, {Math::kSimt, Math::kTF32, Math::kTF32x3, Math::kBF16, Math::kFP16, Math::kBF16x6,
                            Math::kFP16x3, Math::kFP16x3, Math::kFP8});
   s.tile_m = any_of(random, {32, 64, 128, 192, 8, 100}), s.tile_n = any_of(random, {32, 64, 128, 256, 16});
-  s.tile_k = random() % 4 ? gemm::stage_k(s.math) : 16;
+  s.tile_k = random() % 4 ? tensor_core::stage_k(s.math) : 16;
   s.cluster = any_of(random, {1, 1, 2, 0}), s.cluster_n = any_of(random, {1, 1, 2});
   s.stages = any_of(random, {0, 0, 2, 3, 6, 1, 12});
   s.stream = any_of(random, {Streamed::kNone, Streamed::kNone, Streamed::kRows, Streamed::kColumns});
   s.split = any_of(random, {1, 1, 2, 3, 200});
   // Few settings of grouped products come as far as their rings.
   if (gemm::is_grouped(*c.problem) && random() % 2 == 0)
-    s.math = gemm::grouped_math(*c.problem), s.tile_k = gemm::stage_k(s.math), s.stream = Streamed::kNone, s.split = 1;
+    s.math = gemm::grouped_math(*c.problem), s.tile_k = tensor_core::stage_k(s.math), s.stream = Streamed::kNone,
+    s.split = 1;
   s.prepack = random() % 2 == 0, s.scaled = gemm::is_scaled(s.math, *c.problem);
   if (random() % 8 == 0) c.schedule = "pingpong";
   return c;
 }
 
-TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
+TEST(GemmRules, EveryRuleCanFireAndWhatIsProposedIsLegal) {
   const machine::Machine h200 = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml").value();
   std::mt19937_64 random(11);
   std::set<std::string_view> fired, ids;
@@ -94,26 +97,26 @@ TEST(Lean, EveryRuleCanFireAndWhatIsProposedIsLegal) {
                           random() % 2 == 0};
     const auto problem = gemm::make_problem(product.b.program, product.b.program.kernels.front());
     ASSERT_TRUE(problem.ok()) << problem.error().text();
-    const LeanGemm usual = gemm::lean_config(context, product.b.program.kernels.front(), *problem);
+    const GemmConfig usual = gemm::config_of(context, product.b.program.kernels.front(), *problem);
     for (int j = 0; j < 30; ++j) {
-      const LeanGemm c = drawn_settings(random, usual);
-      const auto* rule = first_broken(gemm::lean_rules(), c);
+      const GemmConfig c = drawn_settings(random, usual);
+      const auto* rule = first_broken(gemm::gemm_rules(), c);
       if (rule) {
         fired.insert(rule->id);
         EXPECT_FALSE(rule->reason(c).empty());
       }
-      const auto legal = nearest_legal(gemm::lean_rules(), c);
+      const auto legal = nearest_legal(gemm::gemm_rules(), c);
       ASSERT_TRUE(legal) << rule->id;  // own kernels compute every product: math=simt at the least
       EXPECT_TRUE(gemm::is_legal(context, *problem, legal->settings));
     }
   }
-  for (const auto& rule : gemm::lean_rules()) {
+  for (const auto& rule : gemm::gemm_rules()) {
     EXPECT_TRUE(ids.insert(rule.id).second) << rule.id << " twice";
     EXPECT_TRUE(fired.count(rule.id)) << rule.id << " never fired";
   }
 }
 
-TEST(Lean, UsualValuesAreThoseOfTheKnobTable) {
+TEST(GemmRules, UsualValuesAreThoseOfTheKnobTable) {
   EXPECT_EQ(gemm::usual_value("schedule"), "cooperative");
   EXPECT_EQ(gemm::usual_value("epilogue"), "auto");
   EXPECT_EQ(gemm::usual_value("scheduler"), "persistent");
