@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "families/gemm/cost.h"
-#include "families/gemm/grouped.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/grouped/grouped.h"
+#include "families/gemm/stream/stream.h"
 #include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::gemm {

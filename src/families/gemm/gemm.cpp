@@ -10,7 +10,7 @@
 #include "families/family.h"
 #include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
-#include "families/gemm/cutlass/config.h"
+#include "families/gemm/cutlass/rules.h"
 #include "families/gemm/knobs.h"
 #include "families/gemm/rules.h"
 #include "families/gemm/steps.h"

@@ -1,7 +1,7 @@
 // The rules on math, and on operands that its instructions take.
 #include <algorithm>
 
-#include "families/gemm/rule_parts.h"
+#include "families/gemm/config.h"
 #include "families/written_math.h"
 
 namespace solstice::families::gemm {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "families/gemm/config.h"
 #include "families/gemm/knobs.h"
-#include "families/gemm/rule_parts.h"
 #include "families/tensor_core/tile_rules.h"
 
 namespace solstice::families::gemm {
@@ -48,7 +48,7 @@ void add_dual(GemmRules& rules) {
                                 ? fmt::format("`stream={}` of two sums that share an operand",
                                               name_of(c.settings.stream))
                                 : fmt::format("no kernel for `math=simt, tile={}` and two sums that share an operand",
-                                              tile_text(c.settings));
+                                              c.tile_text());
                    },
                    [](GemmConfig& c) {
                      stop_streaming(c);
@@ -66,7 +66,7 @@ void add_tile(GemmRules& rules) {
       {"lean.simt_tile", "E111", Severity::kError, "`math=simt` has tiles 128x128 and 32x32, and a k of its own",
        [](const GemmConfig& c) { return is_simt(c) && !is_streamed(c) && !has_simt_tile(c.settings); },
        [](const GemmConfig& c) {
-         return fmt::format("no kernel for `math=simt, tile={}`; legal: 128x128, 32x32", tile_text(c.settings));
+         return fmt::format("no kernel for `math=simt, tile={}`; legal: 128x128, 32x32", c.tile_text());
        },
        [](GemmConfig& c) {
          Settings& s = c.settings;
@@ -86,7 +86,7 @@ void add_whole(GemmRules& rules) {
                    },
                    [](const GemmConfig& c) {
                      return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results",
-                                        tile_text(c.settings));
+                                        c.tile_text());
                    },
                    [](GemmConfig& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
   rules.push_back(row_resident_rule<GemmConfig>());
@@ -107,29 +107,6 @@ void add_resources(GemmRules& rules) {
 }
 
 }  // namespace
-
-std::vector<std::pair<std::string, std::string>> GemmConfig::knobs() const {
-  const Settings& s = settings;
-  const auto number = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
-  return {{"math", std::string(numerics::info(s.math).name)},
-          {"tile", tile_text(s)},
-          {"cluster", cluster_text()},
-          {"stages", number(s.stages)},
-          {"stream", std::string(name_of(s.stream))},
-          {"split", std::to_string(s.split)},
-          {"prepack", s.prepack ? "true" : "false"},
-          {"schedule", schedule},
-          {"epilogue", other_epilogue},
-          {"scheduler", scheduler}};
-}
-
-std::string GemmConfig::cluster_text() const {
-  const Settings& s = settings;
-  return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n)
-                          : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
-}
-
-void GemmConfig::leave_tensor_cores() { set_math(*this, Math::kSimt); }
 
 const std::vector<Rule<GemmConfig>>& gemm_rules() {
   static const GemmRules rules = [] {

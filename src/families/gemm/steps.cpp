@@ -7,9 +7,9 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 #include "families/gemm/prologue.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
 #include "families/tensor_core/launch.h"
 #include "families/tensor_core/row_fold.h"
 
@@ -291,20 +291,16 @@ class Generator {
   TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {
     const bool planes = needs_planes(s_, x.operand, x.major);
     const int64_t bytes = x.bytes;
-    TensorMap map;
-    map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
-    map.offset = planes ? 0 : x.operand.offset * bytes;
-    map.dtype = map_dtype();
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     // Planes of TF32 have an order of their own in every eight k.
-    map.extents = {planes && x.bytes == 4 ? round_up(x.length, 8) : x.length, x.lines,
-                   planes ? x.batches * x.planes : x.batches};
-    map.strides = {line, batch};
-    map.box = {128 / x.bytes, (x.major == Major::kMN ? 64 : lines_of_tile) / parts, 1};
-    map.swizzle = 128;
-    map.l2_promotion = 256;
-    return map;
+    const int64_t length = planes && x.bytes == 4 ? round_up(x.length, 8) : x.length;
+    return tensor_core::operand_map({.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name,
+                                     .offset = planes ? 0 : x.operand.offset * bytes,
+                                     .dtype = map_dtype(),
+                                     .extents = {length, x.lines, planes ? x.batches * x.planes : x.batches},
+                                     .strides = {line, batch}},
+                                    {(x.major == Major::kMN ? 64 : lines_of_tile) / parts});
   }
 
   DType map_dtype() const {

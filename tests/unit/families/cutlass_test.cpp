@@ -9,7 +9,7 @@
 
 #include "base/diagnostic.h"
 #include "families/family.h"
-#include "families/gemm/cutlass/config.h"
+#include "families/gemm/cutlass/rules.h"
 #include "families/tensor_core/collective_rules.h"
 #include "ir/bind.h"
 

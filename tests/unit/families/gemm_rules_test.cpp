@@ -5,7 +5,7 @@
 #include <set>
 
 #include "families/gemm/choice.h"
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 #include "families/gemm/knobs.h"
 #include "families/gemm/rules.h"
 #include "host_kernels/build.h"

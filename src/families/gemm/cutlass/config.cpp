@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/gemm/cutlass/rules.h"
-#include "families/tensor_core/tile_config.h"
 #include "families/tensor_core/collective_epilogue.h"
+#include "families/tensor_core/collective_rules.h"
+#include "families/tensor_core/tile_config.h"
 
 namespace solstice::families::gemm {
 
@@ -75,19 +75,6 @@ std::vector<KnobAxis<CutlassGemm>> CutlassGemm::axes() {
       knob_axis<&C::epilogue>({0, 1, 2}, 3),
       knob_axis<&C::schedule>({0, 1, 2, 3, 4, 5, 6}, 3),
   };
-}
-
-const std::vector<Rule<CutlassGemm>>& cutlass_rules() {
-  static const CutlassRules rules = [] {
-    CutlassRules out;
-    add_type_rules(out);
-    add_tile_rules(out);
-    add_schedule_rules(out);
-    add_cluster_rules(out);
-    append(out, stage_rules<CutlassGemm>());
-    return out;
-  }();
-  return rules;
 }
 
 }  // namespace solstice::families::gemm

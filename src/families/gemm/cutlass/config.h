@@ -5,8 +5,10 @@
 // (python/cutlass_library/sm90_utils.py); docs/legality.md lists the rules.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,6 +32,31 @@ enum class CutlassSchedule {
 };
 enum class CutlassEpilogue { kNoSmem, kTma, kTmaCooperative };
 enum class CutlassScheduler { kStreamK, kPersistent, kDynamic };
+
+inline constexpr std::array<std::pair<CutlassSchedule, std::string_view>, 7> kSchedules = {
+    {{CutlassSchedule::kCooperative, "cooperative"},
+     {CutlassSchedule::kPingpong, "pingpong"},
+     {CutlassSchedule::kWarpSpecialized, "warp_specialized"},
+     {CutlassSchedule::kTma, "tma"},
+     {CutlassSchedule::kCpAsync, "cp_async"},
+     {CutlassSchedule::kCpAsyncCooperative, "cp_async_cooperative"},
+     {CutlassSchedule::kCpAsyncPingpong, "cp_async_pingpong"}}};
+inline constexpr std::array<std::pair<CutlassEpilogue, std::string_view>, 3> kEpilogues = {
+    {{CutlassEpilogue::kTmaCooperative, "tma_cooperative"},
+     {CutlassEpilogue::kTma, "tma"},
+     {CutlassEpilogue::kNoSmem, "no_smem"}}};
+inline constexpr std::array<std::pair<CutlassScheduler, std::string_view>, 3> kSchedulers = {
+    {{CutlassScheduler::kPersistent, "persistent"},
+     {CutlassScheduler::kStreamK, "stream_k"},
+     {CutlassScheduler::kDynamic, "dynamic"}}};
+
+template <class T, size_t kCount>
+constexpr std::string_view text_of(const std::array<std::pair<T, std::string_view>, kCount>& names, T value) {
+  for (const auto& [each, name] : names) {
+    if (each == value) return name;
+  }
+  return "?";
+}
 
 struct CutlassGemm {
   // The problem.
@@ -64,7 +91,10 @@ struct CutlassGemm {
   int64_t stage_bytes() const;
 };
 
-const std::vector<Rule<CutlassGemm>>& cutlass_rules();
+bool is_tf32(const CutlassGemm& c);
+bool both(const CutlassGemm& c, Major major);
+// The epilogue through shared memory that goes with a schedule; kNoSmem: none does.
+CutlassEpilogue epilogue_of(const CutlassGemm& c);
 
 // A kernel with `backend=cutlass`: its product, and what its equations do with it.
 CutlassGemm cutlass_config(const ir::Program& program, const ir::Kernel& kernel, const Contraction& product);

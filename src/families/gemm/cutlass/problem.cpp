@@ -1,7 +1,7 @@
 // From a kernel's equations and knobs to what CUTLASS's rules ask.
 #include <numeric>
 
-#include "families/gemm/cutlass/rules.h"
+#include "families/gemm/cutlass/config.h"
 #include "families/tensor_core/collective_epilogue.h"
 
 namespace solstice::families::gemm {

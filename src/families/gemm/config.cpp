@@ -1,4 +1,4 @@
-#include "families/gemm/rule_parts.h"
+#include "families/gemm/config.h"
 
 #include <fmt/format.h>
 
@@ -23,9 +23,33 @@ void set_math(GemmConfig& c, Math math) {
   s.scaled = is_scaled(math, *c.problem);
 }
 
-std::string tile_text(const Settings& s) {
+std::vector<std::pair<std::string, std::string>> GemmConfig::knobs() const {
+  const Settings& s = settings;
+  const auto number = [](int value) { return value == 0 ? std::string("auto") : std::to_string(value); };
+  return {{"math", std::string(numerics::info(s.math).name)},
+          {"tile", tile_text()},
+          {"cluster", cluster_text()},
+          {"stages", number(s.stages)},
+          {"stream", std::string(name_of(s.stream))},
+          {"split", std::to_string(s.split)},
+          {"prepack", s.prepack ? "true" : "false"},
+          {"schedule", schedule},
+          {"epilogue", other_epilogue},
+          {"scheduler", scheduler}};
+}
+
+std::string GemmConfig::tile_text() const {
+  const Settings& s = settings;
   const bool is_own_k = s.math == Math::kSimt && s.tile_k == stage_k(Math::kSimt);
   return fmt::format("{}x{}{}", s.tile_m, s.tile_n, is_own_k ? "" : fmt::format("x{}", s.tile_k));
 }
+
+std::string GemmConfig::cluster_text() const {
+  const Settings& s = settings;
+  return s.cluster_k == 1 ? fmt::format("{}x{}", s.cluster, s.cluster_n)
+                          : fmt::format("{}x{}x{}", s.cluster, s.cluster_n, s.cluster_k);
+}
+
+void GemmConfig::leave_tensor_cores() { set_math(*this, Math::kSimt); }
 
 }  // namespace solstice::families::gemm

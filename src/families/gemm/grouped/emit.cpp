@@ -6,7 +6,7 @@
 #include "base/integer.h"
 #include "codegen/index_values.h"
 #include "families/emission.h"
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 #include "families/tensor_core/functor.h"
 #include "families/tensor_core/launch.h"
 
@@ -190,16 +190,12 @@ class GroupedGenerator {
     int64_t lines = by_k ? extent : c_.k;
     if (source.at) lines = source.rows;
     const int64_t length = by_k ? c_.k : extent, line = std::max(by_k ? x.line : x.k, round_up(length, 8)) * bytes;
-    TensorMap map;
-    map.buffer = program_.tensor(x.tensor).name;
-    map.offset = x.offset * bytes;
-    map.dtype = x.dtype;
-    map.extents = {length, lines, matrices};
-    map.strides = {line, matrices > 1 ? x.batch * bytes : line * lines};
-    map.box = {64, by_k ? tile / (s_.cluster * s_.cluster_n) : 64, 1};
-    map.swizzle = 128;
-    map.l2_promotion = 256;
-    return map;
+    return tensor_core::operand_map({.buffer = program_.tensor(x.tensor).name,
+                                     .offset = x.offset * bytes,
+                                     .dtype = x.dtype,
+                                     .extents = {length, lines, matrices},
+                                     .strides = {line, matrices > 1 ? x.batch * bytes : line * lines}},
+                                    {by_k ? tile / (s_.cluster * s_.cluster_n) : 64});
   }
 
   const Context& context_;

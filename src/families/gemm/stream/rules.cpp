@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/integer.h"
-#include "families/gemm/rule_parts.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/config.h"
+#include "families/gemm/stream/stream.h"
 #include "families/tensor_core/tile_rules.h"
 
 namespace solstice::families::gemm {

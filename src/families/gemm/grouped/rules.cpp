@@ -1,8 +1,8 @@
 // The rules on grouped products.
 #include <algorithm>
 
-#include "families/gemm/grouped.h"
-#include "families/gemm/rule_parts.h"
+#include "families/gemm/config.h"
+#include "families/gemm/grouped/grouped.h"
 
 namespace solstice::families::gemm {
 namespace {

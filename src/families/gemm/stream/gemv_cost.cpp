@@ -6,7 +6,7 @@
 #include "families/emission.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/operand_cost.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
 #include "families/memory_time.h"
 
 namespace solstice::families::gemm {

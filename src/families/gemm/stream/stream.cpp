@@ -1,4 +1,4 @@
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
+#include "families/gemm/cost.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/integer.h"
-#include "families/gemm/cost.h"
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 #include "families/gemm/operand_cost.h"
 
 namespace solstice::families::gemm {

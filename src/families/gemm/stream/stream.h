@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "families/gemm/emit.h"
+#include "families/gemm/settings.h"
 
 namespace solstice::families::gemm {
 
@@ -65,19 +65,6 @@ bool guards_sums(const Settings& settings);
 // Settings with a streamed operand that fit the problem, for those and simt.
 std::vector<Settings> stream_settings(const Context& context, const Problem& problem, Math math);
 
-// Parameters: map of the held planes, streamed operand, scales (if scaled), partial sums, guard words of the streamed
-// operand (if scaled or of guarded sums).
-std::string stream_source(const std::string& entry, const Problem& problem, const Settings& settings,
-                          const StreamPlan& plan, int64_t scale_stride);
-
-// Adds up the partial sums of a math without a guard. Parameters: partial sums, tensors the epilogue reads, tensors it
-// writes.
-std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                          const Settings& settings);
-
 int64_t gemv_shared(const StreamPlan& plan, const Settings& settings);  // bytes
-// Parameters: streamed operand, held operand, tensors the epilogue reads, tensors it writes.
-std::string gemv_source(const std::string& entry, const ir::Program& program, const Problem& problem,
-                        const Settings& settings, const StreamPlan& plan);
 
 }  // namespace solstice::families::gemm

@@ -1,11 +1,12 @@
+#include "families/gemm/cost.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/integer.h"
 #include "families/emission.h"
-#include "families/gemm/cost.h"
 #include "families/gemm/operand_cost.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -1,7 +1,8 @@
+#include "families/gemm/emit.h"
+
 #include <fmt/format.h>
 
 #include "families/gemm/prologue.h"
-#include "families/gemm/stream.h"
 #include "families/tensor_core/functor.h"
 
 namespace solstice::families::gemm {

@@ -1,4 +1,4 @@
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 
 #include <fmt/format.h>
 
