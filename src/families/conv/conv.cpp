@@ -1,11 +1,10 @@
 // Family `conv`: convolutions, forward and transposed, dilated, grouped, depthwise, in one to three dimensions.
 #include <fmt/ranges.h>
 
-#include <algorithm>
-
 #include "families/conv/convolution.h"
 #include "families/conv/cutlass.h"
 #include "families/declared.h"
+#include "families/tensor_core/tile_rules.h"
 #include "families/written_math.h"
 
 namespace solstice::families {
@@ -41,33 +40,43 @@ const std::vector<KnobSpec>& conv_knobs() {
   return specs;
 }
 
-// What the family's own kernels are told (`backend=lean`): none is built yet.
-struct LeanConv {
-  int64_t stages = 2;
-  std::vector<int64_t> cluster = {1, 1};
-  std::vector<std::pair<std::string, std::string>> knobs() const {
-    return {{"stages", std::to_string(stages)}, {"cluster", fmt::format("{}", fmt::join(cluster, "x"))}};
+// Configuration of the family's own kernels (`backend=lean`), of which none is built yet. Knobs are left to no choice:
+// without them a tile has two stages and a cluster one block.
+class LeanConv {
+ public:
+  explicit LeanConv(const ir::Knobs& knobs) {
+    const std::vector<int64_t> cluster = knobs.size_or("cluster", {1, 1});
+    const int64_t stages = knobs.int_or("stages", 2);
+    cluster_ = fmt::format("{}", fmt::join(cluster, "x"));
+    stages_ = std::to_string(stages);
+    // Values that no kernel has, where the extents are not two and where stages are 0.
+    tile_.cluster = cluster.size() == 2 ? static_cast<int>(cluster[0]) : 0;
+    tile_.cluster_n = cluster.size() == 2 ? static_cast<int>(cluster[1]) : 0;
+    tile_.stages = stages == 0 ? 1 : static_cast<int>(stages);
   }
-};
 
-bool shares_one_operand(const std::vector<int64_t>& cluster) {
-  return cluster.size() == 2 && cluster[0] >= 1 && cluster[1] >= 1 && cluster[0] * cluster[1] <= 2;
-}
+  std::vector<std::pair<std::string, std::string>> knobs() const {
+    return {{"stages", std::to_string(tile_.stages)},
+            {"cluster", fmt::format("{}x{}", tile_.cluster, tile_.cluster_n)}};
+  }
+
+  // For tensor_core/tile_rules.h.
+  const tensor_core::TileConfig& tile() const { return tile_; }
+  tensor_core::TileConfig& tile() { return tile_; }
+  bool is_tiled() const { return true; }
+  bool has_whole_rows() const { return false; }
+  const std::string& cluster_text() const { return cluster_; }
+  const std::string& stages_text() const { return stages_; }
+
+ private:
+  tensor_core::TileConfig tile_;
+  std::string cluster_, stages_;  // as written
+};
 
 const std::vector<Rule<LeanConv>>& lean_conv_rules() {
   static const std::vector<Rule<LeanConv>> rules = {
-      {"lean.cluster", "E112", Severity::kError, "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2",
-       [](const LeanConv& c) { return !shares_one_operand(c.cluster); },
-       [](const LeanConv& c) {
-         return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", fmt::join(c.cluster, "x"));
-       },
-       [](LeanConv& c) {
-         c.cluster = {2, 1};
-       }},
-      {"lean.stages", "E113", Severity::kError, "a ring has 2 to 8 slots",
-       [](const LeanConv& c) { return c.stages < 2 || c.stages > 8; },
-       [](const LeanConv& c) { return fmt::format("`stages={}`: a ring needs 2 slots, and 8 is the most", c.stages); },
-       [](LeanConv& c) { c.stages = std::clamp<int64_t>(c.stages, 2, 8); }}};
+      tensor_core::cluster_rule<LeanConv>("one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2"),
+      tensor_core::stages_rule<LeanConv>()};
   return rules;
 }
 
@@ -82,8 +91,7 @@ void check_conv(const Context& context, const ir::Kernel& kernel, Diagnostics& d
     check_rules(conv::cutlass_rules(), conv::cutlass_config(context.program, kernel), kernel.span, diagnostics);
     return;
   }
-  const LeanConv lean{kernel.knobs.int_or("stages", 2), kernel.knobs.size_or("cluster", {1, 1})};
-  check_rules(lean_conv_rules(), lean, kernel.span, diagnostics);
+  check_rules(lean_conv_rules(), LeanConv(kernel.knobs), kernel.span, diagnostics);
 }
 
 std::vector<RuleText> conv_rules() {

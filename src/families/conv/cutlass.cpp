@@ -4,10 +4,12 @@
 #include <array>
 
 #include "base/integer.h"
-#include "families/collective_rules.h"
 #include "families/conv/convolution.h"
+#include "families/tensor_core/collective_rules.h"
 
 namespace solstice::families::conv {
+
+using namespace tensor_core;
 namespace {
 
 using Rules = std::vector<Rule<CutlassConv>>;
@@ -167,7 +169,8 @@ CutlassConv cutlass_config(const ir::Program& program, const ir::Kernel& kernel)
       const ir::Tensor& tensor = program.tensor(id);
       out.largest_bytes = std::max(out.largest_bytes, tensor.elements() * size_of(tensor.dtype.value_or(DType::kF32)));
     }
-    out.epilogue = read_epilogue(program, kernel, found->equation, found->node).value_or(out.epilogue);
+    out.epilogue =
+        collective_epilogue(program, kernel, found->equation, found->node).value_or(out.epilogue);
   }
   out.tile_k = 4 * out.k_instruction();
   const auto tile = kernel.knobs.size_or("tile", {128, 128});

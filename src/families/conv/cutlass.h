@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/dtype.h"
-#include "families/collective_epilogue.h"
 #include "families/rule.h"
+#include "families/tensor_core/collective_epilogue.h"
 #include "ir/program.h"
 
 namespace solstice::families::conv {
@@ -26,7 +26,7 @@ struct CutlassConv {
   int64_t stride = 1, dilation = 1;                 // the largest of all dimensions
   int64_t pad = 0, extent = 3;                      // of the filter, the largest of all dimensions
   int64_t largest_bytes = 0;                        // of the tensors
-  Epilogue epilogue = {DType::kF16};
+  tensor_core::CollectiveEpilogue epilogue = {DType::kF16};
   // The knobs.
   Generation generation = Generation::kSm90;
   int tile_m = 128, tile_n = 128, tile_k = 64;

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "families/gemm/prologue.h"
-
 namespace solstice::families::gemm {
 namespace {
 

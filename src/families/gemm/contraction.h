@@ -8,29 +8,15 @@
 // `%` before; what still does not flatten is refused with its reason).
 #pragma once
 
-#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "ir/program.h"
+#include "families/gemm/operand.h"
+#include "families/tensor_core/product.h"
 
 namespace solstice::families::gemm {
 
-struct Prologue;
-
-// Strides of one operand in elements, by role; `line` is M for A and N for B. 0 where an operand does not
-// depend on it. Of an operand that is computed: those of its main read (prologue.h), and the format of the element.
-struct OperandAccess {
-  int tensor = -1;
-  DType dtype = DType::kF32;
-  int64_t offset = 0;
-  int64_t batch = 0;
-  int64_t line = 0;
-  int64_t k = 0;
-  std::shared_ptr<const Prologue> made;  // null: as it lies in memory
-};
+using namespace tensor_core;  // whose types the family extends
 
 enum class Grouped {
   kNone,
@@ -59,15 +45,14 @@ struct SecondSum {
   OperandAccess b;
 };
 
-struct Contraction {
-  int equation = -1;                                                // id in the program
-  const ir::Expr* node = nullptr;                                   // the sum
-  std::vector<int> batch_indices, m_indices, n_indices, k_indices;  // of that equation, outermost first
-  int64_t batches = 1, m = 1, n = 1, k = 1;
+struct Contraction : Product {
+  std::vector<int> k_indices;  // of its equation, outermost first
   OperandAccess a, b;
   Grouping grouping;
   std::optional<SecondSum> second;
 };
+
+inline bool is_grouped(const Contraction& c) { return c.grouping.kind != Grouped::kNone; }
 
 // The same product with the operands, and so M and N, exchanged. Of one sum.
 Contraction exchanged(const Contraction& c);

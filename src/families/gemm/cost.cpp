@@ -2,13 +2,60 @@
 
 #include <algorithm>
 
-#include "families/gemm/grouped.h"
-#include "families/gemm/lean.h"
-#include "families/gemm/shared.h"
-#include "families/gemm/stream.h"
+#include "families/emission.h"
+#include "families/gemm/operand_cost.h"
+#include "families/gemm/stream/stream.h"
+#include "families/tensor_core/stream_k.h"
+#include "families/tensor_core/tile_cost.h"
 
 namespace solstice::families::gemm {
-bool is_built(Math math) { return math != Math::kF64; }
+namespace {
+
+constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
+constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
+
+struct Moved {
+  double split = 0, product = 0;  // bytes
+  double instructions = 0;        // of a prologue in the split pass
+};
+
+// What the split pass moves, and what the product reads of one operand.
+Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c,
+                 const Settings& s) {
+  const double elements = elements_of(operand, lines, c), bytes = elements * bytes_of_element(operand);
+  if (!needs_planes(s, operand, major_of(operand, lines, c.k))) return {0, bytes, 0};
+  const double planes = elements * numerics::info(s.math).planes * element_bytes(s.math);
+  // Lines that are not contiguous are read twice to be scaled, and L2 keeps little of them.
+  const double again = is_line_scaled(s) && major_of(operand, lines, c.k) == Major::kMN ? kReadAgain * bytes : 0;
+  if (is_packed(context.program, s, operand)) return {0, planes, 0};
+  return {bytes + again + planes, planes, elements * prologue_instructions(operand) * (is_line_scaled(s) ? 2 : 1)};
+}
+
+}  // namespace
+
+Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& s) {
+  const Contraction& c = problem.product;
+  const Moved a = traffic_of(context, c.a, c.m, c, s);
+  Moved b = traffic_of(context, c.b, c.n, c, s);
+  if (c.second) {
+    const Moved second = traffic_of(context, c.second->b, c.n, c, s);
+    b.split += second.split, b.product += second.product;
+  }
+  const double result = result_bytes(context.program, problem.product, problem.epilogue);
+  const double copy = context.machine.copy_ceiling().per_second;
+  CostTerms terms;
+  terms.split = std::max((a.split + b.split) / (copy * 0.80),
+                         (a.instructions + b.instructions) / issue_rate(context.machine).value);
+  const bool clears =
+      s.math != Math::kSimt && stream_k(context.machine, problem.product, s).shared > 0;  // in a launch before
+  terms.launch = context.machine.launch_time().value * (1 + (terms.split > 0 || clears) + s.scaled) + kProductOverhead +
+                 (blocks_of_cluster(s) > 1 ? kClusterOverhead : 0) + fold_time(context.machine, problem.epilogue);
+  terms.compute = compute_time({context.program, context.machine, c, problem.epilogue, s});
+  // The fp32 kernel computes an operand again for each tile of the other.
+  if (s.math == Math::kSimt) terms.compute += prologue_time(context, c, 128);
+  terms.memory = ((a.product + b.product) / existing_share(c, s) + result) / copy;
+  return cost_of(problem, s, terms, a.split + b.split + a.product + b.product + result);
+}
 
 Cost estimate(const Context& context, const Problem& problem, const Settings& s) {
   const bool simt = s.math == Math::kSimt;
@@ -16,63 +63,6 @@ Cost estimate(const Context& context, const Problem& problem, const Settings& s)
   if (is_gemv(s)) return simt ? estimate_gemv(context, problem, s) : estimate_gemv_halves(context, problem, s);
   if (s.stream != Streamed::kNone) return estimate_stream(context, problem, s);
   return simt && s.tile_m == kSmallTile ? estimate_small(context, problem, s) : estimate_tiled(context, problem, s);
-}
-
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
-  std::vector<std::pair<double, Settings>> found;
-  const auto add = [&](Settings s) {
-    s.dual = is_dual(problem);
-    if (is_legal(context, problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
-  };
-  for (const Math math : maths) {
-    if (!is_built(math)) continue;
-    if (is_grouped(problem)) {
-      for (const Settings& grouped : grouped_settings(math)) add(grouped);
-      continue;
-    }
-    Settings s;
-    s.math = math;
-    s.prepack = context.frozen;
-    s.scaled = is_scaled(math, problem);
-    for (const Settings& streamed : stream_settings(context, problem, math)) add(streamed);
-    if (math == Math::kSimt) {
-      s.tile_k = stage_k(math);
-      add(s);
-      s.tile_m = s.tile_n = kSmallTile;
-      add(s);
-      continue;
-    }
-    s.tile_k = stage_k(math);
-    for (const Tile tile : tiles()) {
-      if (problem.whole) {
-        s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = 1;
-        for (s.cluster_n = 1; s.cluster_n <= kMostRowBlocks; s.cluster_n *= 2) add(s);
-        continue;
-      }
-      for (const int cluster : {2, 1}) {  // along N it was nowhere faster
-        s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
-        s.split = 1;
-        add(s);
-        s.dual = is_dual(problem);
-        for (const int split : shared_splits(context, problem, s)) {
-          s.split = split;
-          add(s);
-        }
-      }
-    }
-  }
-  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<Settings> out;
-  for (auto& [time, s] : found) out.push_back(s);
-  return out;
-}
-
-Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
-  const auto ranked = ranked_settings(context, problem, maths);
-  if (!ranked.empty()) return ranked.front();
-  Settings simt;
-  if (!maths.empty()) simt.math = maths.front();  // illegal here; lean_rules() say why
-  return simt;
 }
 
 }  // namespace solstice::families::gemm

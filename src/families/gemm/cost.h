@@ -14,14 +14,11 @@
 // poor: small problems whose operands stay in L2, and power-limited clocks.
 #pragma once
 
-#include <vector>
-
 #include "families/family.h"
 #include "families/gemm/settings.h"
 
 namespace solstice::families::gemm {
 
-bool is_built(Math math);
 Cost estimate(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_tiled(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_stream(const Context& context, const Problem& problem, const Settings& settings);
@@ -29,9 +26,5 @@ Cost estimate_small(const Context& context, const Problem& problem, const Settin
 Cost estimate_grouped(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv_halves(const Context& context, const Problem& problem, const Settings& settings);
-// The cheapest legal setting among these maths; simt if none fits.
-Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
-// All legal settings among these maths, cheapest first.
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 
 }  // namespace solstice::families::gemm

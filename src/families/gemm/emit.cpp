@@ -6,9 +6,9 @@
 #include <bit>
 
 #include "base/integer.h"
-#include "families/gemm/functor.h"
 #include "families/gemm/prologue.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
+#include "families/tensor_core/functor.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -56,22 +56,10 @@ std::string of_operands(const std::vector<SplitPlan>& operands, Text&& text) {
   return out;
 }
 
-// Blocks of the split pass that an SM is to hold, by the registers that they leave a thread (kernels/gemm/split.h).
-int split_blocks(const Settings& s, Major major) { return major != Major::kMN ? 5 : is_line_scaled(s) ? 3 : 4; }
-
 std::string half_plane_text(const Problem& problem) {
-  if (!has_half_plane(problem)) return "{}";
-  const codegen::EpilogueDomain& d = *problem.epilogue.domain;
+  if (!has_half_plane(problem.product, problem.epilogue)) return "{}";
+  const codegen::EpilogueDomain& d = *problem.epilogue.code.domain;
   return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
-}
-
-// Lines that fit the registers of a warp: one of some of its lanes each, since a block would wait twice for every one.
-void keep_short_lines(SplitPlan& x) {
-  constexpr int64_t kOfThread = 16, kWarp = 32, kMost = 1024;  // elements; threads; elements
-  if (x.plane_stride > kMost) return;
-  const auto lanes = std::bit_ceil(static_cast<uint64_t>(ceil_div(x.plane_stride, kOfThread)));
-  x.lanes = static_cast<int>(std::min<uint64_t>(lanes, kWarp));
-  x.pieces = static_cast<int>(ceil_div(x.plane_stride, int64_t{4} * x.lanes));
 }
 
 int split_vector(const SplitPlan& x) {
@@ -80,10 +68,6 @@ int split_vector(const SplitPlan& x) {
 
 }  // namespace
 
-bool has_guard(const Settings& s, const SplitPlan& x) {
-  return s.scaled || (guards_sums(s) && s.stream == (x.is_a ? Streamed::kRows : Streamed::kColumns));
-}
-
 // As the split pass reads it; `suffix`: of its workspace's parameters.
 std::string split_operand_text(const SplitPlan& x, const OperandText& text, std::string_view suffix,
                                const Settings& s) {
@@ -91,50 +75,6 @@ std::string split_operand_text(const SplitPlan& x, const OperandText& text, std:
   return fmt::format("const gemm::Operand<{}> x{{{}, i64({}), i64({}), {}, {}, {}, planes{}, {}, {}, {}, {}{}}};\n",
                      text.type, text.data, x.operand.batch, x.stride, x.batches, x.lines, x.length, suffix,
                      x.plane_stride, of("scales"), x.scale_stride, of("guard"), text.made);
-}
-
-std::vector<SplitPlan> split_plans(const Context& context, const Problem& problem, const Settings& s) {
-  std::vector<SplitPlan> out = {split_plan(context, problem, s, true), split_plan(context, problem, s, false)};
-  if (!problem.product.second) return out;
-  Problem other = problem;
-  other.product.b = problem.product.second->b;
-  out.push_back(split_plan(context, other, s, false));
-  out.back().is_second = true;
-  return out;
-}
-
-SplitPlan split_plan(const Context& context, const Problem& problem, const Settings& s, bool is_a) {
-  const Contraction& c = problem.product;
-  SplitPlan out;
-  out.is_a = is_a;
-  out.operand = is_a ? c.a : c.b;
-  const int64_t extent = is_a ? c.m : c.n;
-  out.major = major_of(out.operand, extent, c.k);
-  const bool by_k = out.major != Major::kMN;
-  out.batches = c.batches;
-  out.lines = by_k ? extent : c.k;
-  out.length = by_k ? c.k : extent;
-  out.stride = by_k ? out.operand.line : out.operand.k;
-  out.plane_stride = round_up(out.length, 64);  // whole 128-byte lines: a row of a box then touches one of L2's
-  // Tiles and clusters of tiles beyond the operand read it too.
-  const int64_t tile = is_a ? s.tile_m : int64_t{s.tile_n} * s.cluster_n;  // held lines of a stream may be 24 or 112
-  out.scale_stride = std::max(round_up(extent, 512), round_up(extent, tile));
-  out.chunks = ceil_div(c.k, 64);  // that have scales of their own
-  out.planes = numerics::info(s.math).planes;
-  out.bytes = element_bytes(s.math);
-  // Work items of kernels/gemm/split.h or split_lines.h, and as many blocks as the SMs hold at once.
-  const bool by_line = is_line_scaled(s);
-  if (by_line) out.chunks = 1;
-  if (by_line && by_k) keep_short_lines(out);
-  const int64_t items = !by_line ? out.batches * out.chunks * ceil_div(extent, by_k ? 64 : 128)
-                        : by_k   ? ceil_div(out.batches * extent, out.lanes > 0 ? kSplitThreads / out.lanes : 1)
-                                 : out.batches * ceil_div(extent, 32);
-  out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(s, out.major));
-  // Scales of what lies along an accumulator's columns are floats, of its rows exponents.
-  const bool streaming = s.stream != Streamed::kNone && !is_gemv(s);
-  out.scale_size = is_a && !streaming && !by_line ? 1 : 4;
-  if (streaming && is_a == (s.stream == Streamed::kRows)) out.blocks = stream_plan(context, problem, s).tiles * s.split;
-  return out;
 }
 
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& s,
@@ -171,16 +111,16 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
 
 std::string tensor_source(const std::string& entry, const ir::Program& program, const Problem& problem,
                           const Settings& s, const Layout& layout, const std::vector<SplitPlan>& operands,
-                          const SharedPlan& shared) {
+                          const StreamK& shared) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
-  const bool tma = stores_by_copy_engine(program, problem);
-  const Functor functor = functor_of(program, problem, tma);
+  const bool tma = stores_by_copy_engine(program, problem.product, problem.epilogue);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, tma);
   const bool shares = shared.shared > 0;
-  const std::string forms = shares                    ? fmt::format(", false, {}, true", s.dual)
-                            : s.dual                  ? fmt::format(", {}, true", has_half_plane(problem))
-                            : has_half_plane(problem) ? ", true"
-                                                      : "";
+  const std::string forms = shares   ? fmt::format(", false, {}, true", s.dual)
+                            : s.dual ? fmt::format(", {}, true", has_half_plane(problem.product, problem.epilogue))
+                            : has_half_plane(problem.product, problem.epilogue) ? ", true"
+                                                                                : "";
   const std::string config =
       fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major),
                   major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
@@ -214,7 +154,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                         bool guarded, const std::vector<SplitPlan>& operands) {
   const Contraction& c = problem.product;
   const SplitPlan &a = operands[0], &b = operands[1];
-  const Functor functor = functor_of(program, problem, false);
+  const Functor functor = functor_of(program, problem.product, problem.epilogue, false);
   const auto wide = [](const SplitPlan& x) {
     return !x.operand.made && x.operand.dtype == DType::kF32 && x.major != Major::kNone &&
            vector_of(x.operand, x.major, 4) == 4;
@@ -233,7 +173,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
     if (guarded && has_guard(s, x)) guard += fmt::format(", const gemm::GuardWord* guard_{}", x.letter());
   }
   if (finishes) guard += ", const float* SOLSTICE_RESTRICT partial";
-  const bool whole = problem.whole.has_value();
+  const bool whole = problem.epilogue.resident.has_value();
   const std::string finish =
       finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                              s.split, finish_ways(s), finish_vector(problem), functor.arguments)

@@ -8,10 +8,11 @@
 #include <tuple>
 
 #include "families/family.h"
+#include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
-#include "families/gemm/cutlass.h"
-#include "families/gemm/grouped.h"
-#include "families/gemm/lean.h"
+#include "families/gemm/cutlass/rules.h"
+#include "families/gemm/knobs.h"
+#include "families/gemm/rules.h"
 #include "families/gemm/steps.h"
 #include "families/written_math.h"
 #include "numerics/policy.h"
@@ -31,11 +32,11 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
     return;
   }
   const auto problem = make_problem(context.program, kernel);
-  if (problem.ok()) check_rules(lean_rules(), lean_config(context, kernel, *problem), kernel.span, diagnostics);
+  if (problem.ok()) check_rules(gemm_rules(), config_of(context, kernel, *problem), kernel.span, diagnostics);
 }
 
 std::vector<RuleText> rules() {
-  std::vector<RuleText> out = texts_of(lean_rules());
+  std::vector<RuleText> out = texts_of(gemm_rules());
   for (const auto& others : {math_rules(), texts_of(cutlass_rules())})
     out.insert(out.end(), others.begin(), others.end());
   return out;
@@ -43,7 +44,7 @@ std::vector<RuleText> rules() {
 
 Status require_legal(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   Diagnostics diagnostics;
-  check_rules(lean_rules(), lean_config(context, kernel, problem), kernel.span, diagnostics);
+  check_rules(gemm_rules(), config_of(context, kernel, problem), kernel.span, diagnostics);
   if (!diagnostics.has_errors()) return success();
   const Diagnostic& first = diagnostics.all().front();
   return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));

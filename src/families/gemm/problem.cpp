@@ -3,109 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
-#include "families/emission.h"
-#include "families/gemm/grouped.h"
 #include "families/gemm/prologue.h"
+#include "families/tensor_core/tile_config.h"
 
 namespace solstice::families::gemm {
 namespace {
-
-bool is_built(DType dtype) {
-  return dtype == DType::kF32 || dtype == DType::kF16 || dtype == DType::kBF16 || is_fp8(dtype);
-}
-
-bool same_indices(std::vector<int> a, std::vector<int> b) {
-  std::sort(a.begin(), a.end());
-  std::sort(b.begin(), b.end());
-  return a == b;
-}
-
-// What all equations do with an element, and what it costs to take it into each reduction: a selection, an operation
-// and a share of the shuffles.
-double instructions_of_element(const RowResults& results, const codegen::EpilogueRows& rows) {
-  constexpr double kReduced = 2.5;
-  codegen::FlatKernel all = rows.flat;
-  for (const ir::ExprRef& e : rows.elements) all.equations.push_back({-1, -1, {}, {}, e});
-  const double element =
-      instructions_of(all, [&](const ir::ExprRef& e) { return results.shape.along_row(e) ? 1.0 : 0.0; });
-  return element + kReduced * static_cast<double>(results.findings.size());
-}
-
-// What all equations do with an element; sweeps compute some of it again.
-double instructions_of_element(const WholeRows& rows, const codegen::WholeEpilogue& whole) {
-  constexpr double kReduced = 2.5;
-  const double element =
-      instructions_of(whole.flat, [&](const ir::ExprRef& e) { return rows.shape.along_row(e) ? 1.0 : 0.0; });
-  return element + kReduced * static_cast<double>(rows.finding_count());
-}
-
-Status refuse_reduced(const std::string& name) {
-  return fail(Code::not_yet,
-              fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
-                          "reduces along all of its rows or all of its columns; store the product, and reduce it in a "
-                          "kernel `by rows` or `by reduce`",
-                          name));
-}
-
-// The epilogue of `out.product`. Where its reductions run along M, it is not written, and `turn` is set.
-Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, Problem& out, bool& turn) {
-  const Contraction& c = out.product;
-  const auto terms = [&](const codegen::EpilogueRows& rows) -> Result<std::vector<ir::ExprRef>> {
-    const std::string& name = program.tensor(rows.flat.equations.front().target).name;
-    if (is_grouped(out))
-      return fail(Code::not_yet, fmt::format("`{}` reduces over the result of a grouped product", name));
-    if (is_dual(out))
-      return fail(Code::not_yet, fmt::format("`{}` reduces over the result of two sums of products", name));
-    turn = same_indices(rows.reduced, c.m_indices);
-    if (turn) return std::vector<ir::ExprRef>();
-    if (!same_indices(rows.reduced, c.n_indices)) return refuse_reduced(name).error();
-    SOLSTICE_TRY(out.rows, row_results(program, c, rows));
-    out.epilogue_instructions = instructions_of_element(*out.rows, rows);
-    return out.rows->terms;
-  };
-  codegen::EpilogueRequest request{
-      c.equation, c.node, {{"batch", c.batch_indices}, {"m", c.m_indices}, {"n", c.n_indices}}};
-  if (c.second)
-    request.second = {
-        c.second->equation, c.second->node, {c.second->batch_indices, c.second->m_indices, c.second->n_indices}};
-  request.terms = terms;
-  request.whole_rows = !is_grouped(out) && !is_dual(out);
-  SOLSTICE_TRY(out.epilogue, codegen::emit_epilogue(program, kernel, request));
-  if (!out.epilogue.whole) return success();
-  if (c.a.made || c.b.made)
-    return fail(Code::not_yet,
-                "elements that need their row's result, of a product whose operand is computed in the same kernel");
-  const codegen::WholeEpilogue& whole = *out.epilogue.whole;
-  turn = same_indices(whole.reduced, c.m_indices);
-  if (turn) return success();
-  if (!same_indices(whole.reduced, c.n_indices))
-    return refuse_reduced(program.tensor(whole.flat.equations.front().target).name);
-  SOLSTICE_TRY(out.whole, whole_rows(program, c, whole));
-  out.epilogue.reads = out.whole->reads;
-  out.epilogue.names = out.whole->names;
-  out.epilogue_instructions = instructions_of_element(*out.whole, whole);
-  return success();
-}
-
-// Columns of the result lie contiguously.
-bool by_columns(const Problem& problem) {
-  if (problem.epilogue.stores.empty()) return false;
-  const auto& strides = problem.epilogue.stores.front().strides;
-  return strides && (*strides)[1] == 1 && (*strides)[2] != 1 && problem.product.m > 1;
-}
-
-Status check_outputs(const ir::Program& program, const codegen::EpilogueCode& code) {
-  for (const codegen::EpilogueStore& store : code.stores) {
-    const ir::Tensor& tensor = program.tensor(store.tensor);
-    const DType dtype = tensor.dtype.value_or(DType::kF32);
-    if (is_built(dtype)) continue;
-    return fail(Code::not_yet, fmt::format("`{}` is {}; this family stores f32, f16, bf16, e4m3 and e5m2", tensor.name,
-                                           name_of(dtype)));
-  }
-  return success();
-}
 
 Status require_built(const ir::Kernel& kernel) {
   if (kernel.knobs.name_or("backend", "lean") == "cutlass")
@@ -114,26 +17,94 @@ Status require_built(const ir::Kernel& kernel) {
 }
 
 Status require_format(const ir::Program& program, const OperandAccess& operand) {
-  if (is_built(operand.dtype)) return success();
+  if (is_built_format(operand.dtype)) return success();
   const bool has_instruction = size_of(operand.dtype) == 1 && operand.dtype != DType::kBool;
   return fail(has_instruction ? Code::not_yet : Code::illegal_knobs,
               fmt::format("operand `{}` is {}; this family multiplies f32, f16, bf16, e4m3 and e5m2",
                           program.tensor(operand.tensor).name, name_of(operand.dtype)));
 }
 
-// What does not vary with k, once for each element.
-Result<double> instructions_behind(const ir::Program& program, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel));
-  std::set<int> summed;
-  for (const codegen::FlatEquation& equation : flat.equations) {
-    ir::walk(equation.rhs, [&](const ir::Expr& e) { summed.insert(e.binders.begin(), e.binders.end()); });
-  }
-  return instructions_of(flat, [&](const ir::ExprRef& e) {
-    const bool inside =
-        std::any_of(summed.begin(), summed.end(), [&](int binder) { return codegen::depends_on(e, binder); });
-    return inside || e->op == ir::Op::kReduce ? 0.0 : 1.0;
+constexpr int64_t kMostGroups = 512;  // whose offsets lie in shared memory, with the ring
+
+Error not_yet(const std::string& why) { return fail(Code::not_yet, "grouped products: " + why); }
+
+// Integers that choose rows and matrices are read from memory by the sort.
+Status require_stored(const ir::Program& program, const ir::Kernel& kernel, const ir::ExprRef& at) {
+  std::string found;
+  ir::walk(at, [&](const ir::Expr& e) {
+    if (e.op == ir::Op::kReduce || e.op == ir::Op::kRank) found = "a row's group is computed by a reduction";
+    if (e.op != ir::Op::kRead) return;
+    const ir::Tensor& tensor = program.tensor(e.id);
+    const bool own = std::any_of(kernel.equations.begin(), kernel.equations.end(),
+                                 [&](int id) { return program.equation(id).target == e.id; });
+    if (!tensor.dtype || own) found = fmt::format("`{}` is computed in the same kernel", tensor.name);
   });
+  return found.empty() ? success() : Status(not_yet(found));
 }
+
+// Lines are whole 16-byte pieces for the copy engine and for cp.async.
+Status require_operand(const ir::Program& program, const OperandAccess& x, Major wanted, Major major) {
+  const std::string& name = program.tensor(x.tensor).name;
+  if (wanted != Major::kNone && major != wanted)
+    return not_yet(
+        fmt::format("operand `{}` is not contiguous along its {}", name, wanted == Major::kK ? "`k`" : "columns"));
+  if (!copies_directly(x, major)) return not_yet(fmt::format("lines of operand `{}` are not 16-byte aligned", name));
+  return success();
+}
+
+// Errors, each with its reason: illegal_knobs where `grouped` contradicts the equations, not_yet where no kernel takes
+// these operands.
+Status require_grouping(const ir::Program& program, const ir::Kernel& kernel, const Contraction& c) {
+  const std::string written = kernel.knobs.name_or("grouped", "auto");
+  const Grouping& grouping = c.grouping;
+  const bool grouped = grouping.kind != Grouped::kNone;
+  if (written == "true" && !grouped)
+    return fail(
+        Code::illegal_knobs,
+        "`grouped=true`, but no row chooses a matrix (`w[e[m], n, k]`) or a group of the sum (`where e[m] == g`)");
+  if (written == "false" && grouped)
+    return fail(Code::illegal_knobs, "`grouped=false`, but each row chooses its matrix: that is a grouped product");
+  if (!grouped) return success();
+  if (c.a.dtype != c.b.dtype || (c.a.dtype != DType::kF16 && c.a.dtype != DType::kBF16))
+    return not_yet(fmt::format("operands are {} and {}; both have to be f16 or both bf16", name_of(c.a.dtype),
+                               name_of(c.b.dtype)));
+  if (grouping.groups > kMostGroups)
+    return not_yet(fmt::format("{} groups; {} are the most", grouping.groups, kMostGroups));
+  const bool rows = grouping.kind == Grouped::kRows;
+  SOLSTICE_CHECK(require_operand(program, c.a, rows ? Major::kK : Major::kMN,
+                                 rows            ? major_of(c.a, c.m, c.k)
+                                 : c.a.line == 1 ? Major::kMN
+                                                 : Major::kNone));
+  SOLSTICE_CHECK(require_operand(program, c.b, rows ? Major::kNone : Major::kMN,
+                                 rows            ? major_of(c.b, c.n, c.k)
+                                 : c.b.line == 1 ? Major::kMN
+                                                 : Major::kNone));
+  for (const ir::ExprRef& at : {grouping.of, grouping.a.at, grouping.b.at})
+    SOLSTICE_CHECK(require_stored(program, kernel, at));
+  return success();
+}
+
+// The epilogue of `out.product`. Where its reductions run along M, it is not written, and `turned` is set.
+Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, double instructions, Problem& out,
+                    bool& turned) {
+  const Contraction& c = out.product;
+  EpilogueScope scope;
+  scope.instructions = instructions;
+  if (c.second)
+    scope.second = {
+        c.second->equation, c.second->node, {c.second->batch_indices, c.second->m_indices, c.second->n_indices}};
+  if (is_grouped(out))
+    scope.unreduced = "a grouped product";
+  else if (is_dual(out))
+    scope.unreduced = "two sums of products";
+  if (c.a.made || c.b.made)
+    scope.not_resident =
+        "elements that need their row's result, of a product whose operand is computed in the same kernel";
+  SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, c, scope, turned));
+  return success();
+}
+
+bool by_columns(const Problem& problem) { return is_stored_by_columns(problem.product, problem.epilogue); }
 
 // With the operands in the order that makes the result's rows contiguous.
 Result<Problem> problem_by_rows(const ir::Program& program, const ir::Kernel& kernel) {
@@ -145,23 +116,22 @@ Result<Problem> problem_by_rows(const ir::Program& program, const ir::Kernel& ke
   if (is_dual(out) && (is_fp8(out.product.a.dtype) || is_fp8(out.product.b.dtype)))
     return fail(Code::not_yet, "two sums of products of fp8 operands in one kernel are not built yet");
   SOLSTICE_CHECK(require_grouping(program, kernel, out.product));
-  SOLSTICE_TRY(out.epilogue_instructions, instructions_behind(program, kernel));
+  SOLSTICE_TRY(const double instructions, instructions_after(program, kernel));
   bool turn = false;
-  SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
-  SOLSTICE_CHECK(check_outputs(program, out.epilogue));
-  const auto reduced = [&] { return out.rows || out.whole; };
-  if (reduced() && by_columns(out))
+  SOLSTICE_CHECK(set_epilogue(program, kernel, instructions, out, turn));
+  SOLSTICE_CHECK(require_outputs(program, out.epilogue));
+  if (out.epilogue.reduces() && by_columns(out))
     return fail(Code::not_yet, "a product that is stored by columns and reduced along its rows");
   const bool may_turn = out.product.grouping.kind != Grouped::kRows;  // B has the matrices there
-  if (!turn && (reduced() || !may_turn || !by_columns(out))) return out;
+  if (!turn && (out.epilogue.reduces() || !may_turn || !by_columns(out))) return out;
   if (is_dual(out))
     return fail(
         Code::not_yet,
         fmt::format("two sums of products, whose results are contiguous along the rows of `{}`, which they share",
                     program.tensor(out.product.a.tensor).name));
   out.product = exchanged(out.product);
-  SOLSTICE_CHECK(set_epilogue(program, kernel, out, turn));
-  if (reduced() && by_columns(out))
+  SOLSTICE_CHECK(set_epilogue(program, kernel, instructions, out, turn));
+  if (out.epilogue.reduces() && by_columns(out))
     return fail(Code::not_yet, "a product that is stored by rows and reduced along its columns");
   return out;
 }
@@ -172,51 +142,6 @@ Result<Problem> make_problem(const ir::Program& program, const ir::Kernel& kerne
   SOLSTICE_TRY(Problem out, problem_by_rows(program, kernel));
   SOLSTICE_CHECK(write_prologues(program, out.product));
   return out;
-}
-
-Major major_of(const OperandAccess& operand, int64_t lines, int64_t k) {
-  if (operand.k == 1 || k == 1) return Major::kK;
-  if (operand.line == 1 || lines == 1) return Major::kMN;
-  return Major::kNone;
-}
-
-int vector_of(const OperandAccess& operand, Major major, int limit) {
-  const int64_t across = major == Major::kK ? operand.line : operand.k;
-  int vector = limit;
-  while (vector > 1 && (operand.offset % vector || across % vector || operand.batch % vector)) vector /= 2;
-  return vector;
-}
-
-bool is_fp8(DType dtype) { return dtype == DType::kE4M3 || dtype == DType::kE5M2; }
-
-bool copies_directly(const OperandAccess& operand, Major major) {
-  if (operand.made) return false;
-  const int piece = 16 / size_of(operand.dtype);
-  const bool has_instruction = operand.dtype != DType::kF32 && (!is_fp8(operand.dtype) || major == Major::kK);
-  return has_instruction && major != Major::kNone && vector_of(operand, major, piece) == piece;
-}
-
-bool has_half_plane(const Problem& problem) {
-  constexpr int64_t kMost = INT32_MAX / 4;  // the device counts in int, up to a tile beyond the result
-  const auto& domain = problem.epilogue.domain;
-  if (!domain || domain->coefficients[0] != 0) return false;
-  const auto size = [](int64_t coefficient, int64_t extent) {
-    return std::abs(coefficient) > kMost ? kMost : std::abs(coefficient) * (extent + 512);
-  };
-  return size(domain->coefficients[1], problem.product.m) + size(domain->coefficients[2], problem.product.n) +
-             std::abs(domain->base) <
-         kMost;
-}
-
-bool stores_by_copy_engine(const ir::Program& program, const Problem& problem) {
-  if (problem.epilogue.stores.empty()) return false;
-  const codegen::EpilogueStore& store = problem.epilogue.stores.front();
-  if (!store.strides) return false;
-  const int64_t unit = 16 / size_of(*program.tensor(store.tensor).dtype);
-  const auto& s = *store.strides;
-  const bool aligned = store.base % unit == 0 && s[0] % unit == 0 && s[1] % unit == 0;
-  // The copy engine writes whole units: behind a row that ends within one there would have to be room.
-  return s[2] == 1 && aligned && s[1] >= problem.product.n && problem.product.n % unit == 0;
 }
 
 }  // namespace solstice::families::gemm

@@ -5,13 +5,11 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "codegen/access.h"
 #include "codegen/emitter.h"
 #include "codegen/variables.h"
-#include "families/emission.h"
-#include "families/gemm/problem.h"
+#include "families/tensor_core/tile_config.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -20,119 +18,6 @@ using codegen::Access;
 using ir::ExprRef;
 using ir::Op;
 
-bool is_narrow(DType dtype) { return dtype == DType::kF16 || dtype == DType::kBF16; }
-
-bool is_view(const ir::Tensor& tensor) { return tensor.kind == ir::TensorKind::kLocal && tensor.kernel < 0; }
-
-bool is_computed(const ir::Program& program, const ir::Kernel& kernel, int tensor) {
-  return std::any_of(kernel.equations.begin(), kernel.equations.end(),
-                     [&](int id) { return program.equation(id).target == tensor; });
-}
-
-// Storing is permission to round, a cast the order to: of an element that either rounds, the format is that; of others
-// f32.
-DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& value) {
-  if (value->op == Op::kCast && is_narrow(value->dtype)) return value->dtype;
-  const auto declared = node->op == Op::kRead ? program.tensor(node->id).dtype : std::nullopt;
-  return declared && is_narrow(*declared) ? *declared : DType::kF32;
-}
-
-// Why an element is none that can be computed as it is read.
-std::optional<std::string> reason_against(const ir::Program& program, const ExprRef& value) {
-  std::optional<std::string> out;
-  if (value->kind != ir::ValueKind::kReal) out = "is of integers: a prologue computes in f32";
-  ir::walk(value, [&](const ir::Expr& e) {
-    if (e.op == Op::kReduce || e.op == Op::kRank)
-      out = "reduces: a prologue works element by element";
-    else if (e.op == Op::kRead && program.tensor(e.id).dtype == DType::kF64)
-      out = fmt::format("reads `{}`, which is f64: a prologue computes in f32", program.tensor(e.id).name);
-  });
-  return out;
-}
-
-std::set<int> long_indices(const codegen::Interner& indices, const ExprRef& e) {
-  std::set<int> out;
-  for (const int id : indices_in(e)) {
-    if (indices.index(id).extent > 1) out.insert(id);
-  }
-  return out;
-}
-
-// Steps by one element along an index.
-bool has_unit(const Access& access) {
-  return std::any_of(access.offset->terms.begin(), access.offset->terms.end(),
-                     [](const auto& term) { return term.second == 1; });
-}
-
-// The first read of memory with all indices of the element, one that is contiguous before others.
-const Access* main_read(const codegen::Interner& indices, const std::vector<Access>& accesses,
-                        const std::set<int>& needed) {
-  const Access* found = nullptr;
-  for (const Access& access : accesses) {
-    if (!access.read || !access.offset || access.tested || long_indices(indices, access.read) != needed) continue;
-    if (!found || (has_unit(access) && !has_unit(*found))) found = &access;
-  }
-  return found;
-}
-
-Result<FoundOperand> stored(const ir::Program& program, const ir::Expr& read) {
-  const ir::Tensor& tensor = program.tensor(read.id);
-  if (!tensor.dtype || is_view(tensor))
-    return fail(Code::illegal_knobs, fmt::format("operand `{}` is a view or local", tensor.name));
-  FoundOperand out;
-  SOLSTICE_TRY(out.read, operand_read(program, read));
-  out.access.tensor = read.id;
-  out.access.dtype = *tensor.dtype;
-  out.access.offset = out.read.offset.offset;
-  return out;
-}
-
-std::vector<Access> reads_of(const ir::Program& program, const codegen::FlatKernel& flat) {
-  std::vector<Access> out = codegen::accesses_of(program, flat);
-  out.erase(std::remove_if(out.begin(), out.end(), [](const Access& access) { return !access.read; }), out.end());
-  return out;
-}
-
-void count_reads(const ir::Program& program, const std::vector<Access>& reads, const std::set<int>& needed,
-                 Prologue& made) {
-  for (const Access& access : reads) {
-    if (std::find(made.reads.begin(), made.reads.end(), access.tensor) == made.reads.end())
-      made.reads.push_back(access.tensor);
-    if (long_indices(made.flat.indices, access.read) == needed)
-      made.bytes += size_of(*program.tensor(access.tensor).dtype);
-  }
-}
-
-// `node` as the product has it, `flat` as it is made.
-Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, const std::string& name,
-                              codegen::FlatNode flat) {
-  const std::set<int> needed = long_indices(flat.indices, flat.value);
-  Prologue made;
-  made.flat.indices = std::move(flat.indices);
-  made.flat.equations.push_back({-1, 0, {}, {}, flat.value});  // until the main read is known
-  const std::vector<Access> reads = reads_of(program, made.flat);
-  const Access* const main = main_read(made.flat.indices, reads, needed);
-  if (!main)
-    return fail(Code::not_yet,
-                fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
-                            "broadcasts alone are not built yet",
-                            name));
-  made.main = main->read;
-  made.flat.equations.front().target = main->tensor;
-  made.flat.equations.front().lhs = main->args;
-  if (node->op == Op::kRead) made.source = node->id;
-  const DType format = format_of(program, node, flat.value);
-  made.brief = made.source >= 0 && is_narrow(format) && is_narrow(*program.tensor(main->tensor).dtype);
-  made.instructions = made.brief ? instructions_of(program, made.flat) : instructions_of(made.flat);
-  count_reads(program, reads, needed, made);
-  FoundOperand out;
-  out.read = {main->tensor, *main->offset, {}};
-  out.access.tensor = main->tensor;
-  out.access.dtype = format;
-  out.access.offset = main->offset->offset;
-  out.access.made = std::make_shared<const Prologue>(std::move(made));
-  return out;
-}
 
 // A read that a load takes neighbours of: strides by variable (batch, line, k) in elements.
 struct Stream {
@@ -180,7 +65,7 @@ class PrologueWriter {
     const bool one_step = std::find(fused.begin(), fused.end(), codegen::kSeveralSteps) == fused.end();
     for (const Access& access : codegen::accesses_of(program_, flat_)) {
       const DType dtype = *program_.tensor(access.tensor).dtype;
-      if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_narrow(dtype))) continue;
+      if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_half(dtype))) continue;
       Stream s{access.read, access.tensor, access.offset->offset};
       if (access.read == operand_.made->main) {
         s.batch = operand_.batch, s.line = operand_.line, s.k = operand_.k;
@@ -246,19 +131,6 @@ class PrologueWriter {
 
 }  // namespace
 
-Result<FoundOperand> find_operand(const ir::Program& program, const ir::Kernel& kernel, int equation,
-                                  const ExprRef& node) {
-  if (node->op == Op::kRead && !is_computed(program, kernel, node->id) && !is_view(program.tensor(node->id)))
-    return stored(program, *node);
-  SOLSTICE_TRY(codegen::FlatNode flat, codegen::flatten_node(program, kernel, equation, node));
-  if (flat.value->op == Op::kRead) return stored(program, *flat.value);
-  const std::string name =
-      node->op == Op::kRead ? program.tensor(node->id).name : ir::to_text(program, program.equation(equation), node);
-  if (const auto reason = reason_against(program, flat.value))
-    return fail(Code::not_yet, fmt::format("operand `{}` {}", name, *reason));
-  return computed(program, node, name, std::move(flat));
-}
-
 Status write_prologues(const ir::Program& program, Contraction& product) {
   for (const bool is_a : {true, false}) {
     OperandAccess& operand = is_a ? product.a : product.b;
@@ -282,6 +154,11 @@ OperandText operand_text(const OperandAccess& operand, const std::string& name) 
 std::string prologue_head(const std::string& above) {
   if (above.empty()) return "";
   return fmt::format("\nnamespace solstice {{\nusing namespace math;\n\n{}}}  // namespace solstice\n", above);
+}
+
+std::string strided_text(const OperandAccess& x, const OperandText& text) {
+  return fmt::format("gemm::StridedOperand<{}>{{{}, i64({}), i64({}), i64({}){}}}", text.type, text.data, x.batch,
+                     x.line, x.k, text.made);
 }
 
 }  // namespace solstice::families::gemm

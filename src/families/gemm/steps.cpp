@@ -7,11 +7,11 @@
 #include "base/integer.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/gemm/fold.h"
-#include "families/gemm/grouped.h"
-#include "families/gemm/launch.h"
+#include "families/gemm/grouped/grouped.h"
 #include "families/gemm/prologue.h"
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
+#include "families/tensor_core/launch.h"
+#include "families/tensor_core/row_fold.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -32,11 +32,11 @@ class Generator {
         operands_(split_plans(context, problem, settings)),
         a_(operands_[0]),
         b_(operands_[1]),
-        shared_(is_tiled(settings) ? shared_plan(context, problem, settings) : SharedPlan{}) {}
+        shared_(is_tiled(settings) ? stream_k(context.machine, problem.product, settings) : StreamK{}) {}
 
   Result<Emission> run() {
     add_launches();
-    if (problem_.rows) SOLSTICE_CHECK(add_fold());
+    if (problem_.epilogue.rows) SOLSTICE_CHECK(add_fold());
     return std::move(out_);
   }
 
@@ -158,8 +158,8 @@ class Generator {
     step.arguments.push_back(map_argument(operand_map(a_, s_.tile_m, s_.cluster_n)));
     for (size_t i = 1; i < operands_.size(); ++i)
       step.arguments.push_back(map_argument(operand_map(operands_[i], layout.n / layout.boxes, s_.cluster)));
-    if (stores_by_copy_engine(program_, problem_))
-      step.arguments.push_back(map_argument(output_map(program_, problem_)));
+    if (stores_by_copy_engine(program_, problem_.product, problem_.epilogue))
+      step.arguments.push_back(map_argument(output_map(program_, problem_.product, problem_.epilogue)));
     if (s_.scaled) {
       for (const SplitPlan& x : operands_) step.arguments.push_back(pointer_to(workspace("scales", x)));
     }
@@ -229,7 +229,8 @@ class Generator {
   void add_simt(const std::string& name, bool guarded) {
     out_.sources.push_back(
         {name, simt_source(codegen::entry_name(name), program_, problem_, s_, guarded, operands_), {}});
-    int64_t blocks = ceil_div(c_.m, 128) * (problem_.whole ? 1 : ceil_div(c_.n, s_.dual ? 64 : 128)) * c_.batches;
+    int64_t blocks =
+        ceil_div(c_.m, 128) * (problem_.epilogue.resident ? 1 : ceil_div(c_.n, s_.dual ? 64 : 128)) * c_.batches;
     const bool finishes = guarded && s_.stream != Streamed::kNone;
     if (finishes) blocks = std::max(blocks, finish_blocks());
     Step& step = launch(name, std::min<int64_t>(blocks, 2 * context_.machine.sm_count), kSimtThreads);
@@ -239,7 +240,7 @@ class Generator {
     if (guarded) add_guards(step);
     if (finishes) step.arguments.push_back(pointer_to(partial()));
     add_epilogue(step);
-    if (problem_.whole) {
+    if (problem_.epilogue.resident) {
       const std::string sums = part_name(kernel_, "sums");
       step.arguments.push_back(pointer_to(sums));
       add_buffer(sums, step.grid[0] * 128 * c_.n * 4, DType::kF32, false);
@@ -266,17 +267,17 @@ class Generator {
     }
   }
   void add_epilogue(Step& step) const {
-    add_epilogue_pointers(program_, problem_.epilogue, step);
-    if (problem_.rows) step.arguments.push_back(pointer_to(parts()));
-    if (problem_.whole) add_pointers(program_, problem_.whole->row_writes, step);
+    add_epilogue_pointers(program_, problem_.epilogue.code, step);
+    if (problem_.epilogue.rows) step.arguments.push_back(pointer_to(parts()));
+    if (problem_.epilogue.resident) add_pointers(program_, problem_.epilogue.resident->row_writes, step);
   }
   std::string parts() const { return part_name(kernel_, "parts"); }
 
   // Behind the product and what may overwrite its results.
   Status add_fold() {
     const std::string name = part_name(kernel_, "fold");
-    SOLSTICE_TRY(Fold fold, emit_fold(program_, codegen::entry_name(name), c_, *problem_.rows));
-    add_buffer(parts(), problem_.rows->bytes(), DType::kF32, false);
+    SOLSTICE_TRY(Fold fold, emit_fold(program_, codegen::entry_name(name), c_, *problem_.epilogue.rows));
+    add_buffer(parts(), problem_.epilogue.rows->bytes(), DType::kF32, false);
     out_.sources.push_back({name, std::move(fold.source), {}});
     Step& step = launch(name, fold.blocks, kFoldThreads);
     step.pdl = true;
@@ -290,20 +291,16 @@ class Generator {
   TensorMap operand_map(const SplitPlan& x, int64_t lines_of_tile, int64_t parts) const {
     const bool planes = needs_planes(s_, x.operand, x.major);
     const int64_t bytes = x.bytes;
-    TensorMap map;
-    map.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name;
-    map.offset = planes ? 0 : x.operand.offset * bytes;
-    map.dtype = map_dtype();
     const int64_t line = (planes ? x.plane_stride : x.stride) * bytes;
     const int64_t batch = planes || x.batches == 1 ? line * x.lines : x.operand.batch * bytes;
     // Planes of TF32 have an order of their own in every eight k.
-    map.extents = {planes && x.bytes == 4 ? round_up(x.length, 8) : x.length, x.lines,
-                   planes ? x.batches * x.planes : x.batches};
-    map.strides = {line, batch};
-    map.box = {128 / x.bytes, (x.major == Major::kMN ? 64 : lines_of_tile) / parts, 1};
-    map.swizzle = 128;
-    map.l2_promotion = 256;
-    return map;
+    const int64_t length = planes && x.bytes == 4 ? round_up(x.length, 8) : x.length;
+    return tensor_core::operand_map({.buffer = planes ? workspace("planes", x) : program_.tensor(x.operand.tensor).name,
+                                     .offset = planes ? 0 : x.operand.offset * bytes,
+                                     .dtype = map_dtype(),
+                                     .extents = {length, x.lines, planes ? x.batches * x.planes : x.batches},
+                                     .strides = {line, batch}},
+                                    {(x.major == Major::kMN ? 64 : lines_of_tile) / parts});
   }
 
   DType map_dtype() const {
@@ -320,7 +317,7 @@ class Generator {
   const Contraction& c_;
   const std::vector<SplitPlan> operands_;
   const SplitPlan &a_, &b_;
-  const SharedPlan shared_;
+  const StreamK shared_;
   Emission out_;
 };
 

@@ -1,6 +1,6 @@
 // CUTLASS's legality as data: what its builders would compile and run wrongly is an error, every rule can fire, and
 // what is proposed instead is legal.
-#include "families/gemm/cutlass.h"
+#include "families/conv/cutlass.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <set>
 
 #include "base/diagnostic.h"
-#include "families/collective_rules.h"
-#include "families/conv/cutlass.h"
 #include "families/family.h"
+#include "families/gemm/cutlass/rules.h"
+#include "families/tensor_core/collective_rules.h"
 #include "ir/bind.h"
 
 namespace solstice::families {
@@ -21,6 +21,7 @@ using gemm::CutlassGemm;
 using gemm::CutlassSchedule;
 using gemm::CutlassScheduler;
 using gemm::Major;
+using tensor_core::fitting_stages;
 
 CutlassGemm halves() {
   CutlassGemm c;

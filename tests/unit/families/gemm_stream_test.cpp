@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "families/gemm/stream.h"
+#include "families/gemm/stream/stream.h"
 #include "unit/families/gemm_programs.h"
 
 namespace solstice::families::of_gemm {

@@ -176,7 +176,7 @@ TEST(Gemm, ResultsWithContiguousColumnsExchangeTheOperands) {
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   EXPECT_EQ(problem->product.a.tensor, w);
   EXPECT_EQ(problem->product.m, 128);
-  EXPECT_TRUE(gemm::stores_by_copy_engine(b.program, *problem));
+  EXPECT_TRUE(tensor_core::stores_by_copy_engine(b.program, problem->product, problem->epilogue));
 }
 
 // The copy engine would write the padding behind each row, and behind the last one.
@@ -190,7 +190,7 @@ TEST(Gemm, RowsThatEndWithinAUnitAreNotStoredByTheCopyEngine) {
     b.define(y, {m, n}, make_reduce(Reducer::kSum, {k->id}, b.read(x, {m, k}) * b.read(w, {n, k})));
     const auto problem = gemm::make_problem(b.program, b.program.kernels[0]);
     ASSERT_TRUE(problem.ok()) << problem.error().text();
-    EXPECT_EQ(gemm::stores_by_copy_engine(b.program, *problem), columns == 60);
+    EXPECT_EQ(tensor_core::stores_by_copy_engine(b.program, problem->product, problem->epilogue), columns == 60);
   }
 }
 
@@ -212,7 +212,7 @@ TEST(Gemm, RolesOfABatchedProductOfHeads) {
   const auto problem = gemm::make_problem(c.program, c.program.kernels[0]);
   ASSERT_TRUE(problem.ok()) << problem.error().text();
   EXPECT_EQ(problem->product.batches, 8);
-  EXPECT_FALSE(gemm::stores_by_copy_engine(c.program, *problem));
+  EXPECT_FALSE(tensor_core::stores_by_copy_engine(c.program, problem->product, problem->epilogue));
   emission_of(c.program);
 }
 

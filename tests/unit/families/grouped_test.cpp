@@ -1,5 +1,5 @@
 // Grouped products without a GPU: what is recognised, what is refused and why, and what is emitted.
-#include "families/gemm/grouped.h"
+#include "families/gemm/grouped/grouped.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,21 @@
+// What the family's own kernels (kernels/gemm, `backend=lean`) can be told: their rules as data, for the checker, the
+// settings that are searched, `solstice list rules` and docs/legality.md. Rules of tiles on the tensor cores are
+// tensor_core/tile_rules.h's.
+#pragma once
+
+#include <vector>
+
+#include "families/gemm/config.h"
+
+namespace solstice::families::gemm {
+
+const std::vector<Rule<GemmConfig>>& gemm_rules();
+
+// Of settings that no kernel has asked for in words.
+GemmConfig unwritten_config(const Context& context, const Problem& problem, const Settings& settings);
+bool is_legal(const Context& context, const Problem& problem, const Settings& settings);
+
+// Takes the knobs in that only `backend=cutlass` has.
+void set_written(const ir::Knobs& knobs, GemmConfig& config);
+
+}  // namespace solstice::families::gemm

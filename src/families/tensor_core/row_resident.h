@@ -1,0 +1,48 @@
+// Elements of a product that need their row's results (softmax, layer norm, RMS norm behind a product), in the kernel
+// that multiplies. A cluster of blocks along N, or one block, has whole rows in its accumulators and goes over them in
+// sweeps, as a kernel of family rows does: each sweep but the last finds reductions whose terms need results of sweeps
+// before it alone (kernels/epilogue/whole_rows.h: in the tile, then exchanged between the blocks), the last one gives
+// what is stored. What later sweeps need of an accumulator may be one value (x of a layer norm, exp(x - max) of a
+// softmax): it takes its place.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/epilogue.h"
+#include "families/tensor_core/row_shape.h"
+
+namespace solstice::families::tensor_core {
+
+inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
+// Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/whole_rows.h).
+inline constexpr int kMostExchanged = 15;
+
+// Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`,
+// once an element: what does not need the accumulator is loaded ahead.
+struct ResidentSweep {
+  std::vector<reduction::Reduction> findings;
+  std::string row, load, element;
+  std::vector<codegen::Field> fields;  // of `load` that the others use
+  std::vector<std::string> values;     // what is reduced, or stored
+  std::string kept;                    // takes the accumulator's place; empty: nothing does
+};
+
+struct RowResident {
+  reduction::Shape shape;
+  std::vector<ResidentSweep> sweeps;  // the last one stores
+  std::string row_stores;             // what has one value a row: statements over `batch`, `m` and all results
+  std::vector<int> reads, row_writes;
+  std::vector<std::string> names, row_names;  // of their pointers
+  size_t finding_count() const;
+  size_t most_at_once() const;  // findings of a sweep, which are exchanged together
+};
+
+// Errors: not_yet, naming the reduction that has no such form.
+Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue);
+
+// The members of the epilogue's functor that kernels/epilogue/whole_rows.h asks for.
+std::string resident_text(const Product& c, const RowResident& rows);
+
+}  // namespace solstice::families::tensor_core
