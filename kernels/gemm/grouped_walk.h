@@ -4,7 +4,7 @@
 #include "epilogue/staged.h"
 #include "gemm/gather.h"
 #include "pipeline/ring.h"
-#include "scheduler/grouped.h"
+#include "scheduler/raster.h"
 
 namespace solstice::gemm {
 

@@ -11,22 +11,22 @@
 // Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the
 // others the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
 //
-// Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole
+// Where elements need their row's results (epilogue/row_resident.h), the CTAs of a cluster lie along n and have whole
 // rows.
 //
-// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/shared.h, hand_on.h).
+// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/stream_k.h, hand_on.h).
 #pragma once
 
 #include "copy/tma.h"
-#include "epilogue/whole_rows.h"
+#include "epilogue/row_resident.h"
 #include "gemm/guard.h"
-#include "gemm/hand_on.h"
 #include "gemm/math.h"
 #include "gemm/result.h"
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
-#include "scheduler/half.h"
-#include "scheduler/shared.h"
+#include "pipeline/stream_k_fixup.h"
+#include "scheduler/stream_k.h"
+#include "scheduler/triangular.h"
 
 namespace solstice::gemm {
 
@@ -82,8 +82,8 @@ struct Problem {
   int scale_stride_a, scale_stride_b;
   HalfPlane needed;
   const u8* scales_second_b = nullptr;
-  SharedTiles shared = {};  // in tiles of a cluster
-  SharedSums sums = {};
+  StreamKTiles shared = {};  // in tiles of a cluster
+  StreamKWorkspace sums = {};
 };
 
 template <class Config>
@@ -113,7 +113,7 @@ struct Tensor {
   SOLSTICE_DEVICE ScalesA scales_a() const { return ScalesA(shared + Config::kOffsetScaleA); }
   SOLSTICE_DEVICE ScalesB scales_b() const { return ScalesB(shared + Config::kOffsetScaleB); }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
-  SOLSTICE_DEVICE GroupedOrder order() const {
+  SOLSTICE_DEVICE RasterOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
   }
   // Calls f(batch, m0, n0, share) for each tile of this CTA.
@@ -124,18 +124,18 @@ struct Tensor {
       for_each_half(order(), p.batches, needed, blockIdx.x / kCluster, gridDim.x / kCluster,
                     [&](const TileIndex& i, bool has) { call(f, i, whole(has ? stages() : 0)); });
     } else if constexpr (Config::kShared) {
-      const GroupedOrder tiles = order();
-      ShareWalk walk(p.shared, stages(), blockIdx.x / kCluster, gridDim.x / kCluster);
-      for (TileShare share; walk.next(share);) call(f, tiles(share.tile), share);
+      const RasterOrder tiles = order();
+      StreamKScheduler walk(p.shared, stages(), blockIdx.x / kCluster, gridDim.x / kCluster);
+      for (StreamKShare share; walk.next(share);) call(f, tiles(share.tile), share);
     } else {
-      const GroupedOrder tiles = order();
+      const RasterOrder tiles = order();
       const int count = tiles.per_batch() * p.batches;
       for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) call(f, tiles(t), whole(stages()));
     }
   }
-  SOLSTICE_DEVICE static TileShare whole(int count) { return {0, 0, count, 0, false}; }
+  SOLSTICE_DEVICE static StreamKShare whole(int count) { return {0, 0, count, 0, false}; }
   template <class F>
-  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const TileShare& share) const {
+  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const StreamKShare& share) const {
     const int r = static_cast<int>(rank);
     f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM,
       (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, share);
@@ -172,7 +172,7 @@ struct Tensor {
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     ScalesA scales = scales_a();
-    for_each_tile([&](int batch, int m0, int, const TileShare& share) {
+    for_each_tile([&](int batch, int m0, int, const StreamKShare& share) {
       for (int s = share.first; s < share.last; ++s, ring.advance(), scales.advance()) {
         ring.wait_empty();
         if constexpr (Math::kScaled) ptx::fence_async_proxy();
@@ -195,7 +195,7 @@ struct Tensor {
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
     ScalesB scales = scales_b();
-    for_each_tile([&](int batch, int, int n0, const TileShare& share) {
+    for_each_tile([&](int batch, int, int n0, const StreamKShare& share) {
       for (int s = share.first; s < share.last; ++s) {
 #pragma unroll 1
         for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
@@ -398,7 +398,7 @@ struct Tensor {
 
   // Of a consumer's warp, in the second half of its staging buffers.
   SOLSTICE_DEVICE solstice::epilogue::RowExchange<kShareA> row_exchange(int warp) const {
-    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging,
+    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kResidentStaging,
             rank};
   }
 
@@ -412,7 +412,7 @@ struct Tensor {
     ScalesB aside_b = scales_b();
     solstice::epilogue::RowExchange<kShareA> exchange = row_exchange(warp);
     const int block = static_cast<int>(blockIdx.x);
-    for_each_tile([&](int batch, int m0, int n0, const TileShare& share) {
+    for_each_tile([&](int batch, int m0, int n0, const StreamKShare& share) {
       int last = share.last - share.first;
       // One value for all lanes, as the compiler can see: places in the rings are then uniform.
       if constexpr (Config::kShared) last = __shfl_sync(~0u, last, 0);
@@ -425,7 +425,7 @@ struct Tensor {
       else
         accumulate(sums, a, b, last, group, lane);
       if constexpr (Config::kShared) {
-        const HandOn<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
+        const StreamKFixup<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
         if (share.hands_on) return hand.give(sums, block);
 #pragma unroll 1
         for (int cluster = share.from; cluster < block / kCluster; ++cluster)
@@ -434,10 +434,10 @@ struct Tensor {
       if constexpr (Math::kLineScaled) scale_lines<kDual>(sums[0], p, batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
-      if constexpr (Epilogue::kWhole) {
+      if constexpr (Epilogue::kRowResident) {
         static_assert(kShareB == 1 && !kDual);
-        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out,
-                                                                                           sums, exchange);
+        solstice::epilogue::write_row_resident<kResidentSteps<Math, kHalves * kRegisters, Epilogue>>(
+            epilogue, first, map_out, sums, exchange);
       } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
         write_tile<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
@@ -467,7 +467,7 @@ SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, 
   const Tensor<Config> gemm{&map_a, &map_b, map_second_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   if (threadIdx.x == 0) {
-    if constexpr (Epilogue::kWhole && Config::kCluster > 1) {
+    if constexpr (Epilogue::kRowResident && Config::kCluster > 1) {
       for (int warp = 0; warp < 4 * Config::kGroups; ++warp) gemm.row_exchange(warp).init();
     }
     gemm.init_barriers();

@@ -72,8 +72,8 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
       elements, stores, place);
   if (problem.whole) {
     out.text = fmt::format(
-        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = "
-        "true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
+        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, "
+        "kRowResident = true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
         code.stores.size(), by_copy_engine, has_long_epilogue(problem), members,
         whole_text(problem.product, *problem.whole), access);
     return out;
@@ -81,9 +81,7 @@ Functor functor_of(const ir::Program& program, const Problem& problem, bool by_c
   for (const codegen::EpilogueField& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
       "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, "
-      "kWhole = false, kTma = {}, "
-      "kLong = {};\n{}\nstruct "
-      "In {{\n{}}};\n\n"
+      "kRowResident = false, kTma = {}, kLong = {};\n{}\nstruct In {{\n{}}};\n\n"
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
       "(&out)[kValues]) const {{\n{}{}}}\n\n{}{}}};\n",

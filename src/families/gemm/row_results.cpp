@@ -148,14 +148,15 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
   const RowFinding& f = rows.findings[i];
   const size_t value = first_value + f.value;
   if (!f.corrected)
-    return fmt::format("found.f{} = epilogue::reduced<rows::{}, kLanes, {}>(values, inside);\n", i, f.row.op, value);
+    return fmt::format("found.f{} = epilogue::reduced<reduction::{}, kLanes, {}>(values, inside);\n", i, f.row.op,
+                       value);
   if (f.corrected->correction == rows::Correction::kSquares)
     return fmt::format(
         "found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,
         value, f.sum);
   std::string before, factors = "1.f";
   const auto own = [&](const RowFinding& of) {
-    return fmt::format("rows::center_of(found.f{})", &of - rows.findings.data());
+    return fmt::format("reduction::center_of(found.f{})", &of - rows.findings.data());
   };
   SOLSTICE_TRY(const std::string center, center_text(program, rows, f, own, before));
   for (const size_t factor : f.factors) factors += fmt::format(" * values[i][{}]", first_value + factor);

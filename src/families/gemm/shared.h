@@ -1,5 +1,5 @@
 // `split` of a product in tiles on the tensor cores: where rounds of tiles do not come out even, blocks share the k of
-// the last ones (kernels/scheduler/shared.h).
+// the last ones (kernels/scheduler/stream_k.h).
 #pragma once
 
 #include <vector>

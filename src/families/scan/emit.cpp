@@ -362,7 +362,7 @@ class Writer {
     const std::vector<int> writes = tensors_written(shape_.nest.flat);
     std::vector<std::string> parameters = pointer_parameters(draft_.emitter, reads, writes);
     const bool grid = shape_.grid > 0;
-    if (grid) parameters.push_back("solstice::rows::Offer* offers");
+    if (grid) parameters.push_back("solstice::reduction::Offer* offers");
     out.kernel.entry = codegen::entry_name(kernel_.name);
     out.kernel.parameters = reads;
     out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());

@@ -43,7 +43,7 @@ TEST(GemmRows, MayBeBesideTheStoredProduct) {
   EXPECT_NE(emission.sources[1].code.find("kOutputs = 1, kValues = 2;"), std::string::npos) << emission.sources[1].code;
   EXPECT_NE(emission.sources[1].code.find("kReduces = true, kWhole = false, kTma = true"), std::string::npos)
       << emission.sources[1].code;
-  EXPECT_NE(emission.sources.back().code.find("rows::corrected_squares("), std::string::npos)
+  EXPECT_NE(emission.sources.back().code.find("reduction::corrected_squares("), std::string::npos)
       << emission.sources.back().code;
 }
 

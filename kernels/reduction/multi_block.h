@@ -9,14 +9,14 @@
 // turns: a group that offers for its row n has everyone's offer for n - 1, hence everyone has read those for n - 2.
 #pragma once
 
-#include "rows/correct.h"
-#include "rows/reduce.h"
+#include "reduction/correct.h"
+#include "reduction/reduce.h"
 #if defined(__CUDACC__)
 #include "ptx/mbarrier.h"
 #include "ptx/sync.h"
 #endif
 
-namespace solstice::rows {
+namespace solstice::reduction {
 
 struct alignas(16) Offer {
   u64 value, row;
@@ -151,4 +151,4 @@ SOLSTICE_DEVICE void sync_warp() {
 #endif
 }
 
-}  // namespace solstice::rows
+}  // namespace solstice::reduction

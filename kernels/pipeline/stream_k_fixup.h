@@ -1,4 +1,4 @@
-// Sums of tiles whose k several blocks share (scheduler/shared.h): a warpgroup of one block leaves its own in memory,
+// Sums of tiles whose k several blocks share (scheduler/stream_k.h): a warpgroup of one block leaves its own in memory,
 // that of another adds them to its own. Signals are 0 when the launch begins.
 #pragma once
 
@@ -8,15 +8,15 @@
 namespace solstice::gemm {
 
 // Of every block: the sums of a tile, a signal a warpgroup.
-struct SharedSums {
+struct StreamKWorkspace {
   float* partials;
   int* signals;
 };
 
 // What `warpgroup` of `block` hands on: kCount sums of each of its 128 threads, which meet at named barrier 1 + group.
 template <int kGroups, int kCount>
-struct HandOn {
-  const SharedSums& in;
+struct StreamKFixup {
+  const StreamKWorkspace& in;
   int group;
 
   SOLSTICE_DEVICE float* partials(int block) const {
