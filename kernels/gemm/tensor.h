@@ -14,7 +14,8 @@
 // Where elements need their row's results (epilogue/row_resident.h), the CTAs of a cluster lie along n and have whole
 // rows.
 //
-// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/stream_k.h, hand_on.h).
+// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/stream_k.h,
+// pipeline/stream_k_fixup.h).
 #pragma once
 
 #include "copy/tma.h"
@@ -45,8 +46,8 @@ struct TensorConfig {
   static constexpr int kThreads = 128 * (kGroups + 1);
 
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
-  using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
-  using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
+  using RingA = pipeline::Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
+  using RingB = pipeline::Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
   // Slots are released by arrives, and an arrive, in this CTA or another, may overtake loads from shared memory that
   // are still on their way: no warp can fall behind (each arrives for itself), but its last scales can. They have one
   // slot more than planes: it is filled again only after the arrival that follows, and before that their values have
@@ -55,8 +56,8 @@ struct TensorConfig {
   // proxy).
   static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0,
                        kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
-  using ScalesA = Aside<kSlotsA_ + 1, kScaleA>;
-  using ScalesB = Aside<kSlotsB_ + 1, kScaleB>;
+  using ScalesA = pipeline::SideSlots<kSlotsA_ + 1, kScaleA>;
+  using ScalesB = pipeline::SideSlots<kSlotsB_ + 1, kScaleB>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
@@ -64,8 +65,8 @@ struct TensorConfig {
   static constexpr int kOffsetScaleA = kOffsetStaging + 4 * kGroups * kStageBuffers * kStageBytes;
   static constexpr int kOffsetScaleB = kOffsetScaleA + ScalesA::kBytes;
   static constexpr int kOffsetBarriersA = kOffsetScaleB + ScalesB::kBytes;
-  static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
-  static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
+  static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarriersBytes;
+  static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarriersBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
   static_assert(!kHalf || !kShared, "tiles of a half-plane are counted otherwise");
   static_assert(!kDual || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
@@ -83,7 +84,7 @@ struct Problem {
   HalfPlane needed;
   const u8* scales_second_b = nullptr;
   StreamKTiles shared = {};  // in tiles of a cluster
-  StreamKWorkspace sums = {};
+  pipeline::StreamKWorkspace sums = {};
 };
 
 template <class Config>
@@ -97,6 +98,7 @@ struct Tensor {
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
                        kShareA = Config::kShareA, kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
+  static constexpr pipeline::Readers kReaders = Math::kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
   static constexpr bool kDual = Config::kDual;
   // Products of a byte take so little time that a promotion between them is felt.
   static constexpr bool kPairs = Math::kPromoted && !Math::kScaled && Type::kBytes == 1 && kHalves == 1;
@@ -108,8 +110,8 @@ struct Tensor {
   u32 shared;
   u32 rank;  // in the cluster
 
-  SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
-  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
+  SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, {shared + Config::kOffsetBarriersA}); }
+  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, {shared + Config::kOffsetBarriersB}); }
   SOLSTICE_DEVICE ScalesA scales_a() const { return ScalesA(shared + Config::kOffsetScaleA); }
   SOLSTICE_DEVICE ScalesB scales_b() const { return ScalesB(shared + Config::kOffsetScaleB); }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
@@ -142,8 +144,8 @@ struct Tensor {
   }
 
   SOLSTICE_DEVICE void init_barriers() const {
-    ring_a().init(1, 4 * Config::kGroups * kArrivals<kShareA, Math::kScaled>);
-    ring_b().init(1, 4 * Config::kGroups * kArrivals<kShareB, Math::kScaled>);
+    ring_a().init(1, 4 * Config::kGroups * pipeline::kArrivals<kShareA, kReaders>);
+    ring_b().init(1, 4 * Config::kGroups * pipeline::kArrivals<kShareB, kReaders>);
     ptx::barrier_init_fence();
   }
 
@@ -228,10 +230,10 @@ struct Tensor {
 
   // ---- consumers: one warpgroup each
   SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const {
-    ring.template release<kShareA, Math::kScaled>(slot, lane, static_cast<int>(rank));
+    ring.template release<kShareA, kReaders>(slot, lane, static_cast<int>(rank));
   }
   SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const {
-    ring.template release<kShareB, Math::kScaled>(slot, lane, static_cast<int>(rank));
+    ring.template release<kShareB, kReaders>(slot, lane, static_cast<int>(rank));
   }
 
   template <bool kFresh>
@@ -425,11 +427,12 @@ struct Tensor {
       else
         accumulate(sums, a, b, last, group, lane);
       if constexpr (Config::kShared) {
-        const StreamKFixup<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
-        if (share.hands_on) return hand.give(sums, block);
-#pragma unroll 1
-        for (int cluster = share.from; cluster < block / kCluster; ++cluster)
-          hand.add(sums, cluster * kCluster + static_cast<int>(rank));
+        const pipeline::StreamKFixup<pipeline::StreamKWorkspace, Config::kGroups, kHalves * kRegisters,
+                                     smaller(kRegisters, 64)>
+            fixup{p.sums, group};
+        if (share.hands_on) return fixup.store(sums, block);
+        fixup.add(sums, share.from, block / kCluster,
+                  [&](int cluster) { return cluster * kCluster + static_cast<int>(rank); });
       }
       if constexpr (Math::kLineScaled) scale_lines<kDual>(sums[0], p, batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};

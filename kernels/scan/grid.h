@@ -4,13 +4,13 @@
 // of the tiles: results do not depend on timing.
 //
 // A block tells of its next tile before it asks for what comes before this one, so that nobody waits for a message on
-// its way; meanwhile its tile lies in shared memory (scan/ring.h) and is scanned twice: for what it holds, and for its
-// prefixes. Offers have room for four rounds: when a block tells of round r + 1 it has heard all of round r - 1, hence
-// all blocks are done with round r - 3.
+// its way; meanwhile its tile lies in shared memory (pipeline/thread_slots.h) and is scanned twice: for what it holds,
+// and for its prefixes. Offers have room for four rounds: when a block tells of round r + 1 it has heard all of round r
+// - 1, hence all blocks are done with round r - 3.
 #pragma once
 
+#include "pipeline/thread_slots.h"
 #include "reduction/multi_block.h"
-#include "scan/ring.h"
 #include "scan/scan.h"
 
 namespace solstice::scan {

@@ -122,7 +122,7 @@ class Writer {
       std::string skip;
       if (l_.vector == 1) {
         SOLSTICE_TRY(const std::string offset, run_begin(emitter_, s));
-        skip = fmt::format(" + reduce::Run<{}>::before({})", storage(s), offset);
+        skip = fmt::format(" + pipeline::BulkRun<{}>::before({})", storage(s), offset);
       }
       out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}{3}){4};\n",
                          storage(s), i, s.offset, run, skip);
@@ -354,10 +354,10 @@ class Writer {
     out.entry = codegen::entry_name(kernel_.name);
     out.parameters = reads;
     out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
-    const std::string ring = fmt::format("reduce::Ring<{}, {}, {}> ring(shared);\nreduction::sync_block();\n", l_.slots,
-                                         l_.slot_bytes, l_.threads / 32);
+    const std::string ring = fmt::format("pipeline::BulkRing<{}, {}, {}> ring(shared);\nreduction::sync_block();\n",
+                                         l_.slots, l_.slot_bytes, l_.threads / 32);
     out.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include "
+        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"pipeline/bulk_ring.h\"\n#include "
         "\"reduction/reduce.h\"\n\n"
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
         "solstice::math;\n"

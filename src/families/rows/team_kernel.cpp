@@ -92,7 +92,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
   const int64_t shared = ring + round_up(team.aside(), int64_t{16}) + team.held_bytes;
   const std::string code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include "
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"pipeline/bulk_ring.h\"\n#include "
       "\"reduction/multi_block.h\"\n{window}\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace "
       "solstice;\nusing namespace solstice::math;\n"
@@ -109,7 +109,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "const int rounds = static_cast<int>(({rows} - team + {teams} - 1) / {teams});\n"
       "const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;\n"
       "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x) % {group_threads};\n"
-      "reduce::Ring<{slots}, {slot}, {group_warps}> ring(shared);\n"
+      "pipeline::BulkRing<{slots}, {slot}, {group_warps}> ring(shared);\n"
       "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), "
       "known(i).open(32);\nweights.open({all_computing});\n}}\nreduction::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) "
