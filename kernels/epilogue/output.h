@@ -5,7 +5,7 @@
 //     static constexpr int kOutputs = 1;
 //     static constexpr int kValues = 1;                // that compute() gives: the outputs, then what is reduced
 //     static constexpr bool kReduces = false;          // true: see parts.h
-//     static constexpr bool kWhole = false;            // true: see whole_rows.h, which says what it has instead of
+//     static constexpr bool kRowResident = false;            // true: see row_resident.h, which says what it has instead of
 //     these static constexpr bool kTma = true;               // output 0 may be written by the copy engine static
 //     constexpr bool kLong = false;             // compute() has many instructions struct In { float v0; }; // what the
 //     element reads beside the accumulator In load(int batch, int m, int n) const;          // (m, n) lies inside the

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "ptx/types.h"
-#include "rows/correct.h"
+#include "reduction/correct.h"
 
 namespace solstice::epilogue {
 
@@ -25,7 +25,7 @@ SOLSTICE_DEVICE float in_tree(float (&terms)[kCount]) {
 #pragma unroll
     for (int i = 0; i < apart; ++i) terms[i] = Op::template combine<float>(terms[i], terms[i + apart]);
   }
-  return rows::reduce_lanes<Op, kLanes>(terms[0]);
+  return reduction::reduce_lanes<Op, kLanes>(terms[0]);
 }
 
 // Over values number kValue of the part's elements; all lanes get the result.
@@ -46,7 +46,7 @@ SOLSTICE_DEVICE float squares_around(float center, const float (&values)[kCount]
     const float distance = values[i][kValue] - center;
     terms[i] = inside[i] ? distance * distance : 0.f;
   }
-  return in_tree<rows::Sum, kLanes>(terms);
+  return in_tree<reduction::Sum, kLanes>(terms);
 }
 
 // Of exp(x - center), times `factor(i)` each.
@@ -57,7 +57,7 @@ SOLSTICE_DEVICE float exponentials_around(float center, const float (&values)[kC
 #pragma unroll
   for (int i = 0; i < kCount; ++i)
     terms[i] = inside[i] ? math::exponential(values[i][kValue] - center) * factor(i) : 0.f;
-  return in_tree<rows::Sum, kLanes>(terms);
+  return in_tree<reduction::Sum, kLanes>(terms);
 }
 
 // 1 over the columns of a part that lie in the row.

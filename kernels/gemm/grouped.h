@@ -18,6 +18,7 @@
 #include "epilogue/deferred.h"
 #include "gemm/grouped_walk.h"
 #include "mma/wgmma.h"
+#include "pipeline/stream_k_fixup.h"
 
 namespace solstice::gemm {
 
@@ -59,7 +60,7 @@ struct Grouped {
   u32 rank;         // in the cluster
   u32 scattered;    // what does not lie one after another: bit 0 rows of the result, 1 lines of A, 2 lines of B
 
-  SOLSTICE_DEVICE static Slots slots(u32 shared) { return Slots(shared, shared + Config::kOffsetBarriers); }
+  SOLSTICE_DEVICE static Slots slots(u32 shared) { return Slots(shared, {shared + Config::kOffsetBarriers}); }
   SOLSTICE_DEVICE Slots slots() const { return slots(shared); }
   SOLSTICE_DEVICE GroupWalk<Config> walk() const { return {p, offsets, static_cast<int>(rank)}; }
   // Operands whose lines do not lie one after another come line by line.
@@ -177,11 +178,7 @@ struct Grouped {
 
   // ---- consumers: one warpgroup each
   SOLSTICE_DEVICE static void release(const Slots& ring, int slot, int lane) {
-    if constexpr (kCluster > 1) {
-      if (lane < kCluster) ptx::barrier_arrive_remote(ring.empty(slot), lane);
-    } else {
-      if (lane == 0) ptx::barrier_arrive(ring.empty(slot));
-    }
+    ring.template release<kCluster, pipeline::Readers::kWarps>(slot, lane, 0);
   }
 
   SOLSTICE_DEVICE static void multiply(float (&sums)[kRegisters], u32 a, u32 b, bool fresh) {
@@ -250,46 +247,20 @@ struct Grouped {
     } while (k < t.last);
   }
 
-  // ---- the last tiles, whose k clusters share: 128 threads hand their sums on to those of another cluster
-  SOLSTICE_DEVICE float* partials(int cluster, int group) const {
-    return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * 2 + group) * (128 * kRegisters) +
-           threadIdx.x % 128 * 4;
-  }
-  SOLSTICE_DEVICE int* signal(int cluster, int group) const {
-    return p.table.signal((cluster * kCluster + rank) * 2 + group);
-  }
+  // Of the last tiles, whose k clusters share; the sort, which runs before, clears the signals.
+  struct Workspace {
+    const GroupedProblem& p;
+    u32 rank;
 
-  SOLSTICE_DEVICE void hand_on(const float (&sums)[kRegisters], int cluster, int group) const {
-    float* const to = partials(cluster, group);
-#pragma unroll
-    for (int i = 0; i < kRegisters; i += 4)
-      *reinterpret_cast<float4*>(to + i * 128) = make_float4(sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
-    ptx::wait_for_previous_kernel();  // has cleared the signals
-    ptx::sync_some<128>(1 + group);
-    if (threadIdx.x % 128 == 0)
-      ptx::store_release(signal(cluster, group), 1);  // with all that the barrier ordered before it
-  }
-  // In the order of k.
-  SOLSTICE_DEVICE void collect(float (&sums)[kRegisters], int first, int own, int group) const {
-    ptx::wait_for_previous_kernel();
-#pragma unroll 1
-    for (int c = first; c < own; ++c) {
-      if (threadIdx.x % 128 == 0) {
-        while (ptx::load_acquire(signal(c, group)) == 0) {
-        }
-      }
-      ptx::sync_some<128>(1 + group);
-      const float* const from = partials(c, group);
-#pragma unroll
-      for (int at = 0; at < kRegisters; at += 32) {
-        float v[8][4];
-#pragma unroll
-        for (int i = 0; i < 8; ++i) ptx::load_global_l2(v[i], from + (at + 4 * i) * 128);
-#pragma unroll
-        for (int i = 0; i < 32; ++i) sums[at + i] += v[i / 4][i % 4];
-      }
+    template <int kGroups, int kCount>
+    SOLSTICE_DEVICE float* sums(int cluster, int group) const {
+      return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * kGroups + group) * (128 * kCount);
     }
-  }
+    template <int kGroups>
+    SOLSTICE_DEVICE int* signal(int cluster, int group) const {
+      return p.table.signal((cluster * kCluster + rank) * kGroups + group);
+    }
+  };
 
   SOLSTICE_DEVICE static void clear(float (&sums)[kRegisters]) {
 #pragma unroll
@@ -345,11 +316,16 @@ struct Grouped {
       if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
       if (!more) break;
       if (!any) continue;
-      if (kRows && t.hands_on) {
-        hand_on(sums, cluster, group);
-        continue;
+      if constexpr (kRows) {
+        const Workspace workspace{p, rank};
+        const pipeline::StreamKFixup<Workspace, 2, kRegisters, 32, pipeline::ClearedByPreviousKernel> fixup{workspace,
+                                                                                                            group};
+        if (t.hands_on) {
+          fixup.store(sums, cluster);
+          continue;
+        }
+        if (t.from < cluster) fixup.add(sums, t.from, cluster, [](int other) { return other; });
       }
-      if (kRows && t.from < cluster) collect(sums, t.from, cluster, group);
       finish(t, sums);
     }
     if constexpr (Epilogue::kTma) {

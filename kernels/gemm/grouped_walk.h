@@ -4,7 +4,7 @@
 #include "epilogue/staged.h"
 #include "gemm/gather.h"
 #include "pipeline/ring.h"
-#include "scheduler/grouped.h"
+#include "scheduler/raster.h"
 
 namespace solstice::gemm {
 
@@ -21,7 +21,7 @@ struct GroupedConfig {
   static constexpr int kTileM = 128, kStageK = 64;
   static constexpr int kThreads = 384;
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
-  using Slots = Ring<kSlots_, kPlaneA + kPlaneB>;
+  using Slots = pipeline::Ring<kSlots_, kPlaneA + kPlaneB>;
 
   // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads
   // (tensor.h).
@@ -30,7 +30,7 @@ struct GroupedConfig {
   // Shared memory, in this order; then offsets of the groups.
   static constexpr int kOffsetStaging = Slots::kBytes;
   static constexpr int kOffsetBarriers = kOffsetStaging + 8 * kStageBuffers * kStageBytes;
-  static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarrierBytes;
+  static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarriersBytes;
   static constexpr int kOffsetGroups = kOffsetTold + kTold * kToldBytes;
   static constexpr int kSharedBytes = kOffsetGroups;
   static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN,

@@ -13,7 +13,7 @@ inline constexpr int kStepsAtOnce = Epilogue::kLong && !Math::kPromoted && kAccu
 
 // The same where elements need their row's results; there promoted sums gain too.
 template <class Math, int kAccumulators, class Epilogue>
-inline constexpr int kWholeSteps = (Epilogue::kLong || Math::kPromoted) && kAccumulators > 32 ? 2 : 0;
+inline constexpr int kResidentSteps = (Epilogue::kLong || Math::kPromoted) && kAccumulators > 32 ? 2 : 0;
 
 // Scales of whole lines, from L2: a thread has two rows, m and m + 8, and two of every eight columns, from n on.
 template <bool kDual, int kRegisters, class Problem>

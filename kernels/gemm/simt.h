@@ -16,7 +16,7 @@
 #include "mma/descriptor.h"
 #include "ptx/memory.h"
 #include "ptx/sync.h"
-#include "scheduler/grouped.h"
+#include "scheduler/raster.h"
 
 namespace solstice::gemm {
 
@@ -201,7 +201,7 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedO
   float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
-  const GroupedOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
+  const RasterOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
   const int steps = ceil_div(p.k, kSimtK);
   for (int t = first; t < order.per_batch() * p.batches; t += step) {
     const TileIndex tile = order(t);

@@ -1,9 +1,9 @@
-// Elements that need their row's results (epilogue/whole_rows.h), in fp32: a block takes 128 rows, leaves their sums in
-// memory, tile by tile (simt.h), and goes over each row with a warp. Rows of any length; what is behind a product whose
-// range guard fails, and for operands that the tensor cores do not take.
+// Elements that need their row's results (epilogue/row_resident.h), in fp32: a block takes 128 rows, leaves their sums
+// in memory, tile by tile (simt.h), and goes over each row with a warp. Rows of any length; what is behind a product
+// whose range guard fails, and for operands that the tensor cores do not take.
 #pragma once
 
-#include "epilogue/whole_rows.h"
+#include "epilogue/row_resident.h"
 #include "gemm/simt.h"
 
 namespace solstice::gemm {

@@ -108,7 +108,7 @@ SOLSTICE_DEVICE void split_operand(const Operand<T, Made>& x, int block, int blo
     split_mn_major<Math, kScaleBytes, kVector>(x, block, blocks);
 }
 
-// Of the product behind, whose blocks share tiles (hand_on.h).
+// Of the product behind, whose blocks share tiles (pipeline/stream_k_fixup.h).
 SOLSTICE_DEVICE void clear_signals(int* signals, int count) {
   for (int i = threadIdx.x; i < count; i += kSplitThreads) signals[i] = 0;
 }

@@ -33,6 +33,7 @@ template <class Math_, mma::Major kMajor_, int kVector_, mma::Major kMajorHeld_,
 struct StreamConfig {
   using Math = Math_;
   static constexpr bool kScaled = Math::kScaled;
+  static constexpr pipeline::Readers kReaders = kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
   static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> ||
                     (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
                 "what fragments there are");
@@ -59,18 +60,18 @@ struct StreamConfig {
       kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
   static constexpr int kPlanesHeld =
       kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
-  using RingHeld = Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
+  using RingHeld = pipeline::Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
   // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also
   // stands for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is
   // filled after an arrival behind the use of its values.
   static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
-  using Scales = Aside<kSlotsHeld_ + 1, kScales>;
+  using Scales = pipeline::SideSlots<kSlotsHeld_ + 1, kScales>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetScales = RingHeld::kBytes;
   static constexpr int kOffsetStream = kOffsetScales + round_up(Scales::kBytes, 128);
   static constexpr int kOffsetBarriers = kOffsetStream + kWarps * kSlots * kSlotBytes;
-  static constexpr int kOffsetWords = kOffsetBarriers + RingHeld::kBarrierBytes;  // a guard word a warp
+  static constexpr int kOffsetWords = kOffsetBarriers + RingHeld::kBarriersBytes;  // a guard word a warp
   static constexpr int kSharedBytes = kOffsetWords + 8 * kWarps;
   static_assert(kSlots >= 2 && kSlotsHeld >= 2, "a chunk is awaited while the next ones are on their way");
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
@@ -115,7 +116,7 @@ struct Stream {
   }
   SOLSTICE_DEVICE int chunk(int i) const { return split + i * p.splits; }
   SOLSTICE_DEVICE int chunks() const { return ceil_div(p.k_extent, kChunk); }
-  SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, shared + Config::kOffsetBarriers); }
+  SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, {shared + Config::kOffsetBarriers}); }
 
   // ---- the held operand: one thread
   SOLSTICE_DEVICE void load_part(u32 to, int x, int y, int z, u32 full) const {
@@ -302,7 +303,7 @@ struct Stream {
   }
 
   SOLSTICE_DEVICE void release(const RingHeld& held, int lane) const {
-    held.template release<Config::kCluster, Config::kScaled>(held.slot, lane, rank);
+    held.template release<Config::kCluster, Config::kReaders>(held.slot, lane, rank);
   }
 
   SOLSTICE_DEVICE void consume() const {
@@ -391,7 +392,7 @@ template <class Config, template <class> class Form = Stream>
 SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
   const Form<Config> gemm(&map, p, ptx::shared_address(ptx::dynamic_shared()));
   if (threadIdx.x == 0) {
-    gemm.ring().init(1, Config::kWarps * kArrivals<Config::kCluster, Config::kScaled>);
+    gemm.ring().init(1, Config::kWarps * pipeline::kArrivals<Config::kCluster, Config::kReaders>);
     ptx::barrier_init_fence();
   }
   if constexpr (Config::kCluster > 1)

@@ -11,22 +11,23 @@
 // Two sums that share A (kDual): half of an accumulator's columns, or with promotion half of the tile, are of B, the
 // others the same columns of a second B. So a thread holds both sums of an element, and the epilogue gets the two.
 //
-// Where elements need their row's results (epilogue/whole_rows.h), the CTAs of a cluster lie along n and have whole
+// Where elements need their row's results (epilogue/row_resident.h), the CTAs of a cluster lie along n and have whole
 // rows.
 //
-// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/shared.h, hand_on.h).
+// Shared tiles (kShared): the k of the last ones is shared out among CTAs (scheduler/stream_k.h,
+// pipeline/stream_k_fixup.h).
 #pragma once
 
 #include "copy/tma.h"
-#include "epilogue/whole_rows.h"
+#include "epilogue/row_resident.h"
 #include "gemm/guard.h"
-#include "gemm/hand_on.h"
 #include "gemm/math.h"
 #include "gemm/result.h"
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
-#include "scheduler/half.h"
-#include "scheduler/shared.h"
+#include "pipeline/stream_k_fixup.h"
+#include "scheduler/stream_k.h"
+#include "scheduler/triangular.h"
 
 namespace solstice::gemm {
 
@@ -45,8 +46,8 @@ struct TensorConfig {
   static constexpr int kThreads = 128 * (kGroups + 1);
 
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
-  using RingA = Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
-  using RingB = Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
+  using RingA = pipeline::Ring<kSlotsA_, Math::kPlanes * kPlaneA>;
+  using RingB = pipeline::Ring<kSlotsB_, Math::kPlanes * kPlaneB>;
   // Slots are released by arrives, and an arrive, in this CTA or another, may overtake loads from shared memory that
   // are still on their way: no warp can fall behind (each arrives for itself), but its last scales can. They have one
   // slot more than planes: it is filled again only after the arrival that follows, and before that their values have
@@ -55,8 +56,8 @@ struct TensorConfig {
   // proxy).
   static constexpr int kScaleA = Math::kScaled ? kScaleBytesA * kTileM : 0,
                        kScaleB = Math::kScaled ? kScaleBytesB * kN : 0;
-  using ScalesA = Aside<kSlotsA_ + 1, kScaleA>;
-  using ScalesB = Aside<kSlotsB_ + 1, kScaleB>;
+  using ScalesA = pipeline::SideSlots<kSlotsA_ + 1, kScaleA>;
+  using ScalesB = pipeline::SideSlots<kSlotsB_ + 1, kScaleB>;
 
   // Shared memory, in this order.
   static constexpr int kOffsetB = RingA::kBytes;
@@ -64,8 +65,8 @@ struct TensorConfig {
   static constexpr int kOffsetScaleA = kOffsetStaging + 4 * kGroups * kStageBuffers * kStageBytes;
   static constexpr int kOffsetScaleB = kOffsetScaleA + ScalesA::kBytes;
   static constexpr int kOffsetBarriersA = kOffsetScaleB + ScalesB::kBytes;
-  static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarrierBytes;
-  static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarrierBytes;
+  static constexpr int kOffsetBarriersB = kOffsetBarriersA + RingA::kBarriersBytes;
+  static constexpr int kSharedBytes = kOffsetBarriersB + RingB::kBarriersBytes;
   static_assert(kSharedBytes <= 232448, "more shared memory than a block may have");
   static_assert(!kHalf || !kShared, "tiles of a half-plane are counted otherwise");
   static_assert(!kDual || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
@@ -82,8 +83,8 @@ struct Problem {
   int scale_stride_a, scale_stride_b;
   HalfPlane needed;
   const u8* scales_second_b = nullptr;
-  SharedTiles shared = {};  // in tiles of a cluster
-  SharedSums sums = {};
+  StreamKTiles shared = {};  // in tiles of a cluster
+  pipeline::StreamKWorkspace sums = {};
 };
 
 template <class Config>
@@ -97,6 +98,7 @@ struct Tensor {
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kCluster = Config::kCluster,
                        kShareA = Config::kShareA, kShareB = Config::kShareB, kPlanes = Math::kPlanes;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
+  static constexpr pipeline::Readers kReaders = Math::kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
   static constexpr bool kDual = Config::kDual;
   // Products of a byte take so little time that a promotion between them is felt.
   static constexpr bool kPairs = Math::kPromoted && !Math::kScaled && Type::kBytes == 1 && kHalves == 1;
@@ -108,12 +110,12 @@ struct Tensor {
   u32 shared;
   u32 rank;  // in the cluster
 
-  SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, shared + Config::kOffsetBarriersA); }
-  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, shared + Config::kOffsetBarriersB); }
+  SOLSTICE_DEVICE RingA ring_a() const { return RingA(shared, {shared + Config::kOffsetBarriersA}); }
+  SOLSTICE_DEVICE RingB ring_b() const { return RingB(shared + Config::kOffsetB, {shared + Config::kOffsetBarriersB}); }
   SOLSTICE_DEVICE ScalesA scales_a() const { return ScalesA(shared + Config::kOffsetScaleA); }
   SOLSTICE_DEVICE ScalesB scales_b() const { return ScalesB(shared + Config::kOffsetScaleB); }
   SOLSTICE_DEVICE int stages() const { return ceil_div(p.k, Config::kStageK); }
-  SOLSTICE_DEVICE GroupedOrder order() const {
+  SOLSTICE_DEVICE RasterOrder order() const {
     return {ceil_div(p.m, Config::kTileM * kShareB), ceil_div(p.n, Config::kTileN * kShareA), p.group};
   }
   // Calls f(batch, m0, n0, share) for each tile of this CTA.
@@ -124,26 +126,26 @@ struct Tensor {
       for_each_half(order(), p.batches, needed, blockIdx.x / kCluster, gridDim.x / kCluster,
                     [&](const TileIndex& i, bool has) { call(f, i, whole(has ? stages() : 0)); });
     } else if constexpr (Config::kShared) {
-      const GroupedOrder tiles = order();
-      ShareWalk walk(p.shared, stages(), blockIdx.x / kCluster, gridDim.x / kCluster);
-      for (TileShare share; walk.next(share);) call(f, tiles(share.tile), share);
+      const RasterOrder tiles = order();
+      StreamKScheduler walk(p.shared, stages(), blockIdx.x / kCluster, gridDim.x / kCluster);
+      for (StreamKShare share; walk.next(share);) call(f, tiles(share.tile), share);
     } else {
-      const GroupedOrder tiles = order();
+      const RasterOrder tiles = order();
       const int count = tiles.per_batch() * p.batches;
       for (int t = blockIdx.x / kCluster; t < count; t += gridDim.x / kCluster) call(f, tiles(t), whole(stages()));
     }
   }
-  SOLSTICE_DEVICE static TileShare whole(int count) { return {0, 0, count, 0, false}; }
+  SOLSTICE_DEVICE static StreamKShare whole(int count) { return {0, 0, count, 0, false}; }
   template <class F>
-  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const TileShare& share) const {
+  SOLSTICE_DEVICE void call(F&& f, const TileIndex& i, const StreamKShare& share) const {
     const int r = static_cast<int>(rank);
     f(i.batch, (i.m * kShareB + (kShareB > 1 ? r : 0)) * Config::kTileM,
       (i.n * kShareA + (kShareA > 1 ? r : 0)) * Config::kTileN, share);
   }
 
   SOLSTICE_DEVICE void init_barriers() const {
-    ring_a().init(1, 4 * Config::kGroups * kArrivals<kShareA, Math::kScaled>);
-    ring_b().init(1, 4 * Config::kGroups * kArrivals<kShareB, Math::kScaled>);
+    ring_a().init(1, 4 * Config::kGroups * pipeline::kArrivals<kShareA, kReaders>);
+    ring_b().init(1, 4 * Config::kGroups * pipeline::kArrivals<kShareB, kReaders>);
     ptx::barrier_init_fence();
   }
 
@@ -172,7 +174,7 @@ struct Tensor {
   SOLSTICE_DEVICE void load_a() const {
     RingA ring = ring_a();
     ScalesA scales = scales_a();
-    for_each_tile([&](int batch, int m0, int, const TileShare& share) {
+    for_each_tile([&](int batch, int m0, int, const StreamKShare& share) {
       for (int s = share.first; s < share.last; ++s, ring.advance(), scales.advance()) {
         ring.wait_empty();
         if constexpr (Math::kScaled) ptx::fence_async_proxy();
@@ -195,7 +197,7 @@ struct Tensor {
   SOLSTICE_DEVICE void load_b() const {
     RingB ring = ring_b();
     ScalesB scales = scales_b();
-    for_each_tile([&](int batch, int, int n0, const TileShare& share) {
+    for_each_tile([&](int batch, int, int n0, const StreamKShare& share) {
       for (int s = share.first; s < share.last; ++s) {
 #pragma unroll 1
         for (int h = 0; h < kHalves; ++h, ring.advance(), scales.advance()) {
@@ -228,10 +230,10 @@ struct Tensor {
 
   // ---- consumers: one warpgroup each
   SOLSTICE_DEVICE void release_a(const RingA& ring, int slot, int lane) const {
-    ring.template release<kShareA, Math::kScaled>(slot, lane, static_cast<int>(rank));
+    ring.template release<kShareA, kReaders>(slot, lane, static_cast<int>(rank));
   }
   SOLSTICE_DEVICE void release_b(const RingB& ring, int slot, int lane) const {
-    ring.template release<kShareB, Math::kScaled>(slot, lane, static_cast<int>(rank));
+    ring.template release<kShareB, kReaders>(slot, lane, static_cast<int>(rank));
   }
 
   template <bool kFresh>
@@ -398,7 +400,7 @@ struct Tensor {
 
   // Of a consumer's warp, in the second half of its staging buffers.
   SOLSTICE_DEVICE solstice::epilogue::RowExchange<kShareA> row_exchange(int warp) const {
-    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kWholeStaging,
+    return {shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes + solstice::epilogue::kResidentStaging,
             rank};
   }
 
@@ -412,7 +414,7 @@ struct Tensor {
     ScalesB aside_b = scales_b();
     solstice::epilogue::RowExchange<kShareA> exchange = row_exchange(warp);
     const int block = static_cast<int>(blockIdx.x);
-    for_each_tile([&](int batch, int m0, int n0, const TileShare& share) {
+    for_each_tile([&](int batch, int m0, int n0, const StreamKShare& share) {
       int last = share.last - share.first;
       // One value for all lanes, as the compiler can see: places in the rings are then uniform.
       if constexpr (Config::kShared) last = __shfl_sync(~0u, last, 0);
@@ -425,19 +427,20 @@ struct Tensor {
       else
         accumulate(sums, a, b, last, group, lane);
       if constexpr (Config::kShared) {
-        const HandOn<Config::kGroups, kHalves * kRegisters> hand{p.sums, group};
-        if (share.hands_on) return hand.give(sums, block);
-#pragma unroll 1
-        for (int cluster = share.from; cluster < block / kCluster; ++cluster)
-          hand.add(sums, cluster * kCluster + static_cast<int>(rank));
+        const pipeline::StreamKFixup<pipeline::StreamKWorkspace, Config::kGroups, kHalves * kRegisters,
+                                     smaller(kRegisters, 64)>
+            fixup{p.sums, group};
+        if (share.hands_on) return fixup.store(sums, block);
+        fixup.add(sums, share.from, block / kCluster,
+                  [&](int cluster) { return cluster * kCluster + static_cast<int>(rank); });
       }
       if constexpr (Math::kLineScaled) scale_lines<kDual>(sums[0], p, batch, m0 + row + lane / 4, n0 + 2 * (lane % 4));
       const WarpTile first{batch, m0 + row, n0, p.m, p.n, staging, lane};
       constexpr int kAtOnce = kStepsAtOnce<Math, kHalves * kRegisters, Epilogue>;
-      if constexpr (Epilogue::kWhole) {
+      if constexpr (Epilogue::kRowResident) {
         static_assert(kShareB == 1 && !kDual);
-        solstice::epilogue::write_whole<kWholeSteps<Math, kHalves * kRegisters, Epilogue>>(epilogue, first, map_out,
-                                                                                           sums, exchange);
+        solstice::epilogue::write_row_resident<kResidentSteps<Math, kHalves * kRegisters, Epilogue>>(
+            epilogue, first, map_out, sums, exchange);
       } else if constexpr (kDual) {
         constexpr int kCount = kHalves == 2 ? kRegisters : kRegisters / 2, kSecond = kRegisters - kCount;
         write_tile<kCount, kSecond>(epilogue, first, map_out, sums[0], sums[kHalves - 1]);
@@ -467,7 +470,7 @@ SOLSTICE_DEVICE void run_tensor(const TensorMap& map_a, const TensorMap& map_b, 
   const Tensor<Config> gemm{&map_a, &map_b, map_second_b, p, ptx::shared_address(ptx::dynamic_shared()), rank};
   const int group = __shfl_sync(~0u, threadIdx.x / 128, 0);
   if (threadIdx.x == 0) {
-    if constexpr (Epilogue::kWhole && Config::kCluster > 1) {
+    if constexpr (Epilogue::kRowResident && Config::kCluster > 1) {
       for (int warp = 0; warp < 4 * Config::kGroups; ++warp) gemm.row_exchange(warp).init();
     }
     gemm.init_barriers();

@@ -3,7 +3,7 @@
 // are contiguous. The order of every combination follows from these numbers: results do not depend on timing.
 #pragma once
 
-#include "rows/reduce.h"
+#include "reduction/reduce.h"
 
 namespace solstice::scan {
 
@@ -39,7 +39,7 @@ struct Carry {
 // A sum keeps what each addition rounds away, so that the error of a long row does not grow with the number of its
 // tiles.
 template <>
-struct Carry<rows::Sum, float> {
+struct Carry<reduction::Sum, float> {
   float value = 0, lost = 0;
   SOLSTICE_DEVICE float get() const { return value + lost; }
   SOLSTICE_DEVICE void add(float more) {
@@ -95,7 +95,7 @@ SOLSTICE_DEVICE T scan_lanes(T v, int lane) {
 template <class Op, int kWarps, typename T>
 SOLSTICE_DEVICE T scan_warps(T& all, int lane, int warp, T* slots) {
   if (lane == 0) slots[warp] = all;
-  rows::sync_block();
+  reduction::sync_block();
   const T inclusive = scan_lanes<Op, 32>(lane < kWarps ? slots[lane] : Op::template start<T>(), lane);
   const T before = shuffle_from<32>(inclusive, warp == 0 ? 0 : warp - 1);
   all = shuffle_from<32>(inclusive, kWarps - 1);
@@ -206,7 +206,7 @@ SOLSTICE_DEVICE void scan_parts(const T (&t)[kUnroll][kVector], T (&before)[kVec
   if constexpr (kGroup > 1) {
 #pragma unroll
     for (int i = 0; i < kVector; ++i) slots[(part * kVector + i) * kApart + column] = all[i];
-    rows::sync_block();
+    reduction::sync_block();
 #pragma unroll
     for (int i = 0; i < kVector; ++i) {
       T run = Op::template start<T>();

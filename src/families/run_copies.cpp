@@ -17,7 +17,8 @@ Result<std::string> run_copy(codegen::Emitter& emitter, const RunRead& read) {
   int64_t total = 1;
   for (size_t d = 0; d < tensor.shape.size(); ++d) total += (tensor.shape[d] - 1) * tensor.strides[d];
   return fmt::format(
-      "{{\nconst reduce::Run<{0}> run({1}, count, {2});\n{0}* const to = reinterpret_cast<{0}*>(ring.bytes() + {3} + "
+      "{{\nconst pipeline::BulkRun<{0}> run({1}, count, {2});\n{0}* const to = reinterpret_cast<{0}*>(ring.bytes() + "
+      "{3} + "
       "mine * {4});\n"
       "run.copy_rest({5}, to);\nrun.copy_whole({5}, to, ring.full());\nexpected += run.bytes();\n}}\n",
       codegen::storage_type(*tensor.dtype), begin, total, read.offset, read.pitch,

@@ -1,4 +1,4 @@
-// Reads that reach a kernel as runs of elements through a ring of shared memory (kernels/reduce/ring.h).
+// Reads that reach a kernel as runs of elements through a ring of shared memory (kernels/pipeline/bulk_ring.h).
 #pragma once
 
 #include <cstdint>

@@ -20,9 +20,10 @@ const std::string& precompiled() {
   static const std::string header = [] {
     const std::string path =
         fmt::format("{}/solstice_host_{}_prelude.h", std::filesystem::temp_directory_path().string(), getpid());
-    std::ofstream(path) << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
-                           "\"rows/correct.h\"\n#include \"rows/reduce.h\"\n"
-                           "#include \"reduce/ring.h\"\n#include \"scan/ring.h\"\n#include \"scan/scan.h\"\n";
+    std::ofstream(path)
+        << "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
+           "\"reduction/correct.h\"\n#include \"reduction/reduce.h\"\n"
+           "#include \"pipeline/bulk_ring.h\"\n#include \"pipeline/thread_slots.h\"\n#include \"scan/scan.h\"\n";
     const int status = std::system(
         fmt::format("g++ {} -x c++-header -I{}/kernels -o {}.gch {}", kFlags, SOLSTICE_SOURCE_DIR, path, path).c_str());
     // Without it the plain header is read instead.

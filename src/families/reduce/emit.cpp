@@ -122,7 +122,7 @@ class Writer {
       std::string skip;
       if (l_.vector == 1) {
         SOLSTICE_TRY(const std::string offset, run_begin(emitter_, s));
-        skip = fmt::format(" + reduce::Run<{}>::before({})", storage(s), offset);
+        skip = fmt::format(" + pipeline::BulkRun<{}>::before({})", storage(s), offset);
       }
       out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>(ring.bytes() + {2}{3}){4};\n",
                          storage(s), i, s.offset, run, skip);
@@ -253,13 +253,15 @@ class Writer {
       offset += rows::kLargestAccumulator * l_.groups * l_.tile();
       publish += fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
       collect += fmt::format(
-          "for (int other = 1; other < {0}; ++other) a{1}[lane] = rows::{2}::combine<{3}>(a{1}[lane], {4}[other * {5} "
+          "for (int other = 1; other < {0}; ++other) a{1}[lane] = reduction::{2}::combine<{3}>(a{1}[lane], {4}[other * "
+          "{5} "
           "+ at + lane]);\n",
           l_.groups, i, r.op, r.type, slots, l_.tile());
     }
     const std::string lanes = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n", l_.lanes);
     return fmt::format(
-        "rows::sync_block();\nif (!copies && group < {0}) {{\n{1}{2}}}\n}}\nrows::sync_block();\nif (!copies && group "
+        "reduction::sync_block();\nif (!copies && group < {0}) {{\n{1}{2}}}\n}}\nreduction::sync_block();\nif (!copies "
+        "&& group "
         "== 0) {{\n{1}{3}}}\n}}\n",
         l_.groups, lanes, publish, collect);
   }
@@ -336,7 +338,7 @@ class Writer {
       const Reduction& r = partials_[i].reduction;
       out += fmt::format(
           "{0} a{1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) a{1}[lane] = "
-          "rows::{3}::start<{0}>();\n",
+          "reduction::{3}::start<{0}>();\n",
           r.type, i, l_.lanes, r.op);
     }
     return out;
@@ -352,11 +354,11 @@ class Writer {
     out.entry = codegen::entry_name(kernel_.name);
     out.parameters = reads;
     out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
-    const std::string ring = fmt::format("reduce::Ring<{}, {}, {}> ring(shared);\nrows::sync_block();\n", l_.slots,
-                                         l_.slot_bytes, l_.threads / 32);
+    const std::string ring = fmt::format("pipeline::BulkRing<{}, {}, {}> ring(shared);\nreduction::sync_block();\n",
+                                         l_.slots, l_.slot_bytes, l_.threads / 32);
     out.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include "
-        "\"rows/reduce.h\"\n\n"
+        "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"pipeline/bulk_ring.h\"\n#include "
+        "\"reduction/reduce.h\"\n\n"
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
         "solstice::math;\n"
         "[[maybe_unused]] unsigned char* const shared = shared_bytes();\n{}{}{}{}{}{}}}\n",

@@ -64,17 +64,17 @@ class FoldWriter {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const rows::Reduction& r = partials_[i].reduction;
       before += fmt::format(
-          "{0} {1} = rows::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = "
-          "rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
+          "{0} {1} = reduction::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = "
+          "reduction::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
           r.type, r.name, r.op, l_.split, sharers_, rows::partial_name(i), l_.outputs());
       if (sharers_ == 1) continue;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
       out_.shared_bytes += rows::kLargestAccumulator * kFoldThreads;
       before += fmt::format("{}[threadIdx.x] = {};\n", slots, r.name);
-      after += fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads,
+      after += fmt::format("{} = reduction::collect_columns<reduction::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads,
                            kFoldThreads / sharers_, slots);
     }
-    return before + (sharers_ > 1 ? "rows::sync_block();\n" : "") + after;
+    return before + (sharers_ > 1 ? "reduction::sync_block();\n" : "") + after;
   }
 
   std::vector<std::string> parts() const {

@@ -11,7 +11,8 @@ int count_of(const Reduction& r, int vector) { return r.wide ? 1 : vector; }
 
 std::string start_text(const Reduction& r, const std::string& name, int vector) {
   return fmt::format(
-      "{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = rows::{3}::start<{0}>();\n",
+      "{0} {1}[{2}];\n#pragma unroll\nfor (int lane = 0; lane < {2}; ++lane) {1}[lane] = "
+      "reduction::{3}::start<{0}>();\n",
       r.type, name, vector, r.op);
 }
 
@@ -34,8 +35,8 @@ std::string open_accumulators(const std::vector<Reduction>& reductions, int vect
 std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
   const std::string a = (in_runs && r.rounds() ? of_run(number) : accumulator(number)) + "[lane]";
   if (r.wide) return fmt::format("{}{} += {};\n", r.test, of_vector(number), r.term);
-  if (r.in_order()) return fmt::format("{0} = rows::{1}::take({0}, {2});\n", a, r.op, r.term);
-  return fmt::format("{}{} = rows::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
+  if (r.in_order()) return fmt::format("{0} = reduction::{1}::take({0}, {2});\n", a, r.op, r.term);
+  return fmt::format("{}{} = reduction::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
 }
 
 std::string open_vector(const std::vector<Reduction>& reductions) {
@@ -56,7 +57,7 @@ std::string close_vector(const std::vector<Reduction>& reductions) {
 
 std::string fold_lanes(const Reduction& r, size_t number, int vector) {
   return fmt::format(
-      "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = rows::{3}::combine<{4}>({0}, "
+      "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = reduction::{3}::combine<{4}>({0}, "
       "{1}[lane]);\n",
       r.name, accumulator(number), count_of(r, vector), r.op, r.type);
 }

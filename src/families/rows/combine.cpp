@@ -20,15 +20,15 @@ std::string Combiner::join(const std::vector<Joined>& all) {
   for (const Joined& one : all) {
     out += one.before;
     if (shuffles) {
-      collected +=
-          fmt::format("{} = rows::reduce_lanes<rows::{}, {}>({});\n", one.to, one.reduction.op, s_.group, one.from);
+      collected += fmt::format("{} = reduction::reduce_lanes<reduction::{}, {}>({});\n", one.to, one.reduction.op,
+                               s_.group, one.from);
     } else if (exchange_bytes(s_) > 0) {
       const Exchange text = exchange(one);
       out += text.publish;
       collected += text.collect;
     }
   }
-  if (exchange_bytes(s_) > 0) out += s_.cluster > 1 ? "rows::sync_cluster();\n" : "rows::sync_block();\n";
+  if (exchange_bytes(s_) > 0) out += s_.cluster > 1 ? "reduction::sync_cluster();\n" : "reduction::sync_block();\n";
   return out + collected;
 }
 
@@ -38,15 +38,15 @@ Combiner::Exchange Combiner::exchange(const Joined& one) {
   shared_ += exchange_bytes(s_);
   if (s_.strided) {
     return {fmt::format("{}[threadIdx.x] = {};\n", slots, one.from),
-            fmt::format("{} = rows::collect_columns<rows::{}, {}, {}>({});\n", one.to, r.op, s_.threads,
+            fmt::format("{} = reduction::collect_columns<reduction::{}, {}, {}>({});\n", one.to, r.op, s_.threads,
                         s_.rows_per_block(), slots)};
   }
   // A block's shared memory may be written by others only once it runs.
-  const std::string wait = s_.cluster > 1 && !waited_ ? "rows::wait_for_start();\n" : "";
+  const std::string wait = s_.cluster > 1 && !waited_ ? "reduction::wait_for_start();\n" : "";
   waited_ = true;
-  const std::string parameters = fmt::format("rows::{}, {}, {}, {}", r.op, s_.threads, s_.group, s_.cluster);
-  return {wait + fmt::format("rows::publish<{}>({}, {}, rank);\n", parameters, one.from, slots),
-          fmt::format("{} = rows::collect<{}, {}>({});\n", one.to, parameters, r.type, slots)};
+  const std::string parameters = fmt::format("reduction::{}, {}, {}, {}", r.op, s_.threads, s_.group, s_.cluster);
+  return {wait + fmt::format("reduction::publish<{}>({}, {}, rank);\n", parameters, one.from, slots),
+          fmt::format("{} = reduction::collect<{}, {}>({});\n", one.to, parameters, r.type, slots)};
 }
 
 }  // namespace solstice::families::rows

@@ -9,7 +9,7 @@ namespace {
 std::string thread_text(const Settings& s) {
   std::string out = s.sharers() > 1 ? fmt::format("const int rank = static_cast<int>(blockIdx.x % {}u);\n", s.sharers())
                                     : "constexpr int rank = 0;\n(void)rank;\n";
-  if (s.cluster > 1) out += "rows::arrive_at_start();\n";
+  if (s.cluster > 1) out += "reduction::arrive_at_start();\n";
   const std::string place = s.strided ? fmt::format("/ {}", s.rows_per_block()) : fmt::format("% {}", s.group);
   return out + fmt::format("const int position = static_cast<int>(threadIdx.x) {} + rank * {};\n", place, s.group);
 }
@@ -45,8 +45,8 @@ Text kernel_text(const Draft& draft, const std::string& name, const std::string&
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());
   out.code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"rows/correct.h\"\n#include "
-      "\"rows/reduce.h\"\n\n"
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduction/correct.h\"\n#include "
+      "\"reduction/reduce.h\"\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
       "solstice::math;\n{}{}{}{}}}\n",
       s.threads, s.blocks, out.entry, fmt::join(parameters, ", "),

@@ -20,7 +20,7 @@ Status FindingText::find() {
 }
 
 std::string FindingText::start(size_t number) const {
-  return fmt::format("rows::{}::start<{}>()", total(number).op, total(number).type);
+  return fmt::format("reduction::{}::start<{}>()", total(number).op, total(number).type);
 }
 
 std::string FindingText::center_name(const Corrected& c) const { return fmt::format("center{}", number_of(c)); }
@@ -87,8 +87,8 @@ Result<std::string> FindingText::finding_text(const std::vector<ExprRef>& nodes)
     Reduction total = reductions[i];
     if (total.rounds()) total.type = "double", total.wide = true;
     ends += fold_lanes(reductions[i], i, draft_.settings.vector);
-    ends += fmt::format("{0} = rows::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(count()), total.op,
-                        total.type, reductions[i].name);
+    ends += fmt::format("{0} = reduction::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(count()),
+                        total.op, total.type, reductions[i].name);
     order_.push_back({nodes[i], std::move(total)});
   }
   return open_accumulators(reductions, draft_.settings.vector) + vectors_(step) + ends + "}\n";
@@ -133,9 +133,9 @@ std::string FindingText::corrected_text(const Corrected& c, const Holder& holder
                                         const std::string& center) const {
   const std::string value = holder.of(number_of(c));
   if (c.correction == Correction::kExponential)
-    return fmt::format("{} *= rows::factor_of({}, {});\n", value, own, center);
+    return fmt::format("{} *= reduction::factor_of({}, {});\n", value, own, center);
   const auto sum = std::find(findings_.first.begin(), findings_.first.end(), c.sum) - findings_.first.begin();
-  return fmt::format("{0} = rows::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own, center,
+  return fmt::format("{0} = reduction::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own, center,
                      holder.of(static_cast<size_t>(sum)), holder.elements);
 }
 
@@ -147,10 +147,10 @@ void FindingText::see(const Holder& holder, size_t count, int depth) {
 std::string FindingText::value_of(size_t number, const Holder& holder) const {
   const Reduction& r = total(number);
   const std::string found = holder.of(number);
-  if (!holder.whole_row && r.op == "Max") return fmt::format("rows::center_of({})", found);
+  if (!holder.whole_row && r.op == "Max") return fmt::format("reduction::center_of({})", found);
   if (holder.whole_row || r.op != "Sum") return r.value_of(found);
-  return r.value_of(
-      fmt::format("rows::as_of_row({}, rows::share_of({}) * {}.0)", found, holder.elements, draft_.shape.column_count));
+  return r.value_of(fmt::format("reduction::as_of_row({}, reduction::share_of({}) * {}.0)", found, holder.elements,
+                                draft_.shape.column_count));
 }
 
 Result<std::optional<Value>> FindingText::seen(const ExprRef& node) const {

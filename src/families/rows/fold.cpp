@@ -59,16 +59,17 @@ class FoldWriter {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
-      const std::string with = fmt::format("rows::{}, {}, {}, 1", r.op, kRowFoldThreads, kRowFoldThreads);
+      const std::string with = fmt::format("reduction::{}, {}, {}, 1", r.op, kRowFoldThreads, kRowFoldThreads);
       out_.shared_bytes += kLargestAccumulator * kRowFoldThreads / 32;
       before += fmt::format(
-          "{0} {1} = rows::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} = "
-          "rows::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
+          "{0} {1} = reduction::{2}::start<{0}>();\nfor (int k = static_cast<int>(threadIdx.x); k < {3}; k += {4}) {1} "
+          "= "
+          "reduction::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
           r.type, r.name, r.op, parts_, kRowFoldThreads, partial_name(i));
-      before += fmt::format("rows::publish<{}>({}, {}, 0);\n", with, r.name, slots);
-      after += fmt::format("{} = rows::collect<{}, {}>({});\n", r.name, with, r.type, slots);
+      before += fmt::format("reduction::publish<{}>({}, {}, 0);\n", with, r.name, slots);
+      after += fmt::format("{} = reduction::collect<{}, {}>({});\n", r.name, with, r.type, slots);
     }
-    return before + "rows::sync_block();\n" + after;
+    return before + "reduction::sync_block();\n" + after;
   }
 
   std::string parameters() const {

@@ -18,7 +18,7 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
     return Reduction{"", op, number, std::string(codegen::name_of(number)), false, "", "", false};
   };
   const auto ranked = [&](const char* op) {
-    return Reduction{"",   op, CType::kI32, fmt::format("solstice::rows::Ranked<{}>", codegen::name_of(number)),
+    return Reduction{"",   op, CType::kI32, fmt::format("solstice::reduction::Ranked<{}>", codegen::name_of(number)),
                      true, "", "",          false};
   };
   switch (e.reducer) {
@@ -49,7 +49,7 @@ int64_t Reduction::bytes() const {
 }
 
 std::string Reduction::value_of(const std::string& text) const {
-  if (in_order()) return fmt::format("rows::{}::found({})", op, text);
+  if (in_order()) return fmt::format("reduction::{}::found({})", op, text);
   return ranked ? text + ".index" : wide ? fmt::format("static_cast<float>({})", text) : text;
 }
 

@@ -12,7 +12,7 @@ namespace solstice::families::rows {
 
 struct Reduction {
   std::string name;           // of the result ("r3")
-  std::string op;             // "Sum" of kernels/rows/reduce.h
+  std::string op;             // "Sum" of kernels/reduction/reduce.h
   codegen::CType value_type;  // of the result as the equations see it
   std::string type;           // of the accumulator
   bool ranked = false;

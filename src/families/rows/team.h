@@ -2,7 +2,8 @@
 // they come in bulk through a ring of shared memory and stay there until the row is done. Each piece is used twice:
 // when it arrives, for what the block can find of its part alone (local.h), and again when all blocks' findings are
 // known, for what is stored. Between the two lie the block's other pieces of the row and the first ones of the next
-// row, so that nobody waits for the exchange (kernels/rows/team.h), which a warp of its own does once a row.
+// row, so that nobody waits for the exchange (kernels/reduction/multi_block.h), which a warp of its own does once a
+// row.
 #pragma once
 
 #include <algorithm>

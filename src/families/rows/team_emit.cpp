@@ -35,7 +35,7 @@ Settings settings_for(const Team& team) {
 }
 
 // The first lane tells for all of a warp that something was read or found: what the others did comes before.
-constexpr const char* kTogether = "rows::sync_warp();\nif (lane == 0) {\n";
+constexpr const char* kTogether = "reduction::sync_warp();\nif (lane == 0) {\n";
 
 // Findings go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
 class TeamWriter {
@@ -169,7 +169,7 @@ class TeamWriter {
     out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) +
           (team_.holds ? "" : "ring.release();\n") + first;
     const std::string whole =
-        fmt::format("elements += rows::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
+        fmt::format("elements += reduction::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
     const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
     if (found_.counts())
       out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
@@ -185,8 +185,8 @@ class TeamWriter {
     SOLSTICE_TRY(const std::string fold, fold_text(found_.thread(), warp_, 1));
     std::string out = fold + kTogether;
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
-    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nrows::sync_warp();\n", finding(found_.count(), "warp"),
-                       warp_.elements);
+    out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nreduction::sync_warp();\n",
+                       finding(found_.count(), "warp"), warp_.elements);
     return out + found_.restart_text() + close_stage();
   }
 
@@ -201,14 +201,15 @@ class TeamWriter {
     out += block;
     const int each = static_cast<int>(ceil_div(team_.blocks, 32));
     for (size_t i = 0; i < found_.count(); ++i)
-      out += fmt::format("rows::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i),
+      out += fmt::format("reduction::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i),
                          offers(i));
-    out += fmt::format("u64 seen[{0} * {1}];\nrows::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n",
-                       found_.count(), each, team_.blocks, offers(0));
+    out +=
+        fmt::format("u64 seen[{0} * {1}];\nreduction::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n",
+                    found_.count(), each, team_.blocks, offers(0));
     std::string values;
     for (size_t i = 0; i < found_.count(); ++i) {
       out += fmt::format("{} of_blocks{}[{}];\n", type(i), i, each);
-      values += fmt::format("{} = there ? rows::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i,
+      values += fmt::format("{} = there ? reduction::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i,
                             each, found_.start(i));
     }
     out += fmt::format(
@@ -221,7 +222,7 @@ class TeamWriter {
     out += row + "if (lane == 0) {\n";
     for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
     // Every lane says that it has read its findings: warps may write those of a later row in their place.
-    return out + "}\nknown(turn).arrive();\nrows::sync_warp();\n" + close_stage();
+    return out + "}\nknown(turn).arrive();\nreduction::sync_warp();\n" + close_stage();
   }
 
   // A lane's findings (`count` of each) to those of all lanes.
@@ -233,12 +234,14 @@ class TeamWriter {
       std::string value = from.of(i),
                   out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? found_.start(i) : value);
       if (several)
-        out += fmt::format("{0}{1} = rows::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
-      return out + fmt::format("{0} = rows::reduce_lanes<rows::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
+        out += fmt::format("{0}{1} = reduction::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
+      return out +
+             fmt::format("{0} = reduction::reduce_lanes<reduction::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
     };
     std::string out = several ? fmt::format("int {0} = 0;\n{1}{0} += {2};\n", to.elements, each, from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
-    if (found_.counts()) out += fmt::format("{0} = rows::reduce_lanes<rows::Sum, 32, int>({0});\n", to.elements);
+    if (found_.counts())
+      out += fmt::format("{0} = reduction::reduce_lanes<reduction::Sum, 32, int>({0});\n", to.elements);
     for (size_t i = 0; i < found_.firsts(); ++i) out += folded(i);
     for (const Corrected& c : found_.corrected()) {
       SOLSTICE_TRY(const std::string correction, found_.correction_text(c, from, to));
@@ -347,7 +350,7 @@ class TeamWriter {
     return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), found_.count() + 1, i);
   }
   std::string offers(size_t i) const {
-    return fmt::format("offers + (round % rows::kTurns * {} + {}) * {}", found_.count(), i,
+    return fmt::format("offers + (round % reduction::kTurns * {} + {}) * {}", found_.count(), i,
                        int64_t{team_.blocks} * team_.blocks);
   }
 

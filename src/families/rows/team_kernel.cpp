@@ -10,7 +10,7 @@ namespace solstice::families::rows {
 namespace {
 
 constexpr int64_t kOffer = 16;  // bytes
-constexpr int64_t kTurns = 2;   // of kernels/rows/team.h
+constexpr int64_t kTurns = 2;   // of kernels/reduction/multi_block.h
 
 int64_t offers_of_a_row(const Team& team) { return int64_t{team.results} * team.blocks * team.blocks; }
 
@@ -73,7 +73,7 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
 
 std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {
   return fmt::format(
-      "rows::Offer* const offers = all_offers + team * {offers};\n"
+      "reduction::Offer* const offers = all_offers + team * {offers};\n"
       "for (int round = 0; round < rounds; ++round) {{\nconst int turn = round % {kept};\nconst u32 number = "
       "static_cast<u32>(round) + 1;\n"
       "const {type} row = team + static_cast<{type}>(round) * {teams};\n(void)row;\nfound(turn).wait(round / "
@@ -88,20 +88,20 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
   const std::vector<int>& reads = draft.emitter.tensors_read();
   const std::vector<int> writes = tensors_written(draft.shape.flat);
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
-  parameters.push_back("solstice::rows::Offer* all_offers");
+  parameters.push_back("solstice::reduction::Offer* all_offers");
   const int64_t ring = round_up(team.slots * (team.slot_bytes + 16), int64_t{128});
   const int64_t shared = ring + round_up(team.aside(), int64_t{16}) + team.held_bytes;
   const std::string code = fmt::format(
-      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"reduce/ring.h\"\n#include "
-      "\"rows/team.h\"\n{window}\n"
+      "#include \"math/special.h\"\n#include \"math/vector.h\"\n#include \"pipeline/bulk_ring.h\"\n#include "
+      "\"reduction/multi_block.h\"\n{window}\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({all_threads}, 1) {entry}({parameters}) {{\nusing namespace "
       "solstice;\nusing namespace solstice::math;\n"
       "unsigned char* const shared = shared_bytes();\nunsigned long long* const signals = reinterpret_cast<unsigned "
       "long long*>(shared + {ring});\n"
       "// Of {kept} rows in turn: each warp's findings are there, the row's results are there.\n"
-      "const auto found = [=](int turn) {{ return rows::Signal{{signals + 2 * turn}}; }};\n"
-      "const auto known = [=](int turn) {{ return rows::Signal{{signals + 2 * {kept} + 2 * turn}}; }};\n"
-      "[[maybe_unused]] const rows::Signal weights{{signals + 4 * {kept}}};  // are held\n"
+      "const auto found = [=](int turn) {{ return reduction::Signal{{signals + 2 * turn}}; }};\n"
+      "const auto known = [=](int turn) {{ return reduction::Signal{{signals + 2 * {kept} + 2 * turn}}; }};\n"
+      "[[maybe_unused]] const reduction::Signal weights{{signals + 4 * {kept}}};  // are held\n"
       "unsigned long long* const findings = signals + 4 * {kept} + 2;\nunsigned long long* const results = findings + "
       "{findings};\n"
       "const int rank = static_cast<int>(blockIdx.x % {blocks}u), team = static_cast<int>(blockIdx.x / {blocks}u);\n"
@@ -109,9 +109,9 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "const int rounds = static_cast<int>(({rows} - team + {teams} - 1) / {teams});\n"
       "const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;\n"
       "[[maybe_unused]] const int place = static_cast<int>(threadIdx.x) % {group_threads};\n"
-      "reduce::Ring<{slots}, {slot}, {group_warps}> ring(shared);\n"
+      "pipeline::BulkRing<{slots}, {slot}, {group_warps}> ring(shared);\n"
       "if (threadIdx.x == 0) {{\nfor (int i = 0; i < {kept}; ++i) found(i).open({warps}), "
-      "known(i).open(32);\nweights.open({all_computing});\n}}\nrows::sync_block();\n"
+      "known(i).open(32);\nweights.open({all_computing});\n}}\nreduction::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) "
       "{{\n{exchanging}return;\n}}\n{computing}}}\n",
       fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds),

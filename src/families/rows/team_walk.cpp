@@ -121,7 +121,7 @@ Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
     std::string skip;
     if (team_.vector * s.element < 16) {  // pieces begin between two units of the copy engine
       SOLSTICE_TRY(const std::string begin, run_begin(draft_.emitter, s));
-      skip = fmt::format(" + reduce::Run<{}>::before({})", type, begin);
+      skip = fmt::format(" + pipeline::BulkRun<{}>::before({})", type, begin);
     }
     out += fmt::format("const {0}* const s{1} = reinterpret_cast<const {0}*>({2}.bytes() + {3}){4};\n", type, i, ring,
                        s.offset, skip);

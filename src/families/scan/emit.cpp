@@ -42,7 +42,7 @@ class Writer {
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     std::string loads;
     if (!streams_.empty()) {
-      SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(shape_.stages > 0 ? "scan::fetch" : ""); }));
+      SOLSTICE_TRY(loads, vectors_text([this] { return streams_.loads(shape_.stages > 0 ? "pipeline::fetch" : ""); }));
     }
     if (shape_.stages > 0) rings_text();
     SOLSTICE_TRY(const std::string elements, elements_text());
@@ -78,13 +78,14 @@ class Writer {
     };
     std::string out;
     for (int64_t i = 0; i < shape_.stages; ++i)
-      out += (i < shape_.tiles() ? ahead(std::to_string(i)) : "") + "scan::sent();\n";
-    return out + fmt::format(
-                     "#pragma unroll 1\nfor (int done = 0; done < {0}; ++done) {{\nscan::landed<{1}>();\n{{\nconst int "
-                     "tile = done;\n{2}{3}{4}}}\n"
-                     "if (done + {5} < {0}) {6}scan::sent();\n}}\n",
-                     shape_.tiles(), shape_.stages - 1, declared, ring_text("_ring", "tile"), now, shape_.stages,
-                     ahead(fmt::format("done + {}", shape_.stages)));
+      out += (i < shape_.tiles() ? ahead(std::to_string(i)) : "") + "pipeline::commit();\n";
+    return out +
+           fmt::format(
+               "#pragma unroll 1\nfor (int done = 0; done < {0}; ++done) {{\npipeline::wait<{1}>();\n{{\nconst int "
+               "tile = done;\n{2}{3}{4}}}\n"
+               "if (done + {5} < {0}) {6}pipeline::commit();\n}}\n",
+               shape_.tiles(), shape_.stages - 1, declared, ring_text("_ring", "tile"), now, shape_.stages,
+               ahead(fmt::format("done + {}", shape_.stages)));
   }
 
   // A block tells what its next tile holds before it asks what comes before this one (scan/grid.h). Of a tile that was
@@ -105,15 +106,16 @@ class Writer {
     const auto load = [&](std::string_view round) { return walk_.of_round(round) + ring_text("", round) + loads; };
     std::string first;
     for (int64_t i = 0; i < ahead; ++i)
-      first += (i < shape_.rounds() ? fmt::format("{{\n{}}}\n", load(std::to_string(i))) : "") + "scan::sent();\n";
+      first +=
+          (i < shape_.rounds() ? fmt::format("{{\n{}}}\n", load(std::to_string(i))) : "") + "pipeline::commit();\n";
     const auto pass = [&](std::string_view round) {
       return walk_.of_round(round) + ring_text("_ring", round) + streams_.declarations() +
              accumulators_text(scans_, shape_);
     };
     return fmt::format(
         "{0}{1}#pragma unroll 1\nfor (int round = 0; round <= {2}; ++round) {{\nif (round > 0) {{\n{3}}}\n"
-        "if (round < {2}) {{\nscan::landed<{4}>();\n{5}{13}{6}}}\nif (round > 0) {{\n{7}{8}{9}}}\n{10}"
-        "if (round + {11} < {2}) {{\n{12}}}\nscan::sent();\n}}\n",
+        "if (round < {2}) {{\npipeline::wait<{4}>();\n{5}{13}{6}}}\nif (round > 0) {{\n{7}{8}{9}}}\n{10}"
+        "if (round + {11} < {2}) {{\n{12}}}\npipeline::commit();\n}}\n",
         first, places, shape_.rounds(), glances, ahead - 1, pass("round"), tell, pass("(round - 1)"), ask, stores,
         moved, ahead, load(fmt::format("(round + {})", ahead)), elements);
   }
@@ -178,8 +180,8 @@ class Writer {
     std::string out;
     const std::vector<map::Streams::Vector> vectors = streams_.vectors();
     for (size_t i = 0; i < vectors.size(); ++i) {
-      out += fmt::format("const scan::Slots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads, vectors[i].name,
-                         suffix, fmt::format(fmt::runtime(rings_[i]), number));
+      out += fmt::format("const pipeline::ThreadSlots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads,
+                         vectors[i].name, suffix, fmt::format(fmt::runtime(rings_[i]), number));
     }
     return out;
   }
@@ -188,7 +190,7 @@ class Writer {
     std::string out;
     if (shape_.stages == 0) return out;
     for (const map::Streams::Vector& v : streams_.vectors())
-      out += fmt::format("{0}[u] = scan::take({0}_ring[u]);\n", v.name);
+      out += fmt::format("{0}[u] = pipeline::take({0}_ring[u]);\n", v.name);
     return out;
   }
 
@@ -362,7 +364,7 @@ class Writer {
     const std::vector<int> writes = tensors_written(shape_.nest.flat);
     std::vector<std::string> parameters = pointer_parameters(draft_.emitter, reads, writes);
     const bool grid = shape_.grid > 0;
-    if (grid) parameters.push_back("solstice::rows::Offer* offers");
+    if (grid) parameters.push_back("solstice::reduction::Offer* offers");
     out.kernel.entry = codegen::entry_name(kernel_.name);
     out.kernel.parameters = reads;
     out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());
@@ -372,7 +374,7 @@ class Writer {
                             (shape_.by_columns ? shape_.rows_per_block() : 1)
                       : 0;
     std::string includes = fmt::format("#include \"scan/{}.h\"\n", grid ? "grid" : "scan");
-    if (shape_.stages > 0) includes = "#include \"scan/ring.h\"\n" + includes;
+    if (shape_.stages > 0) includes = "#include \"pipeline/thread_slots.h\"\n" + includes;
     out.kernel.code = fmt::format(
         "#include \"math/special.h\"\n#include \"math/vector.h\"\n{}\n"
         "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "

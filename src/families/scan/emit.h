@@ -10,7 +10,7 @@ namespace solstice::families::scan {
 struct Text {
   map::Text kernel;  // of a grid: its last parameter are the blocks' offers
   int64_t shared_bytes = 0;
-  int64_t offers = 0;  // of kernels/rows/team.h, zeros at first
+  int64_t offers = 0;  // of kernels/reduction/multi_block.h, zeros at first
 };
 
 Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, Shape& shape);

@@ -17,7 +17,7 @@ using codegen::Access;
 
 constexpr int kGridThreads = 1024;       // of an SM, and of a block: the fewer blocks, the fewer messages
 constexpr int kMostShared = 220 * 1024;  // bytes of shared memory, of an SM
-constexpr int kLargestOffer = 8;         // bytes that a block offers to others (rows/team.h)
+constexpr int kLargestOffer = 8;         // bytes that a block offers to others (reduction/multi_block.h)
 
 // Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
 void choose_loops(const ir::Program& program, Shape& shape) {

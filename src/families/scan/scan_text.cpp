@@ -28,7 +28,7 @@ Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
 Result<Scan> scan_text(Emitter& emitter, const Prefix& prefix) {
   if (prefix.linear) return recurrence_text(emitter, *prefix.elements);
   SOLSTICE_TRY(const rows::Reduction r, rows::begin_reduction(emitter, *prefix.elements));
-  return Scan{"rows::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
+  return Scan{"reduction::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
 }
 
 std::string accumulators_text(const std::vector<Scan>& scans, const Shape& shape) {

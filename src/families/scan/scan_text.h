@@ -11,7 +11,7 @@
 namespace solstice::families::scan {
 
 struct Scan {
-  std::string op, type;     // "rows::Sum", "float"
+  std::string op, type;     // "reduction::Sum", "float"
   std::string_view member;  // of an accumulator: what the equations see
   codegen::CType value_type;
   int64_t bytes = 4;  // of an accumulator

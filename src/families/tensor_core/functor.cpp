@@ -71,7 +71,7 @@ Functor functor_of(const ir::Program& program, const Product& product, const Epi
       elements, stores, place);
   if (epilogue.resident) {
     out.text = fmt::format(
-        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kWhole = "
+        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kRowResident = "
         "true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
         code.stores.size(), by_copy_engine, epilogue.is_long(), members, resident_text(product, *epilogue.resident),
         access);
@@ -80,9 +80,7 @@ Functor functor_of(const ir::Program& program, const Product& product, const Epi
   for (const codegen::Field& field : code.fields) fields += fmt::format("{} {};\n", field.type, field.name);
   out.text = fmt::format(
       "struct Epilogue {{\nstatic constexpr int kOutputs = {}, kValues = {};\nstatic constexpr bool kReduces = {}, "
-      "kWhole = false, kTma = {}, "
-      "kLong = {};\n{}\nstruct "
-      "In {{\n{}}};\n\n"
+      "kRowResident = false, kTma = {}, kLong = {};\n{}\nstruct In {{\n{}}};\n\n"
       "SOLSTICE_DEVICE In load(int batch, int m, int n) const {{\nIn in;\n{}return in;\n}}\n\n"
       "SOLSTICE_DEVICE void compute(float acc, {}const In& in, int batch, int m, int n, float "
       "(&out)[kValues]) const {{\n{}{}}}\n\n{}{}}};\n",

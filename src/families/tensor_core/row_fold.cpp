@@ -68,16 +68,16 @@ class FoldWriter {
       const RowFinding& f = rows_.findings[i];
       if (f.corrected.has_value() != corrected) continue;
       const reduction::Reduction& r = f.row;
-      starts += fmt::format("{0} {1} = rows::{2}::start<{0}>();\n", r.type, r.name, r.op);
+      starts += fmt::format("{0} {1} = reduction::{2}::start<{0}>();\n", r.type, r.name, r.op);
       std::string found = fmt::format("static_cast<{}>({})", r.type, at(i));
       if (corrected) {
         SOLSTICE_TRY(found, correction_text(i, centers));
       }
-      steps += fmt::format("{{\n{} = rows::{}::combine<{}>({}, {});\n}}\n", r.name, r.op, r.type, r.name, found);
+      steps += fmt::format("{{\n{} = reduction::{}::combine<{}>({}, {});\n}}\n", r.name, r.op, r.type, r.name, found);
       if (sharers_ == 1) continue;
       published +=
           fmt::format("__shared__ {0} of_{1}[{2}];\nof_{1}[threadIdx.x] = {1};\n", r.type, r.name, kFoldThreads);
-      collected += fmt::format("{0} = rows::collect_columns<rows::{1}, {2}, {3}>(of_{0});\n", r.name, r.op,
+      collected += fmt::format("{0} = reduction::collect_columns<reduction::{1}, {2}, {3}>(of_{0});\n", r.name, r.op,
                                kFoldThreads, kFoldThreads / sharers_);
     }
     if (starts.empty()) return std::string();
@@ -95,19 +95,19 @@ class FoldWriter {
     centers += fmt::format("float center{};\n{{\n{}center{} = {};\n}}\n", i, before, i, center);
     if (f.corrected->correction == reduction::Correction::kSquares) {
       return fmt::format(
-          "rows::corrected_squares(static_cast<double>({}), {} * epilogue::share_of(epilogue::columns_of(k, {})), "
+          "reduction::corrected_squares(static_cast<double>({}), {} * epilogue::share_of(epilogue::columns_of(k, {})), "
           "center{}, {}, "
           "epilogue::columns_of(k, {}))",
           at(i), at(f.sum), c_.n, i, at(f.sum), c_.n);
     }
     before.clear();
     const auto own = [&](const RowFinding& of) {
-      return fmt::format("rows::center_of({})", at(static_cast<size_t>(&of - rows_.findings.data())));
+      return fmt::format("reduction::center_of({})", at(static_cast<size_t>(&of - rows_.findings.data())));
     };
     SOLSTICE_TRY(const std::string part, center_text(program_, rows_, f, own, before));
     // A statement cannot stand in an expression: the part's center is a function of k.
-    return fmt::format("static_cast<double>({}) * rows::factor_of([&] {{\n{}return {};\n}}(), center{})", at(i), before,
-                       part, i);
+    return fmt::format("static_cast<double>({}) * reduction::factor_of([&] {{\n{}return {};\n}}(), center{})", at(i),
+                       before, part, i);
   }
 
   const ir::Program& program_;

@@ -247,8 +247,8 @@ std::string resident_text(const Product& c, const RowResident& rows) {
     const ResidentSweep& sweep = rows.sweeps[s];
     firsts += fmt::format("{}{}", s ? ", " : "", found);
     for (const reduction::Reduction& r : sweep.findings) {
-      starts += fmt::format("if (result == {}) return rows::{}::start<T>();\n", found, r.op);
-      combines += fmt::format("if (result == {}) return rows::{}::combine<T>(a, b);\n", found, r.op);
+      starts += fmt::format("if (result == {}) return reduction::{}::start<T>();\n", found, r.op);
+      combines += fmt::format("if (result == {}) return reduction::{}::combine<T>(a, b);\n", found, r.op);
       ++found;
     }
     most = std::max(most, sweep.values.size());

@@ -1,7 +1,7 @@
 // Elements of a product that need their row's results (softmax, layer norm, RMS norm behind a product), in the kernel
 // that multiplies. A cluster of blocks along N, or one block, has whole rows in its accumulators and goes over them in
 // sweeps, as a kernel of family rows does: each sweep but the last finds reductions whose terms need results of sweeps
-// before it alone (kernels/epilogue/whole_rows.h: in the tile, then exchanged between the blocks), the last one gives
+// before it alone (kernels/epilogue/row_resident.h: in the tile, then exchanged between the blocks), the last one gives
 // what is stored. What later sweeps need of an accumulator may be one value (x of a layer norm, exp(x - max) of a
 // softmax): it takes its place.
 #pragma once
@@ -16,7 +16,7 @@
 namespace solstice::families::tensor_core {
 
 inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
-// Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/whole_rows.h).
+// Findings of a sweep times blocks: what an exchange holds (kernels/epilogue/row_resident.h).
 inline constexpr int kMostExchanged = 15;
 
 // Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`,
@@ -42,7 +42,7 @@ struct RowResident {
 // Errors: not_yet, naming the reduction that has no such form.
 Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue);
 
-// The members of the epilogue's functor that kernels/epilogue/whole_rows.h asks for.
+// The members of the epilogue's functor that kernels/epilogue/row_resident.h asks for.
 std::string resident_text(const Product& c, const RowResident& rows);
 
 }  // namespace solstice::families::tensor_core

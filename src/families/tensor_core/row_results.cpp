@@ -134,7 +134,7 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
         value, f.sum);
   std::string before, factors = "1.f";
   const auto own = [&](const RowFinding& of) {
-    return fmt::format("rows::center_of(found.f{})", &of - rows.findings.data());
+    return fmt::format("reduction::center_of(found.f{})", &of - rows.findings.data());
   };
   SOLSTICE_TRY(const std::string center, center_text(program, rows, f, own, before));
   for (const size_t factor : f.factors) factors += fmt::format(" * values[i][{}]", first_value + factor);

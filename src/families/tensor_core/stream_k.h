@@ -1,5 +1,5 @@
 // Stream-K for the last tiles (the knob `split`): where rounds of tiles do not come out even, clusters share the k of
-// the last ones (kernels/scheduler/shared.h), and the fix-up adds their sums.
+// the last ones (kernels/scheduler/stream_k.h), and the fix-up adds their sums.
 #pragma once
 
 #include <vector>

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "math/vector.h"
-#include "rows/reduce.h"
+#include "reduction/reduce.h"
 
 namespace solstice {
 namespace {
@@ -99,20 +99,20 @@ TEST(Special, KeysOrderFloatsAsArgReductionsDo) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> ascending = {-inf, -3e38f, -1.0f, -1e-42f, 0.0f, 1e-42f, 1.0f, 3e38f, inf};
   for (size_t i = 0; i + 1 < ascending.size(); ++i) {
-    EXPECT_LT(rows::ArgMax::key(ascending[i]), rows::ArgMax::key(ascending[i + 1])) << ascending[i];
-    EXPECT_GT(rows::ArgMin::key(ascending[i]), rows::ArgMin::key(ascending[i + 1])) << ascending[i];
+    EXPECT_LT(reduction::ArgMax::key(ascending[i]), reduction::ArgMax::key(ascending[i + 1])) << ascending[i];
+    EXPECT_GT(reduction::ArgMin::key(ascending[i]), reduction::ArgMin::key(ascending[i + 1])) << ascending[i];
   }
   for (const float value : ascending) {
-    EXPECT_EQ(rows::ArgMax::value_of(rows::ArgMax::key(value)), value);
-    EXPECT_EQ(rows::ArgMin::value_of(rows::ArgMin::key(value)), value);
+    EXPECT_EQ(reduction::ArgMax::value_of(reduction::ArgMax::key(value)), value);
+    EXPECT_EQ(reduction::ArgMin::value_of(reduction::ArgMin::key(value)), value);
   }
-  EXPECT_EQ(rows::ArgMax::key(-0.0f), rows::ArgMax::key(0.0f));
-  EXPECT_EQ(rows::ArgMin::key(-0.0f), rows::ArgMin::key(0.0f));
+  EXPECT_EQ(reduction::ArgMax::key(-0.0f), reduction::ArgMax::key(0.0f));
+  EXPECT_EQ(reduction::ArgMin::key(-0.0f), reduction::ArgMin::key(0.0f));
   for (const float nan : {std::nanf(""), -std::nanf("")}) {
-    EXPECT_EQ(rows::ArgMax::key(nan), 0xffffffffu);
-    EXPECT_EQ(rows::ArgMin::key(nan), 0xffffffffu);
-    EXPECT_TRUE(std::isnan(rows::ArgMax::value_of(rows::ArgMax::key(nan))));
-    EXPECT_TRUE(std::isnan(rows::ArgMin::value_of(rows::ArgMin::key(nan))));
+    EXPECT_EQ(reduction::ArgMax::key(nan), 0xffffffffu);
+    EXPECT_EQ(reduction::ArgMin::key(nan), 0xffffffffu);
+    EXPECT_TRUE(std::isnan(reduction::ArgMax::value_of(reduction::ArgMax::key(nan))));
+    EXPECT_TRUE(std::isnan(reduction::ArgMin::value_of(reduction::ArgMin::key(nan))));
   }
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/half.h"
-#include "scheduler/shared.h"
+#include "scheduler/stream_k.h"
+#include "scheduler/triangular.h"
 
 namespace solstice {
 namespace {
@@ -50,7 +50,7 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
     constexpr int kRows = 16, kColumns = 8;  // of a tile
     for (const auto& [rows, columns, group, step] :
          {std::tuple{7, 11, 3, 4}, {1, 1, 8, 3}, {10, 6, 4, 1}, {5, 9, 8, 70}}) {
-      const GroupedOrder order{rows, columns, group};
+      const RasterOrder order{rows, columns, group};
       std::vector<std::pair<TileIndex, bool>> found(static_cast<size_t>(2 * rows * columns));
       std::set<std::tuple<int, int, int>> tiles;
       const int turns = step;  // a lambda cannot capture a binding
@@ -115,22 +115,22 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
 }
 
 // All that the workers do, in order.
-std::vector<std::vector<TileShare>> walked(const SharedTiles& shared, int stages, int step) {
-  std::vector<std::vector<TileShare>> out(static_cast<size_t>(step));
+std::vector<std::vector<StreamKShare>> walked(const StreamKTiles& shared, int stages, int step) {
+  std::vector<std::vector<StreamKShare>> out(static_cast<size_t>(step));
   for (int worker = 0; worker < step; ++worker) {
-    ShareWalk walk(shared, stages, worker, step);
-    for (TileShare share; walk.next(share);) out[static_cast<size_t>(worker)].push_back(share);
+    StreamKScheduler walk(shared, stages, worker, step);
+    for (StreamKShare share; walk.next(share);) out[static_cast<size_t>(worker)].push_back(share);
   }
   return out;
 }
 
-void expect_right(const SharedTiles& shared, int stages, int step) {
+void expect_right(const StreamKTiles& shared, int stages, int step) {
   const auto work = walked(shared, stages, step);
   std::map<int, std::vector<std::pair<int, int>>> pieces;  // of a tile
   std::vector<int> hands(static_cast<size_t>(step), -1);   // the tile that a worker hands on
   for (int w = 0; w < step; ++w) {
     bool finished_shared = false;
-    for (const TileShare& share : work[static_cast<size_t>(w)]) {
+    for (const StreamKShare& share : work[static_cast<size_t>(w)]) {
       EXPECT_LT(share.first, share.last);
       pieces[share.tile].emplace_back(share.first, share.last);
       if (share.hands_on) {
@@ -149,7 +149,7 @@ void expect_right(const SharedTiles& shared, int stages, int step) {
     for (size_t i = 1; i < of.size(); ++i) EXPECT_EQ(of[i].first, of[i - 1].second);
   }
   for (int w = 0; w < step; ++w) {
-    for (const TileShare& share : work[static_cast<size_t>(w)]) {
+    for (const StreamKShare& share : work[static_cast<size_t>(w)]) {
       if (share.hands_on) continue;
       EXPECT_EQ(static_cast<int>(pieces[share.tile].size()), w - share.from + 1);
       for (int c = share.from; c < w; ++c) EXPECT_EQ(hands[static_cast<size_t>(c)], share.tile);
@@ -157,7 +157,7 @@ void expect_right(const SharedTiles& shared, int stages, int step) {
   }
 }
 
-TEST(SharedTiles, EveryStageIsOneWorkersAndWaitsLeadDownwards) {
+TEST(StreamK, EveryStageIsOneWorkersAndWaitsLeadDownwards) {
   for (const int stages : {5, 8, 16, 65, 179}) {
     for (const int step : {1, 3, 16, 66}) {
       for (const int tiles : {1, 2, step - 1, step, step + 1, 2 * step - 1}) {

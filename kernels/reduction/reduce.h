@@ -9,7 +9,7 @@
 
 #include "math/scalar.h"
 
-namespace solstice::rows {
+namespace solstice::reduction {
 
 using math::infinity;
 
@@ -279,4 +279,4 @@ SOLSTICE_DEVICE T collect_columns(const T* slots) {
   return v;
 }
 
-}  // namespace solstice::rows
+}  // namespace solstice::reduction

@@ -1,4 +1,4 @@
-// Tiles on their way: a thread copies its vectors of the next tiles into shared memory, where it alone finds them
+// Slots of one thread: it copies its vectors of the next tiles into shared memory (cp.async), where it alone finds them
 // again. They take no registers, keep their storage format, and need no barriers.
 #pragma once
 
@@ -8,13 +8,13 @@
 #include "ptx/sync.h"
 #endif
 
-namespace solstice::scan {
+namespace solstice::pipeline {
 
 // A thread's vectors of a tile; kThreads a block.
 template <typename V, int kThreads>
-class Slots {
+class ThreadSlots {
  public:
-  SOLSTICE_DEVICE explicit Slots(void* tile) : first_(static_cast<V*>(tile) + threadIdx.x) {}
+  SOLSTICE_DEVICE explicit ThreadSlots(void* tile) : first_(static_cast<V*>(tile) + threadIdx.x) {}
   SOLSTICE_DEVICE V& operator[](int u) const { return first_[u * kThreads]; }
 
  private:
@@ -50,17 +50,17 @@ SOLSTICE_DEVICE math::Vec<T, N> take(const math::Vec<T, N>& slot) {
 }
 
 // What was fetched since the last call belongs together.
-SOLSTICE_DEVICE void sent() {
+SOLSTICE_DEVICE void commit() {
 #if defined(__CUDACC__)
   copy::async_commit();
 #endif
 }
 // Until all but the last kPending of them are there.
 template <int kPending>
-SOLSTICE_DEVICE void landed() {
+SOLSTICE_DEVICE void wait() {
 #if defined(__CUDACC__)
   copy::async_wait<kPending>();
 #endif
 }
 
-}  // namespace solstice::scan
+}  // namespace solstice::pipeline

@@ -4,7 +4,7 @@
 // of their ranks, the blocks: each sends its findings to the shared memory of all of them. So every lane has its rows'
 // results, which do not depend on timing. The last sweep gives what is stored. A generated epilogue provides
 //
-//   static constexpr bool kWhole = true;
+//   static constexpr bool kRowResident = true;
 //   static constexpr int kSweeps;      // that find; the storing one is number kSweeps
 //   static constexpr int kResults;     // findings of all sweeps
 //   static constexpr int kFirst[];     // by sweep: its first finding; one more entry: kResults
@@ -23,14 +23,14 @@
 
 #include "epilogue/staged.h"
 #include "ptx/mbarrier.h"
-#include "rows/reduce.h"
+#include "reduction/reduce.h"
 
 namespace solstice::epilogue {
 
 // A warp's share of the staging area: half of it for what is written, half for what blocks tell each other. That is two
 // buffers, used in turn, each with a barrier: a block can be one exchange ahead of another, not two, since it needs the
 // other's findings to go on.
-inline constexpr int kWholeStaging = kStageBytes, kExchangeBarriers = 16,
+inline constexpr int kResidentStaging = kStageBytes, kExchangeBarriers = 16,
                      kExchangeBuffer = (kStageBytes - kExchangeBarriers) / 2 / 16 * 16;
 
 // Over groups of kLanes neighbouring lanes.
@@ -38,7 +38,7 @@ template <int kLanes, class Epilogue>
 SOLSTICE_DEVICE double over_lanes(int result, double v) {
 #pragma unroll
   for (int distance = kLanes / 2; distance > 0; distance /= 2)
-    v = Epilogue::template combine<double>(result, v, rows::shuffle_xor(v, distance));
+    v = Epilogue::template combine<double>(result, v, reduction::shuffle_xor(v, distance));
   return v;
 }
 
@@ -249,12 +249,12 @@ SOLSTICE_DEVICE constexpr int widest_output() {
 }
 
 template <int kOutput, class Epilogue, class Tile>
-SOLSTICE_DEVICE void write_whole_outputs(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
-                                         const float (&values)[16][Epilogue::kValues]) {
+SOLSTICE_DEVICE void write_resident_outputs(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
+                                            const float (&values)[16][Epilogue::kValues]) {
   if constexpr (kOutput < Epilogue::kOutputs) {
     using T = ElementOf<Epilogue, kOutput>;
     constexpr int kBytes = kStageRows * kStageColumns * widest_output<Epilogue>(),
-                  kBuffers = smaller(2, kWholeStaging / kBytes);
+                  kBuffers = smaller(2, kResidentStaging / kBytes);
     const u32 buffer = tile.staging + (step * Epilogue::kOutputs + kOutput) % kBuffers * kBytes;
     if constexpr (Epilogue::kTma) {
       if (tile.lane == 0) copy::store_wait_read<kBuffers - 1>();
@@ -264,7 +264,7 @@ SOLSTICE_DEVICE void write_whole_outputs(const Epilogue& epilogue, const Tile& t
     for (int i = 0; i < 16; i += 2)
       stage_pair<T>(buffer, tile.row(i % 4), tile.column(0, i / 4, i % 4), values[i][kOutput], values[i + 1][kOutput]);
     end_buffer<kOutput>(epilogue, tile, map, step, buffer);
-    write_whole_outputs<kOutput + 1>(epilogue, tile, map, step, values);
+    write_resident_outputs<kOutput + 1>(epilogue, tile, map, step, values);
   }
 }
 
@@ -279,15 +279,15 @@ struct RowWriter {
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
     const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
     steps.template run<Epilogue::kValues>([&](int step, const float(&values)[16][Epilogue::kValues]) {
-      write_whole_outputs<0>(epilogue, tile, map, step, values);
+      write_resident_outputs<0>(epilogue, tile, map, step, values);
     });
   }
 };
 
 // A warp's 16 rows x 2*kHalves*kCount columns in wgmma's layout; the blocks of a cluster have the other columns.
 template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
-SOLSTICE_DEVICE void write_whole(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
-                                 float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
+SOLSTICE_DEVICE void write_row_resident(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
+                                        float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
   constexpr bool kInside = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
   double results[2][Epilogue::kResults];
   find_rows<kAtOnce, 0, kInside>(epilogue, tile, sums, results, exchange);

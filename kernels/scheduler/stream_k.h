@@ -13,13 +13,13 @@
 
 namespace solstice {
 
-struct TileShare {
+struct StreamKShare {
   int tile, first, last;  // stages first .. last - 1 of the tile
   int from;               // workers `from` .. the one before this have the stages before `first`
   bool hands_on;
 };
 
-struct SharedTiles {
+struct StreamKTiles {
   int whole;    // tiles before the shared ones
   int tiles;    // shared ones
   int workers;  // that share them: at most tiles x stages
@@ -33,17 +33,17 @@ struct SharedTiles {
 };
 
 // What one of `step` workers does, one after another: whole tiles in turns, then its share of the others.
-struct ShareWalk {
-  SharedTiles shared;
+struct StreamKScheduler {
+  StreamKTiles shared;
   int stages, worker, step;
   int t, begin, end;  // next whole tile; stages of the shared ones that are left
 
-  SOLSTICE_DEVICE ShareWalk(const SharedTiles& of, int stages_, int worker_, int step_)
+  SOLSTICE_DEVICE StreamKScheduler(const StreamKTiles& of, int stages_, int worker_, int step_)
       : shared(of), stages(stages_), worker(worker_), step(step_), t(worker_), begin(0), end(0) {
     if (worker < shared.workers) begin = shared.begins(worker, stages), end = shared.begins(worker + 1, stages);
   }
 
-  SOLSTICE_DEVICE bool next(TileShare& out) {
+  SOLSTICE_DEVICE bool next(StreamKShare& out) {
     if (t < shared.whole) {
       out = {t, 0, stages, worker, false};
       t += step;

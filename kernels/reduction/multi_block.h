@@ -9,14 +9,11 @@
 // turns: a group that offers for its row n has everyone's offer for n - 1, hence everyone has read those for n - 2.
 #pragma once
 
-#include "rows/correct.h"
-#include "rows/reduce.h"
-#if defined(__CUDACC__)
-#include "ptx/mbarrier.h"
-#include "ptx/sync.h"
-#endif
+#include "pipeline/barrier.h"
+#include "reduction/correct.h"
+#include "reduction/reduce.h"
 
-namespace solstice::rows {
+namespace solstice::reduction {
 
 struct alignas(16) Offer {
   u64 value, row;
@@ -118,28 +115,12 @@ struct Signal {
 
   // By one thread, before a barrier of the block.
   SOLSTICE_DEVICE void open(int arrivals) const {
-#if defined(__CUDACC__)
-    ptx::barrier_init(ptx::shared_address(barrier), static_cast<u32>(arrivals));
-    ptx::barrier_init_fence();
-#else
-    barrier[0] = 0;
-    barrier[1] = static_cast<unsigned long long>(arrivals);
-#endif
+    pipeline::barrier_init(pipeline::address_of(barrier), arrivals);
+    pipeline::barrier_init_fence();
   }
-  SOLSTICE_DEVICE void arrive() const {
-#if defined(__CUDACC__)
-    ptx::barrier_arrive(ptx::shared_address(barrier));
-#else
-    ++barrier[0];
-    ++host::team->waits;
-#endif
-  }
+  SOLSTICE_DEVICE void arrive() const { pipeline::barrier_arrive(pipeline::address_of(barrier)); }
   SOLSTICE_DEVICE void wait(int n) const {
-#if defined(__CUDACC__)
-    ptx::barrier_wait(ptx::shared_address(barrier), static_cast<u32>(n) & 1);
-#else
-    while (barrier[0] < (static_cast<unsigned long long>(n) + 1) * barrier[1]) host::yield();
-#endif
+    pipeline::barrier_wait(pipeline::address_of(barrier), static_cast<u32>(n) & 1);
   }
 };
 
@@ -151,4 +132,4 @@ SOLSTICE_DEVICE void sync_warp() {
 #endif
 }
 
-}  // namespace solstice::rows
+}  // namespace solstice::reduction

@@ -2,15 +2,15 @@
 #pragma once
 
 #include "math/special.h"
-#include "rows/reduce.h"
+#include "reduction/reduce.h"
 
-namespace solstice::rows {
+namespace solstice::reduction {
 
 // A part's maximum as the center of its exponentials, which are then right for +Inf and NaN, as the row's maximum is
 // the same; those of a part of nothing but -Inf are zeros.
 template <typename T>
 SOLSTICE_DEVICE T center_of(T maximum) {
-  return maximum == rows::lowest<T>() ? T(0) : maximum;
+  return maximum == reduction::lowest<T>() ? T(0) : maximum;
 }
 // What makes exponentials around a part's own center those around the row's. Finite where the row's center is: zeros
 // stay zeros.
@@ -37,4 +37,4 @@ SOLSTICE_DEVICE T corrected_squares(T sum, C own, C center, S total, int count) 
   return sum + static_cast<T>(distance * (distance * count - 2 * off));
 }
 
-}  // namespace solstice::rows
+}  // namespace solstice::reduction

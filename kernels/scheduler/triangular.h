@@ -2,7 +2,7 @@
 // those without, which are only written. Free of PTX.
 #pragma once
 
-#include "scheduler/grouped.h"
+#include "scheduler/raster.h"
 
 namespace solstice {
 
@@ -29,10 +29,10 @@ SOLSTICE_DEVICE RowRange rows_within(const HalfPlane& plane, int row, int column
 }
 
 // Calls f(tile, has_products) for every `step`-th tile from `first` on, of those with products, then of the others. In
-// the order of GroupedOrder, but found a column of a group at a time: dividing a number for each tile would take longer
+// the order of RasterOrder, but found a column of a group at a time: dividing a number for each tile would take longer
 // than some tiles do.
 template <class F>
-SOLSTICE_DEVICE void for_each_half(const GroupedOrder& order, int batches, const HalfPlane& tiles, int first, int step,
+SOLSTICE_DEVICE void for_each_half(const RasterOrder& order, int batches, const HalfPlane& tiles, int first, int step,
                                    F&& f) {
   int turn = first;  // tiles until the next one
   for (int pass = 0; pass < 2; ++pass) {

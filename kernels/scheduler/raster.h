@@ -10,7 +10,7 @@ struct TileIndex {
   int batch, m, n;  // in tiles
 };
 
-struct GroupedOrder {
+struct RasterOrder {
   int rows, columns, group;  // row tiles, column tiles, row tiles a group
 
   SOLSTICE_DEVICE int per_batch() const { return rows * columns; }
