@@ -17,14 +17,14 @@ constexpr double kTransposed = 0.25, kStrided = 0.85;  // of the rate: reads of 
 constexpr double kWindow = 0.7;                        // reads that step with the output inside a reduction
 constexpr double kStepsAhead = 8;                      // of a reduction whose loads the compiler issues together
 
-bool is_loop(const Nest& nest, int index) {
+bool is_loop(const elementwise::Nest& nest, int index) {
   return std::any_of(nest.loops.begin(), nest.loops.end(), [&](const codegen::Loop& loop) {
     return std::find(loop.indices.begin(), loop.indices.end(), index) != loop.indices.end();
   });
 }
 
 // The share of what lies between neighbouring points of a stepping read that a thread reads itself.
-double density_of(const Nest& nest, const codegen::Access& access, int64_t step) {
+double density_of(const elementwise::Nest& nest, const codegen::Access& access, int64_t step) {
   double read = 1;
   for (const auto& [id, coefficient] : access.offset->terms) {
     if (std::abs(coefficient) < step && !is_loop(nest, id))
@@ -34,19 +34,19 @@ double density_of(const Nest& nest, const codegen::Access& access, int64_t step)
 }
 
 // The share of the bus that this nest's accesses can use.
-double efficiency_of(const ir::Program& program, const Nest& nest) {
+double efficiency_of(const ir::Program& program, const elementwise::Nest& nest) {
   double worst = 1.0;
   for (const codegen::Access& access : codegen::accesses_of(program, nest.flat)) {
     if (nest.loops.empty() || !access.offset) continue;
     const int64_t step = access.offset->coefficient(nest.loops.back().stepping());
     if (step > 1) worst = std::min(worst, std::max(kTransposed, kStrided * density_of(nest, access, step)));
-    if (step == 1 && !is_stream(nest, access)) worst = std::min(worst, kWindow);
+    if (step == 1 && !elementwise::is_stream(nest, access)) worst = std::min(worst, kWindow);
   }
   return worst;
 }
 
 // Steps of all reductions of a point, each distinct one once.
-double steps_of(const Nest& nest) {
+double steps_of(const elementwise::Nest& nest) {
   std::set<const ir::Expr*> seen;
   double sum = 0;
   // A reduction is computed for each point of those around it on which it depends.
@@ -66,28 +66,30 @@ double steps_of(const Nest& nest) {
 }
 
 // How fast a thread's own loads bring its data; of long reductions the chain of steps tells.
-Seconds flow_of(const Context& context, const Nest& nest, const Settings& settings, Bytes read) {
+Seconds flow_of(const Context& context, const elementwise::Nest& nest, const elementwise::Settings& settings,
+                Bytes read) {
   const double sms = std::max(1, context.machine.sm_count);
   const double steps = std::max(1.0, steps_of(nest));
   if (steps > kStepsAhead) return Seconds(0);
-  const double unroll = unroll_of(context.program, nest, settings);
+  const double unroll = elementwise::unroll_of(context.program, nest, settings);
   const double threads = std::max(1.0, static_cast<double>(nest.vectors()) / unroll);
   const double blocks = std::max(1.0, threads / settings.threads);
   const double resident = std::min(static_cast<double>(kThreadsOfSM), threads / std::min(sms, blocks));
-  const Bytes ahead(resident * unroll * steps * std::max(4, bytes_ahead(context.program, nest)));
+  const Bytes ahead(resident * unroll * steps * std::max(4, elementwise::bytes_ahead(context.program, nest)));
   const Seconds all = flow_time(context.machine, read, std::min(sms, blocks), ahead, kLatency);
   return std::max(all - kLatency, Seconds(0));  // the first loads are part of the start
 }
 
 }  // namespace
 
-Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, const Settings& settings) {
+Result<Cost> cost_of(const Context& context, const std::vector<elementwise::Nest>& nests,
+                     const elementwise::Settings& settings) {
   SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
   Cost out;
   Moved all;
   Seconds wasted, flow, issue, chain;
   double worst = 1;
-  for (const Nest& nest : nests) {
+  for (const elementwise::Nest& nest : nests) {
     const Moved moved = moved_by(context.program, nest.flat);
     const double efficiency = efficiency_of(context.program, nest);
     const Flops work(instructions_of(context.program, nest.flat) * static_cast<double>(nest.points));
@@ -96,7 +98,8 @@ Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, con
     wasted += moved.all() / copy * (1 / efficiency - 1);
     flow += flow_of(context, nest, settings, moved.read);
     issue += work / issue_rate(context.machine);
-    chain = std::max(chain, kStep * (steps_of(nest) * nest.vector * unroll_of(context.program, nest, settings)));
+    chain = std::max(chain,
+                     kStep * (steps_of(nest) * nest.vector * elementwise::unroll_of(context.program, nest, settings)));
     worst = std::min(worst, efficiency);
     out.work += work;
   }

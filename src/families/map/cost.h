@@ -7,11 +7,12 @@
 
 #include <vector>
 
+#include "families/elementwise/nest.h"
 #include "families/family.h"
-#include "families/map/nest.h"
 
 namespace solstice::families::map {
 
-Result<Cost> cost_of(const Context& context, const std::vector<Nest>& nests, const Settings& settings);
+Result<Cost> cost_of(const Context& context, const std::vector<elementwise::Nest>& nests,
+                     const elementwise::Settings& settings);
 
 }  // namespace solstice::families::map

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "codegen/emitter.h"
-#include "families/map/nest_text.h"
+#include "families/elementwise/nest_text.h"
 
 namespace solstice::families::map {
 namespace {
@@ -18,14 +18,16 @@ void merge(std::vector<int>& all, const std::vector<int>& more) {
 
 }  // namespace
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, std::vector<Nest>& nests,
-                         const Settings& settings) {
-  Text out;
+Result<elementwise::KernelText> emit_kernel(const ir::Program& program, const ir::Kernel& kernel,
+                                            std::vector<elementwise::Nest>& nests,
+                                            const elementwise::Settings& settings) {
+  elementwise::KernelText out;
   out.entry = codegen::entry_name(kernel.name);
   std::string functions, body;
   std::vector<int> reads, writes;
   for (size_t k = 0; k < nests.size(); ++k) {
-    SOLSTICE_TRY(const NestText nest, nest_text(program, nests[k], static_cast<int>(k), out.blocks, settings));
+    SOLSTICE_TRY(const elementwise::NestText nest,
+                 elementwise::nest_text(program, nests[k], static_cast<int>(k), out.blocks, settings));
     functions += nest.function + "\n";
     out.blocks += nest.blocks;
     const bool last = k + 1 == nests.size();

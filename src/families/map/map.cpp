@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "families/elementwise/nest.h"
+#include "families/elementwise/stack.h"
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/map/cost.h"
 #include "families/map/emit.h"
-#include "families/map/nest.h"
-#include "families/map/stack.h"
 
 namespace solstice::families {
 namespace map {
@@ -39,8 +39,8 @@ const std::vector<KnobSpec>& knobs() {
   return specs;
 }
 
-Settings settings_of(const ir::Knobs& knobs) {
-  Settings out;
+elementwise::Settings settings_of(const ir::Knobs& knobs) {
+  elementwise::Settings out;
   out.threads = static_cast<int>(knobs.int_or("threads", out.threads));
   out.vector = static_cast<int>(knobs.int_or("vector", 0));
   out.unroll = static_cast<int>(knobs.int_or("unroll", 0));
@@ -50,26 +50,28 @@ Settings settings_of(const ir::Knobs& knobs) {
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
-  return match_of(make_nests(program, kernel, settings_of(kernel.knobs)));
+  return match_of(elementwise::make_nests(program, kernel, settings_of(kernel.knobs)));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  const Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
+  const elementwise::Settings settings = settings_of(kernel.knobs);
+  SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings));
   return cost_of(context, nests, settings);
 }
 
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
-  const Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
+  const elementwise::Settings settings = settings_of(kernel.knobs);
+  SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings));
   ir::Knobs out;
   out.set("threads", ir::KnobValue::of_int(settings.threads));
-  const auto unroll = [&](const Nest& nest) { return unroll_of(context.program, nest, settings); };
-  const Nest& first = nests.front();
+  const auto unroll = [&](const elementwise::Nest& nest) {
+    return elementwise::unroll_of(context.program, nest, settings);
+  };
+  const elementwise::Nest& first = nests.front();
   const auto all = [&](const auto& alike) { return std::all_of(nests.begin(), nests.end(), alike); };
-  if (all([&](const Nest& nest) { return nest.vector == first.vector; }))
+  if (all([&](const elementwise::Nest& nest) { return nest.vector == first.vector; }))
     out.set("vector", ir::KnobValue::of_int(first.vector));
-  if (all([&](const Nest& nest) { return unroll(nest) == unroll(first); }))
+  if (all([&](const elementwise::Nest& nest) { return unroll(nest) == unroll(first); }))
     out.set("unroll", ir::KnobValue::of_int(unroll(first)));
   out.set("rows", ir::KnobValue::of_int(settings.rows));
   return out;
@@ -78,8 +80,8 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
 // Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads
 // further apart (max pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a
 // depthwise convolution by 3 x 3 with step 1: 0.85 ms by twos, 1.02 ms one by one).
-bool strides(const Context& context, const std::vector<Nest>& nests) {
-  return std::any_of(nests.begin(), nests.end(), [&](const Nest& nest) {
+bool strides(const Context& context, const std::vector<elementwise::Nest>& nests) {
+  return std::any_of(nests.begin(), nests.end(), [&](const elementwise::Nest& nest) {
     if (nest.vector == 1 || nest.loops.empty()) return false;
     const std::vector<codegen::Access> accesses = codegen::accesses_of(context.program, nest.flat);
     return std::any_of(accesses.begin(), accesses.end(), [&](const codegen::Access& access) {
@@ -102,7 +104,7 @@ ir::Knobs setting(int threads, int vector, int unroll) {
 Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel& kernel) {
   constexpr size_t kMost = 3;
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(context.program, kernel));
-  const std::vector<int> along = overlapping(context.program, flat);
+  const std::vector<int> along = elementwise::overlapping(context.program, flat);
   std::vector<int> out;
   for (const int rows : {10, 8, 6, 5, 4, 3, 2}) {
     const bool all = std::all_of(along.begin(), along.end(),
@@ -113,7 +115,7 @@ Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel&
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const auto usual, make_nests(context.program, kernel, Settings{}));
+  SOLSTICE_TRY(const auto usual, elementwise::make_nests(context.program, kernel, elementwise::Settings{}));
   std::vector<ir::Knobs> settings = {{}};  // among equals the family's own choice comes first
   SOLSTICE_TRY(const std::vector<int> together, rows_together(context, kernel));
   for (const int rows : together) {
@@ -129,7 +131,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   }
   std::vector<std::pair<Seconds, ir::Knobs>> found;
   for (const ir::Knobs& knobs : settings) {
-    SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings_of(knobs)));
+    SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings_of(knobs)));
     SOLSTICE_TRY(const Cost cost, cost_of(context, nests, settings_of(knobs)));
     found.emplace_back(cost.time, knobs);
   }
@@ -140,9 +142,9 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  const Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(auto nests, make_nests(context.program, kernel, settings));
-  SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, nests, settings));
+  const elementwise::Settings settings = settings_of(kernel.knobs);
+  SOLSTICE_TRY(auto nests, elementwise::make_nests(context.program, kernel, settings));
+  SOLSTICE_TRY(const elementwise::KernelText text, emit_kernel(context.program, kernel, nests, settings));
   LaunchShape shape;
   shape.blocks = text.blocks;
   shape.threads = settings.threads;

@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "families/emission.h"
-#include "families/rows/accumulate.h"
-#include "families/rows/phases.h"
+#include "families/reduction/accumulate.h"
+#include "families/reduction/phases.h"
 #include "families/walk.h"
 
 namespace solstice::families::reduce {
@@ -20,12 +20,12 @@ using codegen::FlatEquation;
 using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
-using rows::Reduction;
+using reduction::Reduction;
 
 // One kernel: names of the block and the thread, the warp that copies, the threads that read, the results.
 class Writer {
  public:
-  Writer(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape, const Layout& layout)
+  Writer(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape, const Layout& layout)
       : program_(program),
         kernel_(kernel),
         shape_(shape),
@@ -34,7 +34,7 @@ class Writer {
         inner_(shape.rows.back().stepping()) {}
 
   Result<Text> write() {
-    const rows::Phases phases = rows::phases_of(shape_, true);
+    const reduction::Phases phases = reduction::phases_of(shape_, true);
     if (phases.sweeps.size() != 1 || !phases.sweeps[0].stores.empty()) {
       return fail(Code::illegal_knobs,
                   fmt::format("kernel `{}` wants more of its rows than one round of reductions: family `rows` takes it",
@@ -226,12 +226,12 @@ class Writer {
     const bool wide =
         std::all_of(l_.streams.begin(), l_.streams.end(), [](const RunRead& s) { return s.element >= 4; });
     std::string takes;
-    std::vector<rows::Partial> found;
+    std::vector<reduction::Partial> found;
     for (const ExprRef& node : nodes) {
-      SOLSTICE_TRY(Reduction reduction, rows::begin_reduction(emitter_, *node, wide));
+      SOLSTICE_TRY(Reduction reduction, reduction::begin_reduction(emitter_, *node, wide));
       takes += reduction.wide ? fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test, found.size(),
                                             reduction.term)
-                              : rows::accumulate(reduction, found.size(), false);
+                              : reduction::accumulate(reduction, found.size(), false);
       found.push_back({node, std::move(reduction)});
     }
     partials_ = std::move(found);
@@ -250,7 +250,7 @@ class Writer {
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, offset);
-      offset += rows::kLargestAccumulator * l_.groups * l_.tile();
+      offset += reduction::kLargestAccumulator * l_.groups * l_.tile();
       publish += fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
       collect += fmt::format(
           "for (int other = 1; other < {0}; ++other) a{1}[lane] = reduction::{2}::combine<{3}>(a{1}[lane], {4}[other * "
@@ -266,8 +266,9 @@ class Writer {
         l_.groups, lanes, publish, collect);
   }
   int64_t exchange_bytes() const {
-    return l_.groups <= 1 ? 0
-                          : rows::kLargestAccumulator * l_.groups * l_.tile() * static_cast<int64_t>(partials_.size());
+    return l_.groups <= 1
+               ? 0
+               : reduction::kLargestAccumulator * l_.groups * l_.tile() * static_cast<int64_t>(partials_.size());
   }
 
   Result<std::string> results_text() {
@@ -278,7 +279,7 @@ class Writer {
       const std::string at = fmt::format("static_cast<long long>(part) * {} + static_cast<long long>(outer) * {} + {}",
                                          l_.outputs(), l_.columns, column.empty() ? "column0 + lane" : "column");
       for (size_t i = 0; i < partials_.size(); ++i)
-        stores += fmt::format("{}[{}] = a{}[lane];\n", rows::partial_name(i), at, i);
+        stores += fmt::format("{}[{}] = a{}[lane];\n", reduction::partial_name(i), at, i);
     } else {
       for (const FlatEquation& e : shape_.flat.equations) {
         SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
@@ -349,7 +350,8 @@ class Writer {
     const std::vector<int> writes = l_.split > 1 ? std::vector<int>() : tensors_written(shape_.flat);
     std::vector<std::string> parameters = pointer_parameters(emitter_, reads, writes);
     for (size_t i = 0; i < out.partials.size(); ++i) {
-      parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, rows::partial_name(i)));
+      parameters.push_back(
+          fmt::format("{}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, reduction::partial_name(i)));
     }
     out.entry = codegen::entry_name(kernel_.name);
     out.parameters = reads;
@@ -369,18 +371,18 @@ class Writer {
 
   const ir::Program& program_;
   const ir::Kernel& kernel_;
-  rows::Shape& shape_;
+  reduction::Shape& shape_;
   const Layout& l_;
   Emitter emitter_;
   int inner_;  // the axis that stays and is contiguous
   int lane_depth_ = 0;
   std::map<const ir::Expr*, std::string> vectors_;  // a stream's element, while the lanes of a row are written
-  std::vector<rows::Partial> partials_;
+  std::vector<reduction::Partial> partials_;
 };
 
 }  // namespace
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
                          const Layout& layout) {
   return Writer(program, kernel, shape, layout).write();
 }

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "families/fold_text.h"
 #include "families/reduce/layout.h"
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 
 namespace solstice::families::reduce {
 
@@ -16,14 +16,14 @@ struct Text {
   std::string entry;
   std::vector<int> parameters;  // tensors, in the order of the kernel's pointers
   int64_t shared_bytes = 0;
-  std::vector<rows::Partial> partials;  // where rows are split: pointers to these follow `parameters`
+  std::vector<reduction::Partial> partials;  // where rows are split: pointers to these follow `parameters`
 };
 
 // Error: illegal_knobs where the kernel wants more than one round of reductions.
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
+Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
                          const Layout& layout);
 
-Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
-                             const std::vector<rows::Partial>& partials, const Layout& layout);
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
+                             const std::vector<reduction::Partial>& partials, const Layout& layout);
 
 }  // namespace solstice::families::reduce

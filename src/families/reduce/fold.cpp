@@ -5,7 +5,7 @@
 #include "families/emission.h"
 #include "families/fold_text.h"
 #include "families/reduce/emit.h"
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 
 namespace solstice::families::reduce {
 namespace {
@@ -18,8 +18,8 @@ constexpr int64_t kManyOutputs = 32 * 1024;
 
 class FoldWriter {
  public:
-  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
-             const std::vector<rows::Partial>& partials, const Layout& layout)
+  FoldWriter(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
+             const std::vector<reduction::Partial>& partials, const Layout& layout)
       : program_(program),
         kernel_(kernel),
         shape_(shape),
@@ -29,7 +29,7 @@ class FoldWriter {
         emitter_(program, shape.flat.indices) {}
 
   Result<FoldLaunch> write() {
-    rows::bind_rows(emitter_, shape_);
+    reduction::bind_rows(emitter_, shape_);
     emitter_.set_hook([this](Emitter&, const ir::ExprRef& node) { return given(node); });
     FoldKernel kernel;
     kernel.folded = fold_text();
@@ -43,7 +43,7 @@ class FoldWriter {
     kernel.rows = l_.outputs();
     kernel.sharers = sharers_;
     kernel.values = emitter_.take(0);
-    for (const rows::Partial& partial : partials_)
+    for (const reduction::Partial& partial : partials_)
       out_.parts.push_back(l_.outputs() * l_.split * partial.reduction.bytes());
     out_.blocks = kernel.blocks();
     out_.code = kernel.text();
@@ -52,7 +52,7 @@ class FoldWriter {
 
  private:
   Result<std::optional<Value>> given(const ir::ExprRef& node) {
-    for (const rows::Partial& partial : partials_) {
+    for (const reduction::Partial& partial : partials_) {
       if (partial.node == node)
         return std::optional(emitter_.variable(partial.reduction.value_type, partial.reduction.value(), 0));
     }
@@ -62,14 +62,14 @@ class FoldWriter {
   std::string fold_text() {
     std::string before, after;
     for (size_t i = 0; i < partials_.size(); ++i) {
-      const rows::Reduction& r = partials_[i].reduction;
+      const reduction::Reduction& r = partials_[i].reduction;
       before += fmt::format(
           "{0} {1} = reduction::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = "
           "reduction::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
-          r.type, r.name, r.op, l_.split, sharers_, rows::partial_name(i), l_.outputs());
+          r.type, r.name, r.op, l_.split, sharers_, reduction::partial_name(i), l_.outputs());
       if (sharers_ == 1) continue;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
-      out_.shared_bytes += rows::kLargestAccumulator * kFoldThreads;
+      out_.shared_bytes += reduction::kLargestAccumulator * kFoldThreads;
       before += fmt::format("{}[threadIdx.x] = {};\n", slots, r.name);
       after += fmt::format("{} = reduction::collect_columns<reduction::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads,
                            kFoldThreads / sharers_, slots);
@@ -80,14 +80,15 @@ class FoldWriter {
   std::vector<std::string> parts() const {
     std::vector<std::string> out;
     for (size_t i = 0; i < partials_.size(); ++i)
-      out.push_back(fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, rows::partial_name(i)));
+      out.push_back(
+          fmt::format("const {}* SOLSTICE_RESTRICT {}", partials_[i].reduction.type, reduction::partial_name(i)));
     return out;
   }
 
   const ir::Program& program_;
   const ir::Kernel& kernel_;
-  rows::Shape& shape_;
-  const std::vector<rows::Partial>& partials_;
+  reduction::Shape& shape_;
+  const std::vector<reduction::Partial>& partials_;
   const Layout& l_;
   const int sharers_;
   Emitter emitter_;
@@ -96,8 +97,8 @@ class FoldWriter {
 
 }  // namespace
 
-Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, rows::Shape& shape,
-                             const std::vector<rows::Partial>& partials, const Layout& layout) {
+Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
+                             const std::vector<reduction::Partial>& partials, const Layout& layout) {
   return FoldWriter(program, kernel, shape, partials, layout).write();
 }
 

@@ -35,14 +35,14 @@ constexpr int64_t kDirectResident = 1024;
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
 // Reads that step with the contiguous axis and along the rows.
-std::vector<RunRead> streams_of(const ir::Program& program, const rows::Shape& shape) {
+std::vector<RunRead> streams_of(const ir::Program& program, const reduction::Shape& shape) {
   std::vector<RunRead> out;
   const int inner = shape.rows.back().stepping();
   for (const Access& access : codegen::accesses_of(program, shape.flat)) {
     if (!access.read || !access.offset || access.tested || access.offset->coefficient(inner) != 1) continue;
     const bool known =
         std::any_of(out.begin(), out.end(), [&](const RunRead& s) { return s.access.read == access.read; });
-    if (!rows::depends_on_any(access, shape.columns) || known) continue;
+    if (!reduction::depends_on_any(access, shape.columns) || known) continue;
     RunRead stream;
     stream.element = size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32));
     stream.access = access;
@@ -68,7 +68,7 @@ int vector_of(const Layout& layout, const Loop& inner) {
 }
 
 // Whether runs of whole rows are contiguous in every stream.
-bool follow_each_other(const rows::Shape& shape, const Layout& layout) {
+bool follow_each_other(const reduction::Shape& shape, const Layout& layout) {
   if (shape.columns.size() != 1) return false;
   return std::all_of(layout.streams.begin(), layout.streams.end(), [&](const RunRead& s) {
     return s.access.offset->coefficient(shape.columns.back().stepping()) == layout.columns;
@@ -152,7 +152,7 @@ int Layout::resident_blocks(int64_t shared_per_sm) const {
       std::max<int64_t>(1, std::min(shared_per_sm / (ring_bytes() + 1024), int64_t{2048} / (threads + kWarp))));
 }
 
-Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs,
+Result<Layout> layout_of(const ir::Program& program, const reduction::Shape& shape, const ir::Knobs& knobs,
                          const machine::Machine* machine) {
   if (!shape.strided || shape.rows.empty() || shape.columns.empty()) {
     return refuse("what is reduced is contiguous in memory: family `rows` takes it");

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "families/rows/shape.h"
+#include "families/reduction/shape.h"
 #include "families/run_copies.h"
 #include "ir/knobs.h"
 #include "machine/machine.h"
@@ -46,7 +46,7 @@ struct Layout {
 };
 
 // Errors: illegal_knobs, with the reason why the family does not fit or which sum exceeds what limit.
-Result<Layout> layout_of(const ir::Program& program, const rows::Shape& shape, const ir::Knobs& knobs,
+Result<Layout> layout_of(const ir::Program& program, const reduction::Shape& shape, const ir::Knobs& knobs,
                          const machine::Machine* machine);
 
 }  // namespace solstice::families::reduce

@@ -15,8 +15,8 @@
 #include "families/fold_text.h"
 #include "families/memory_time.h"
 #include "families/reduce/emit.h"
-#include "families/rows/cost.h"
-#include "families/rows/phases.h"
+#include "families/reduction/phases.h"
+#include "families/reduction/row_cost.h"
 
 namespace solstice::families {
 namespace reduce {
@@ -41,10 +41,10 @@ const std::vector<KnobSpec>& knobs() {
 
 // The same kernel as one of family `rows`, where what is reduced is contiguous; nothing: it is not.
 Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const rows::Shape shape, rows::shape_of(program, kernel));
+  SOLSTICE_TRY(const reduction::Shape shape, reduction::shape_of(program, kernel));
   if (shape.strided) return std::optional<ir::Kernel>();
-  const rows::Phases phases = rows::phases_of(shape, true);
-  for (const rows::Sweep& sweep : phases.sweeps) {
+  const reduction::Phases phases = reduction::phases_of(shape, true);
+  for (const reduction::Sweep& sweep : phases.sweeps) {
     if (&sweep != &phases.sweeps.front() && !sweep.stores.empty()) {
       return fail(
           Code::illegal_knobs,
@@ -70,13 +70,13 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::
 const Family& rows_family() { return *find_family("rows"); }
 
 struct Prepared {
-  rows::Shape shape;
+  reduction::Shape shape;
   Layout layout;
 };
 
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
   Prepared out;
-  SOLSTICE_TRY(out.shape, rows::shape_of(program, kernel));
+  SOLSTICE_TRY(out.shape, reduction::shape_of(program, kernel));
   SOLSTICE_TRY(out.layout, layout_of(program, out.shape, kernel.knobs, machine));
   return out;
 }
@@ -120,7 +120,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Seconds dram, dram_time(context.machine, moved));
   Cost out;
   out.traffic = moved.all();
-  out.work = Flops(rows::instructions_of_row(p.shape) * static_cast<double>(p.shape.row_count));
+  out.work = Flops(reduction::instructions_of_row(p.shape) * static_cast<double>(p.shape.row_count));
   const auto blocks = static_cast<double>(l.blocks());
   const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(context.machine.sm_count)));
   const double resident = std::min(blocks / sms, double(l.resident_blocks(227 * 1024)));

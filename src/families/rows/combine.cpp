@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "families/rows/accumulate.h"
+#include "families/reduction/accumulate.h"
 
 namespace solstice::families::rows {
 

@@ -7,6 +7,7 @@
 
 #include "families/emission.h"
 #include "families/memory_time.h"
+#include "families/reduction/row_cost.h"
 #include "families/rows/once.h"
 #include "families/usual_machine.h"
 
@@ -25,8 +26,7 @@ constexpr double kSharedReads =
 constexpr double kStays = 0.25;  // of L2
 constexpr double kOtherRegisters = 28, kRegisterFile = 256 * 1024, kSpilled = 0.65;  // of a thread; bytes of an SM
 constexpr double kLoopSteps = 4;                                                     // steps of such a loop in flight
-constexpr double kDependent = 3e-9;       // seconds an instruction of them, where few warps hide each other
-constexpr double kSweepInstructions = 4;  // of an element in each sweep: the loop, the kept value, the accumulator
+constexpr double kDependent = 3e-9;  // seconds an instruction of them, where few warps hide each other
 
 // All of the row's data once, and once more for every sweep that reads it again.
 Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s) {
@@ -126,22 +126,6 @@ std::string form_of(const Settings& s) {
 }
 
 }  // namespace
-
-Bytes shared_by_rows(const ir::Program& program, const Shape& shape) {
-  Bytes out;
-  for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
-    if (!access.read || !depends_on_any(access, shape.columns) || depends_on_any(access, shape.rows)) continue;
-    out += Bytes(static_cast<double>(shape.column_count) *
-                 size_of(program.tensor(access.tensor).dtype.value_or(DType::kF32)));
-  }
-  return out;
-}
-
-double instructions_of_row(const Shape& shape) {
-  const auto columns = static_cast<double>(shape.column_count);
-  const double loops = kSweepInstructions * static_cast<double>(phases_of(shape, true).sweeps.size()) * columns;
-  return loops + instructions_of(shape.flat, [&](const ir::ExprRef& e) { return shape.along_row(e) ? columns : 1.0; });
-}
 
 Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings& s) {
   const machine::Machine& machine = context.machine;

@@ -15,10 +15,4 @@ namespace solstice::families::rows {
 Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings& settings);
 Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team& team);
 
-// Bytes of a row that are the same in every row: weights.
-Bytes shared_by_rows(const ir::Program& program, const Shape& shape);
-
-// Of one row, whose elements' nodes are computed for each of them.
-double instructions_of_row(const Shape& shape);
-
 }  // namespace solstice::families::rows

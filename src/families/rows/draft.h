@@ -7,7 +7,7 @@
 
 #include "codegen/access.h"
 #include "codegen/emitter.h"
-#include "families/rows/phases.h"
+#include "families/reduction/phases.h"
 #include "families/rows/settings.h"
 
 namespace solstice::families::rows {

@@ -6,12 +6,12 @@
 #include <optional>
 #include <utility>
 
-#include "families/rows/accumulate.h"
+#include "families/reduction/accumulate.h"
+#include "families/reduction/layout.h"
 #include "families/rows/combine.h"
 #include "families/rows/draft.h"
 #include "families/rows/entry.h"
 #include "families/rows/kept.h"
-#include "families/rows/layout.h"
 #include "families/rows/loop.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"

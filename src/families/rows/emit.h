@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 #include "families/rows/settings.h"
 
 namespace solstice::families::rows {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "families/rows/accumulate.h"
+#include "families/reduction/accumulate.h"
 
 namespace solstice::families::rows {
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "families/rows/local.h"
-#include "families/rows/reduction.h"
+#include "families/reduction/local.h"
+#include "families/reduction/reduction_text.h"
 #include "families/rows/sweep_step.h"
 
 namespace solstice::families::rows {

@@ -4,7 +4,7 @@
 
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 
 namespace solstice::families::rows {
 namespace {

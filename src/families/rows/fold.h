@@ -6,8 +6,8 @@
 
 #include "base/result.h"
 #include "families/fold_text.h"
-#include "families/rows/reduction.h"
-#include "families/rows/shape.h"
+#include "families/reduction/reduction_text.h"
+#include "families/reduction/shape.h"
 
 namespace solstice::families::rows {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 
 namespace solstice::families::rows {
 namespace {

@@ -7,8 +7,8 @@
 #include <cmath>
 
 #include "base/integer.h"
-#include "families/rows/accumulate.h"
-#include "families/rows/layout.h"
+#include "families/reduction/accumulate.h"
+#include "families/reduction/layout.h"
 
 namespace solstice::families::rows {
 namespace {

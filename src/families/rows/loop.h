@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 #include "families/rows/settings.h"
 
 namespace solstice::families::rows {

@@ -3,9 +3,9 @@
 // (local.h), so nothing of the row stays, and threads load on while they compute.
 #pragma once
 
+#include "families/reduction/shape.h"
 #include "families/rows/entry.h"
 #include "families/rows/settings.h"
-#include "families/rows/shape.h"
 
 namespace solstice::families::rows {
 

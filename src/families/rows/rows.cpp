@@ -15,6 +15,7 @@
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/fold_text.h"
+#include "families/reduction/row_cost.h"
 #include "families/rows/cost.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"

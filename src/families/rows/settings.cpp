@@ -6,10 +6,10 @@
 #include <bit>
 
 #include "base/integer.h"
+#include "families/reduction/reduction_text.h"
 #include "families/rows/kept.h"
 #include "families/rows/lay_out.h"
 #include "families/rows/once.h"
-#include "families/rows/reduction.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families::rows {

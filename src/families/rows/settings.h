@@ -3,12 +3,14 @@
 
 #include "base/result.h"
 #include "families/emission.h"
-#include "families/rows/phases.h"
-#include "families/rows/shape.h"
+#include "families/reduction/phases.h"
+#include "families/reduction/shape.h"
 #include "ir/knobs.h"
 #include "machine/machine.h"
 
 namespace solstice::families::rows {
+
+using namespace reduction;  // whose analysis of rows the family schedules
 
 inline constexpr int kWarp = 32;  // threads
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 #include "families/rows/loop.h"
 
 namespace solstice::families::rows {

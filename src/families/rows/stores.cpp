@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 
 namespace solstice::families::rows {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "families/reduction/reduction_text.h"
 #include "families/rows/draft.h"
-#include "families/rows/reduction.h"
 
 namespace solstice::families::rows {
 

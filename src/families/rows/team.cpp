@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "base/integer.h"
-#include "families/rows/layout.h"
-#include "families/rows/local.h"
-#include "families/rows/phases.h"
+#include "families/reduction/layout.h"
+#include "families/reduction/local.h"
+#include "families/reduction/phases.h"
 #include "families/rows/settings.h"
 #include "families/usual_machine.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "families/family.h"
-#include "families/rows/shape.h"
+#include "families/reduction/shape.h"
 #include "families/run_copies.h"
 #include "ir/knobs.h"
 #include "machine/machine.h"

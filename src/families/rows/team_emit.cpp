@@ -5,10 +5,10 @@
 #include <optional>
 
 #include "base/integer.h"
+#include "families/reduction/layout.h"
 #include "families/rows/draft.h"
 #include "families/rows/finding.h"
 #include "families/rows/kept.h"
-#include "families/rows/layout.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
 #include "families/rows/sweep_step.h"

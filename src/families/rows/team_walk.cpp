@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 #include "families/walk.h"
 
 namespace solstice::families::rows {

@@ -7,9 +7,9 @@
 #include <optional>
 
 #include "codegen/serial.h"
-#include "families/map/draft.h"
-#include "families/map/stores.h"
-#include "families/map/streams.h"
+#include "families/elementwise/draft.h"
+#include "families/elementwise/stores.h"
+#include "families/elementwise/streams.h"
 #include "families/scan/scan_text.h"
 #include "families/scan/walk_text.h"
 #include "families/walk.h"
@@ -168,7 +168,7 @@ class Writer {
 
   // Room for the tiles of each stream.
   void rings_text() {
-    for (const map::Streams::Vector& v : streams_.vectors()) {
+    for (const elementwise::Streams::Vector& v : streams_.vectors()) {
       const int64_t tile = v.bytes * shape_.unroll * shape_.threads;
       rings_.push_back(fmt::format("shared + {} + {{}} % {} * {}", shared_bytes_, shape_.stages, tile));
       shared_bytes_ += solstice::round_up(shape_.stages * tile, 16);
@@ -178,7 +178,7 @@ class Writer {
   // The places of this thread's vectors of tile or round `number`.
   std::string ring_text(std::string_view suffix, std::string_view number) const {
     std::string out;
-    const std::vector<map::Streams::Vector> vectors = streams_.vectors();
+    const std::vector<elementwise::Streams::Vector> vectors = streams_.vectors();
     for (size_t i = 0; i < vectors.size(); ++i) {
       out += fmt::format("const pipeline::ThreadSlots<{}, {}> {}{}({});\n", vectors[i].type, shape_.threads,
                          vectors[i].name, suffix, fmt::format(fmt::runtime(rings_[i]), number));
@@ -189,7 +189,7 @@ class Writer {
   std::string takes_text() const {
     std::string out;
     if (shape_.stages == 0) return out;
-    for (const map::Streams::Vector& v : streams_.vectors())
+    for (const elementwise::Streams::Vector& v : streams_.vectors())
       out += fmt::format("{0}[u] = pipeline::take({0}_ring[u]);\n", v.name);
     return out;
   }
@@ -209,7 +209,7 @@ class Writer {
 
   // The row's number is taken apart, and where vector `u` stands along it is known: no vector's own number is divided.
   void bind_vector(int depth) {
-    const map::Nest& nest = shape_.nest;
+    const elementwise::Nest& nest = shape_.nest;
     const CType type = draft_.wide() ? CType::kI64 : CType::kI32;
     const auto along = std::find_if(nest.loops.begin(), nest.loops.end(),
                                     [&](const codegen::Loop& loop) { return loop.indices.front() == shape_.along; });
@@ -235,7 +235,7 @@ class Writer {
   // `write` once for all lanes of a vector.
   template <class F>
   Result<std::string> lanes_text(F&& write) {
-    const map::Nest& nest = shape_.nest;
+    const elementwise::Nest& nest = shape_.nest;
     lane_depth_ = draft_.emitter.push();
     bind_lanes(draft_.emitter, nest.loops, nest.vector, *lane_depth_);
     SOLSTICE_TRY(const std::string body, write());
@@ -340,16 +340,16 @@ class Writer {
 
   Result<std::string> stores_text() {
     scanned_ = true;
-    SOLSTICE_TRY(const std::vector<map::NestStore> stores, map::nest_stores(draft_));
+    SOLSTICE_TRY(const std::vector<elementwise::NestStore> stores, elementwise::nest_stores(draft_));
     std::string declared, stored;
-    for (const map::NestStore& store : stores) {
-      declared += map::declaration(draft_, store);
-      stored += map::vector_store(draft_, store);
+    for (const elementwise::NestStore& store : stores) {
+      declared += elementwise::declaration(draft_, store);
+      stored += elementwise::vector_store(draft_, store);
     }
     SOLSTICE_TRY(const std::string lanes, lanes_text([&]() -> Result<std::string> {
                    std::string out;
-                   for (const map::NestStore& store : stores) {
-                     SOLSTICE_TRY(const std::string text, map::lane_text(draft_, store));
+                   for (const elementwise::NestStore& store : stores) {
+                     SOLSTICE_TRY(const std::string text, elementwise::lane_text(draft_, store));
                      out += text;
                    }
                    return out;
@@ -386,9 +386,9 @@ class Writer {
 
   const ir::Kernel& kernel_;
   Shape& shape_;
-  map::Settings settings_;
-  map::Draft draft_;
-  map::Streams streams_;
+  elementwise::Settings settings_;
+  elementwise::Draft draft_;
+  elementwise::Streams streams_;
   WalkText walk_;
   std::vector<Scan> scans_;         // beside the shape's prefixes
   std::vector<std::string> rings_;  // beside the streams' vectors: where tile `{}` lies

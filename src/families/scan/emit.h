@@ -2,13 +2,13 @@
 #pragma once
 
 #include "base/result.h"
-#include "families/map/emit.h"
+#include "families/elementwise/kernel_text.h"
 #include "families/scan/shape.h"
 
 namespace solstice::families::scan {
 
 struct Text {
-  map::Text kernel;  // of a grid: its last parameter are the blocks' offers
+  elementwise::KernelText kernel;  // of a grid: its last parameter are the blocks' offers
   int64_t shared_bytes = 0;
   int64_t offers = 0;  // of kernels/reduction/multi_block.h, zeros at first
 };

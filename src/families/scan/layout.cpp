@@ -21,7 +21,7 @@ constexpr int kLargestOffer = 8;         // bytes that a block offers to others 
 
 // Rows stay in one loop of their own, so that a thread's vector never crosses into the next row.
 void choose_loops(const ir::Program& program, Shape& shape) {
-  map::Nest& nest = shape.nest;
+  elementwise::Nest& nest = shape.nest;
   const auto at = std::find(nest.order.begin(), nest.order.end(), shape.along);
   shape.extent = nest.flat.indices.index(shape.along).extent;
   nest.loops = codegen::fused_loops(program, nest.flat, {nest.order.begin(), at});
@@ -33,7 +33,7 @@ void choose_loops(const ir::Program& program, Shape& shape) {
 }
 
 // Bytes of the narrowest and the widest element that is loaded or stored along the innermost loop.
-std::pair<int, int> elements_of(const ir::Program& program, const map::Nest& nest) {
+std::pair<int, int> elements_of(const ir::Program& program, const elementwise::Nest& nest) {
   int narrowest = 8, widest = 1;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
     if (!access.offset || access.offset->coefficient(nest.loops.back().stepping()) != 1) continue;
@@ -47,10 +47,10 @@ std::pair<int, int> elements_of(const ir::Program& program, const map::Nest& nes
 // Vectors of rows that are not aligned: as wide as all stores begin alike.
 void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
   constexpr int kShortRow = 4;  // vectors
-  map::Nest& nest = shape.nest;
+  elementwise::Nest& nest = shape.nest;
   int vector = wanted;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
-    while (!access.read && vector > 1 && !map::is_congruent(nest, access, vector)) vector /= 2;
+    while (!access.read && vector > 1 && !elementwise::is_congruent(nest, access, vector)) vector /= 2;
   }
   if (vector <= nest.vector || shape.extent < kShortRow * vector) return;
   nest.vector = vector;
@@ -59,9 +59,9 @@ void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
 
 void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs) {
   constexpr int kLoad = 16;  // bytes
-  map::Nest& nest = shape.nest;
+  elementwise::Nest& nest = shape.nest;
   const int wanted = knobs.vector > 0 ? knobs.vector : std::min(8, kLoad / elements_of(program, nest).second);
-  map::choose_vector(program, nest, wanted);
+  elementwise::choose_vector(program, nest, wanted);
   nest.flattened = false;
   while (nest.loops.back().extent % nest.vector != 0) nest.vector /= 2;
   if (!shape.by_columns) shift_rows(program, shape, wanted);
@@ -78,7 +78,8 @@ int bytes_of(const ir::Program& program, const Prefix& prefix) {
 int held_bytes(const ir::Program& program, const Shape& shape) {
   int bytes = 0;
   for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
-    if (access.read && map::is_stream(shape.nest, access)) bytes += size_of(*program.tensor(access.tensor).dtype);
+    if (access.read && elementwise::is_stream(shape.nest, access))
+      bytes += size_of(*program.tensor(access.tensor).dtype);
   }
   for (const Prefix& prefix : shape.prefixes) bytes += bytes_of(program, prefix);
   return bytes;
@@ -89,7 +90,7 @@ int64_t loaded_bytes(const ir::Program& program, const Shape& shape) {
   std::set<const ir::Expr*> seen;
   int64_t bytes = 0;
   for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
-    if (access.read && map::is_stream(shape.nest, access) && seen.insert(access.read.get()).second)
+    if (access.read && elementwise::is_stream(shape.nest, access) && seen.insert(access.read.get()).second)
       bytes += int64_t{size_of(*program.tensor(access.tensor).dtype)} * shape.nest.vector;
   }
   return bytes;

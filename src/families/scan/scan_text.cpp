@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/recurrence.h"
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -27,7 +27,7 @@ Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
 
 Result<Scan> scan_text(Emitter& emitter, const Prefix& prefix) {
   if (prefix.linear) return recurrence_text(emitter, *prefix.elements);
-  SOLSTICE_TRY(const rows::Reduction r, rows::begin_reduction(emitter, *prefix.elements));
+  SOLSTICE_TRY(const reduction::Reduction r, reduction::begin_reduction(emitter, *prefix.elements));
   return Scan{"reduction::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
 }
 

@@ -68,7 +68,7 @@ class Extractor {
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
                        const machine::Machine& machine) {
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, {}, codegen::Recurrences::kLinear));
-  std::vector<map::Nest> nests = map::group_equations(program, flat);
+  std::vector<elementwise::Nest> nests = elementwise::group_equations(program, flat);
   if (nests.size() != 1)
     return fail(Code::not_yet,
                 fmt::format("kernel `{}` writes boxes of different extents; write one kernel for each", kernel.name));
@@ -91,7 +91,7 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, con
                             "recurrence, such as `h[n] = a[n] * h[n-1 else 0] + b[n]`",
                             kernel.name));
   }
-  SOLSTICE_CHECK(map::check_serial(program, out.nest.flat, "scan"));
+  SOLSTICE_CHECK(elementwise::check_serial(program, out.nest.flat, "scan"));
   SOLSTICE_CHECK(lay_out(program, knobs, machine, out));
   return out;
 }

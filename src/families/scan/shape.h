@@ -5,7 +5,7 @@
 
 #include "base/integer.h"
 #include "base/result.h"
-#include "families/map/nest.h"
+#include "families/elementwise/nest.h"
 #include "families/scan/prefix.h"
 #include "machine/machine.h"
 
@@ -23,7 +23,7 @@ struct Knobs {
 
 // A tile is what a group of threads takes at once of a row: `unroll` vectors a thread.
 struct Shape {
-  map::Nest nest;                // right sides hold the prefixes' elements in place of the prefixes
+  elementwise::Nest nest;        // right sides hold the prefixes' elements in place of the prefixes
   std::vector<Prefix> prefixes;  // distinct ones
   int along = -1;                // index of the nest
   int64_t extent = 1;            // its, the length of a row

@@ -71,7 +71,8 @@ Functor functor_of(const ir::Program& program, const Product& product, const Epi
       elements, stores, place);
   if (epilogue.resident) {
     out.text = fmt::format(
-        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kRowResident = "
+        "struct Epilogue {{\nstatic constexpr int kOutputs = {};\nstatic constexpr bool kReduces = false, kRowResident "
+        "= "
         "true, kTma = {}, kLong = {};\n{}\n{}\n{}}};\n",
         code.stores.size(), by_copy_engine, epilogue.is_long(), members, resident_text(product, *epilogue.resident),
         access);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <set>
 
-#include "families/rows/phases.h"
+#include "families/reduction/phases.h"
 #include "unit/families/text_program.h"
 
 namespace solstice::families {
@@ -246,9 +246,9 @@ kernel k by rows() {
   s[m] = sum[n](x[m,n] * f[m])
   y[m] = s[m] + x[m,t[m] else 0] + b[m] + x[m,argmax[n](x[m,n])] + x[m,t[m]+1 else s[m]]
 })");
-  const auto shape = rows::shape_of(program, program.kernels.front());
+  const auto shape = reduction::shape_of(program, program.kernels.front());
   ASSERT_TRUE(shape.ok()) << shape.error().text();
-  const rows::EarlyReads early = rows::early_reads_of(*shape);
+  const reduction::EarlyReads early = reduction::early_reads_of(*shape);
   const auto names = [&](const std::vector<ir::ExprRef>& reads) {
     std::string out;
     for (const ir::ExprRef& e : reads) out += program.tensor(e->id).name;

@@ -1,4 +1,4 @@
-#include "families/rows/shape.h"
+#include "families/reduction/shape.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "codegen/linear.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 namespace {
 
 using codegen::FlatEquation;
@@ -289,4 +289,4 @@ bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Lo
 
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) { return Shaper(program, kernel).run(); }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

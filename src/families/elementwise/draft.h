@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "codegen/emitter.h"
-#include "families/map/nest.h"
+#include "families/elementwise/nest.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 struct Draft {
   Draft(const ir::Program& from, Nest& its_nest, const Settings& its_settings)
@@ -42,4 +42,4 @@ struct Draft {
   std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }
 };
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

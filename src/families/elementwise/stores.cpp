@@ -1,8 +1,8 @@
-#include "families/map/stores.h"
+#include "families/elementwise/stores.h"
 
 #include <fmt/format.h>
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 namespace {
 
 using codegen::Emitter;
@@ -58,4 +58,4 @@ std::string vector_store(const Draft& draft, const NestStore& store) {
                      draft.whole_vectors(), text, draft.tail(), pointer, store.offset, store.name);
 }
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

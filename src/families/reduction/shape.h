@@ -9,7 +9,7 @@
 #include "codegen/flatten.h"
 #include "ir/program.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 // Equations over canonical indices: `row_indices` then, where an equation runs along the row (or inside a reduction),
 // `column_indices`. Loops are fused neighbours of these.
@@ -31,4 +31,4 @@ bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Lo
 // Errors say which equation does not fit and what the family wants.
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel);
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "families/map/draft.h"
+#include "families/elementwise/draft.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 struct NestStore {
   const codegen::FlatEquation& equation;
@@ -21,4 +21,4 @@ std::string declaration(const Draft& draft, const NestStore& store);
 Result<std::string> lane_text(Draft& draft, const NestStore& store);
 std::string vector_store(const Draft& draft, const NestStore& store);
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

@@ -1,8 +1,8 @@
-#include "families/rows/accumulate.h"
+#include "families/reduction/accumulate.h"
 
 #include <fmt/format.h>
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 namespace {
 
 // Accumulators of a thread: one a lane, but one alone for sums in doubles, to which a vector's lanes are added
@@ -80,4 +80,4 @@ std::string end_run(const std::vector<Reduction>& reductions, int vector) {
   return out;
 }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -1,9 +1,9 @@
-#include "families/rows/layout.h"
+#include "families/reduction/layout.h"
 
 #include "base/integer.h"
 #include "families/walk.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 using codegen::CType;
 using codegen::Emitter;
@@ -42,4 +42,4 @@ void bind_columns(Emitter& emitter, const Shape& shape, int vector, int depth) {
              depth);
 }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -1,4 +1,4 @@
-#include "families/map/stack.h"
+#include "families/elementwise/stack.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <map>
 
 #include "codegen/access.h"
-#include "families/map/nest.h"
+#include "families/elementwise/nest.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 namespace {
 
 using codegen::FlatEquation;
@@ -101,4 +101,4 @@ Result<FlatKernel> stacked(const ir::Program& program, FlatKernel flat, int rows
   return flat;
 }
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

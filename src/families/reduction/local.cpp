@@ -1,11 +1,11 @@
-#include "families/rows/local.h"
+#include "families/reduction/local.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <optional>
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 namespace {
 
 using ir::ExprRef;
@@ -118,4 +118,4 @@ Result<Findings> findings_of(const Shape& shape, const Phases& phases) {
   return out;
 }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -1,11 +1,11 @@
-#include "families/rows/phases.h"
+#include "families/reduction/phases.h"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 #include <unordered_map>
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 namespace {
 
 using ir::ExprRef;
@@ -197,4 +197,4 @@ std::vector<ExprRef> reads_of_stores(const Shape& shape, const Phases& phases) {
 
 Phases phases_of(const Shape& shape, bool keep_values) { return Planner(shape).run(keep_values); }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

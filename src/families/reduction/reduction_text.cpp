@@ -1,8 +1,8 @@
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 
 #include <fmt/format.h>
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 namespace {
 
 using codegen::CType;
@@ -73,4 +73,4 @@ Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, 
 
 std::string partial_name(size_t number) { return fmt::format("q{}", number); }
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

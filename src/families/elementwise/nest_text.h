@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "families/map/nest.h"
+#include "families/elementwise/nest.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 struct NestText {
   std::string function;
@@ -18,4 +18,4 @@ struct NestText {
 Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64_t first_block,
                            const Settings& settings);
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

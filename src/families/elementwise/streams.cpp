@@ -1,10 +1,10 @@
-#include "families/map/streams.h"
+#include "families/elementwise/streams.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 namespace {
 
 using codegen::Access;
@@ -99,4 +99,4 @@ std::optional<Value> Streams::element(const ir::ExprRef& node, int lane_depth) {
                                lane_depth, codegen::values_of(dtype));
 }
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

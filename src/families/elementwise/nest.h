@@ -12,7 +12,7 @@
 #include "families/emission.h"
 #include "ir/program.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 // How a nest walks its points. A thread takes `vector` neighbouring points, `unroll` times.
 struct Nest {
@@ -66,4 +66,4 @@ int bytes_ahead(const ir::Program& program, const Nest& nest);
 // Vectors a thread holds in flight: 16 bytes of loads.
 int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings);
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

@@ -1,4 +1,4 @@
-#include "families/map/nest_text.h"
+#include "families/elementwise/nest_text.h"
 
 #include <fmt/format.h>
 
@@ -6,12 +6,12 @@
 
 #include "base/integer.h"
 #include "codegen/serial.h"
-#include "families/map/draft.h"
-#include "families/map/stores.h"
-#include "families/map/streams.h"
+#include "families/elementwise/draft.h"
+#include "families/elementwise/stores.h"
+#include "families/elementwise/streams.h"
 #include "families/walk.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 namespace {
 
 using codegen::CType;
@@ -139,4 +139,4 @@ Result<NestText> nest_text(const ir::Program& program, Nest& nest, int id, int64
   return NestWriter(program, nest, id, settings).write(first_block);
 }
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

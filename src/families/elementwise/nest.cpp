@@ -1,4 +1,4 @@
-#include "families/map/nest.h"
+#include "families/elementwise/nest.h"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,9 @@
 #include <map>
 #include <numeric>
 
-#include "families/map/stack.h"
+#include "families/elementwise/stack.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 namespace {
 
 using codegen::Access;
@@ -201,4 +201,4 @@ Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kerne
   return nests;
 }
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

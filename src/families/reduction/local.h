@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "families/rows/phases.h"
-#include "families/rows/shape.h"
+#include "families/reduction/phases.h"
+#include "families/reduction/shape.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 enum class Correction { kExponential, kSquares };
 
@@ -31,4 +31,4 @@ struct Findings {
 // Error: illegal_knobs, naming what would need a second exchange.
 Result<Findings> findings_of(const Shape& shape, const Phases& phases);
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

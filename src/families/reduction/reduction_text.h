@@ -8,7 +8,7 @@
 #include "codegen/emitter.h"
 #include "ir/program.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 struct Reduction {
   std::string name;           // of the result ("r3")
@@ -47,4 +47,4 @@ Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, 
 
 std::string partial_name(size_t number);  // of the pointer to a reduction's partial results
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -9,9 +9,9 @@
 #include <map>
 #include <vector>
 
-#include "families/rows/shape.h"
+#include "families/reduction/shape.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 struct Sweep {
   std::vector<ir::ExprRef> reductions;  // in order of first occurrence; empty in the storing sweep
@@ -44,4 +44,4 @@ std::vector<ir::ExprRef> reads_of_stores(const Shape& shape, const Phases& phase
 // keep_values = false: nothing is kept, every sweep reads its data again.
 Phases phases_of(const Shape& shape, bool keep_values);
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

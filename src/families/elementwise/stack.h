@@ -9,7 +9,7 @@
 #include "codegen/flatten.h"
 #include "ir/program.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 // Of each equation, the free index along which windows overlap most, other than the innermost; -1: they do along none.
 std::vector<int> overlapping(const ir::Program& program, const codegen::FlatKernel& flat);
@@ -17,4 +17,4 @@ std::vector<int> overlapping(const ir::Program& program, const codegen::FlatKern
 // Error illegal_knobs: windows of an equation overlap along no outer index, or `rows` does not divide its extent.
 Result<codegen::FlatKernel> stacked(const ir::Program& program, codegen::FlatKernel flat, int rows);
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "codegen/emitter.h"
-#include "families/rows/shape.h"
+#include "families/reduction/shape.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 // Whether the access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
 bool is_run(const Shape& shape, const codegen::Access& access, size_t depth = 1);
@@ -19,4 +19,4 @@ codegen::CType column_type(const Shape& shape, int vector);
 void bind_rows(codegen::Emitter& emitter, const Shape& shape);
 void bind_columns(codegen::Emitter& emitter, const Shape& shape, int vector, int depth);
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

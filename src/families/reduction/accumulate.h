@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "families/rows/reduction.h"
+#include "families/reduction/reduction_text.h"
 
-namespace solstice::families::rows {
+namespace solstice::families::reduction {
 
 // Declares the results, opens a block and starts the accumulators in it; "" without reductions. fold_lanes, or what
 // follows it, ends the block.
@@ -25,4 +25,4 @@ std::string fold_lanes(const Reduction& reduction, size_t number, int vector);
 std::string start_run(const std::vector<Reduction>& reductions, int vector);
 std::string end_run(const std::vector<Reduction>& reductions, int vector);
 
-}  // namespace solstice::families::rows
+}  // namespace solstice::families::reduction

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "families/map/draft.h"
+#include "families/elementwise/draft.h"
 
-namespace solstice::families::map {
+namespace solstice::families::elementwise {
 
 class Streams {
  public:
@@ -42,4 +42,4 @@ class Streams {
   std::vector<Stream> all_;
 };
 
-}  // namespace solstice::families::map
+}  // namespace solstice::families::elementwise
