@@ -142,20 +142,6 @@ TermRef operator-(const TermRef& a, const TermRef& b) { return binary("-", a, b)
 TermRef operator*(const TermRef& a, const TermRef& b) { return binary("*", a, b); }
 TermRef operator/(const TermRef& a, const TermRef& b) { return binary("/", a, b); }
 
-TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims) {
-  if (by.empty() || (term->indices.empty() && term->args.empty())) return term;
-  Term out = *term;
-  for (Index& index : out.indices) index = substitute(index, by, dims);
-  for (TermRef& arg : out.args) arg = substitute(arg, by, dims);
-  return make(std::move(out));
-}
-
-void collect_loops(const TermRef& term, std::map<int, Loop>& out) {
-  for (const Loop& binder : term->binders) out.emplace(binder.id, binder);
-  for (const Index& index : term->indices) collect_loops(index, out);
-  for (const TermRef& arg : term->args) collect_loops(arg, out);
-}
-
 bool is_number(const Term& term) {
   if (term.kind == TermKind::kPrefix)
     return term.text == "-" && term.args[0]->kind == TermKind::kLiteral && is_number(*term.args[0]);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "import/shape/index.h"
+#include "import/substitute.h"
 #include "import/term.h"
 
 namespace solstice::importer {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "import/notes.h"
+#include "import/source.h"
 #include "ir/interpret/rounding.h"
 
 namespace solstice::importer {

@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "ir/count.h"
 #include "ir/domain.h"
+#include "ir/operations.h"
 
 namespace solstice::ir {
 

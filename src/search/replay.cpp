@@ -6,6 +6,7 @@
 #include <deque>
 #include <set>
 
+#include "search/make_policy.h"
 #include "search/policy.h"
 
 namespace solstice::search {

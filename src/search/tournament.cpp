@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "search/landscape.h"
+#include "search/make_policy.h"
 #include "search/search.h"
 
 namespace solstice::search {

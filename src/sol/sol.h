@@ -6,17 +6,10 @@
 #include "base/result.h"
 #include "ir/program.h"
 #include "machine/machine.h"
-#include "numerics/policy.h"
+#include "sol/options.h"
 #include "sol/report.h"
 
 namespace solstice::sol {
-
-struct SolOptions {
-  numerics::Policy policy = numerics::Policy::kReference;
-  bool frozen = false;       // weights may be prepared at load: io then counts no parameter
-  bool matmul_tf32 = false;  // PyTorch's flags: what its own result is computed with
-  bool conv_tf32 = true;
-};
 
 // Schedules, if the program has any, are ignored: it is the bound of what is computed. Errors: bad_argument where the
 // machine lacks a pipe that a dtype of the program needs.

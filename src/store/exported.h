@@ -11,7 +11,7 @@
 #include <string>
 
 #include "record/exported_run.h"
-#include "store/store.h"
+#include "store/loaded_run.h"
 
 namespace solstice::store {
 

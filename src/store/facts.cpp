@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "store/rows.h"
-#include "store/state.h"
+#include "store/store.h"
 
 namespace solstice::store {
 namespace {

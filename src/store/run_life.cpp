@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "store/process.h"
 #include "store/rows.h"
-#include "store/state.h"
+#include "store/store.h"
 
 namespace solstice::store {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/process/sandbox.h"
+#include "base/process/sandbox_policy.h"
 #include "base/result.h"
 
 namespace solstice {

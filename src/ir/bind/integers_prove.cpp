@@ -4,6 +4,7 @@
 #include "base/integer.h"
 #include "ir/bind/eliminate.h"
 #include "ir/bind/forms.h"
+#include "ir/bind/integers.h"
 #include "ir/bind/value_at.h"
 
 namespace solstice::ir {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/bind/eliminate.h"
-#include "ir/normal/sign.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {

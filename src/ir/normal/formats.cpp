@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "ir/interpret/rounding.h"
-#include "ir/normal/sign.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {

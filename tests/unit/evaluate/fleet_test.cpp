@@ -1,6 +1,7 @@
 // The fleet with devices that only pretend: what a device, a compiler or a search may do to it. docs/testing.md says
 // how it is run under ThreadSanitizer.
 #include "evaluate/fleet.h"
+#include "search/make_policy.h"
 
 #include <gtest/gtest.h>
 

@@ -1,3 +1,4 @@
+#include "search/make_policy.h"
 #include "search/policy.h"
 
 #include <fmt/format.h>

@@ -1,3 +1,4 @@
+#include "search/make_policy.h"
 #include "search/search.h"
 
 #include <gtest/gtest.h>

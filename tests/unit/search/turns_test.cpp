@@ -1,3 +1,4 @@
+#include "search/make_policy.h"
 #include "search/turns.h"
 
 #include <gtest/gtest.h>
