@@ -1,10 +1,10 @@
-#include "search/make_policy.h"
 #include "search/policy.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "search/make_policy.h"
 
 namespace solstice::search {
 namespace {

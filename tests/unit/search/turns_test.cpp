@@ -1,9 +1,9 @@
-#include "search/make_policy.h"
 #include "search/turns.h"
 
 #include <gtest/gtest.h>
 
 #include "search/allocation.h"
+#include "search/make_policy.h"
 #include "unit/search/recorded_landscape.h"
 
 namespace solstice::search {
