@@ -54,7 +54,7 @@ struct Origin {
   ImportSource source;
 };
 
-// How a problem is written. Both forms mean the same.
+// Form of an imported problem. Both mean the same.
 enum class ImportForm {
   kFlat,    // one equation for each operation of the graph, which schedules can take apart
   kFolded,  // for people: repeated blocks are calls of a `def`

@@ -97,7 +97,7 @@ TermRef logical_not(TermRef a) {
 
 namespace {
 
-// What a reduction over no element yields.
+// Result of a reduction over no element.
 TermRef of_nothing(const std::string& reducer) {
   if (reducer == "sum") return integer(0);
   if (reducer == "prod") return integer(1);

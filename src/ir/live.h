@@ -1,6 +1,6 @@
-// Liveness: the part of each tensor that an output or a buffer's new value needs. Per dim it is the coordinates that are
-// read; of a tensor that one equation reads in one place, element by element, also the conditions under which it does (a
-// product with a masked triangle).
+// Liveness: the part of each tensor that an output or a buffer's new value needs. Per dim it is the coordinates that
+// are read; of a tensor that one equation reads in one place, element by element, also the conditions under which it
+// does (a product with a masked triangle).
 #pragma once
 
 #include <map>
@@ -24,7 +24,7 @@ class Liveness {
   const Needs& needs() const { return needed_; }
 
  private:
-  // Where a tensor is read, if that is one place.
+  // The place where a tensor is read, if there is only one.
   struct Reading {
     int count = 0;
     ExprRef read;

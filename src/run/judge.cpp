@@ -84,7 +84,7 @@ Result<RunnerProcess> Judge::take_runner() {
   return out;
 }
 
-// A process must not start up beside a measurement.
+// A process must not start up during a measurement.
 Status Judge::settle() {
   SOLSTICE_CHECK(start_spares(options().spares));
   // One that could not open the GPU is found out when it is needed.

@@ -31,7 +31,7 @@ class Judge {
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();  // in any thread
 
-  // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots,
+  // Copies of its tensors that each of `processes` processes with this plan may have: at most JudgeOptions::slots,
   // as far as JudgeOptions::memory_share of the free memory goes, and one in any case.
   Result<int> slots_for(const std::filesystem::path& plan, int processes) const;
 

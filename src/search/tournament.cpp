@@ -14,7 +14,7 @@
 namespace solstice::search {
 namespace {
 
-// What a trial costs: most is checking and compiling, which a second measurement does not pay again.
+// Cost of a trial: most is checking and compiling, which a second measurement does not pay again.
 constexpr double kBuild = 0.6;
 double cost_of(Precision precision) {
   return precision == Precision::kRough ? 0.2 : precision == Precision::kUsual ? 0.4 : 0.8;

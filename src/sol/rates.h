@@ -1,4 +1,4 @@
-// Which pipe computes an equation's operations under a policy, and how fast: at the highest clock (for bounds) or at
+// Pipes that compute an equation's operations under a policy, and their rates: at the highest clock (for bounds) or at
 // the measured ceiling (for estimates).
 #pragma once
 

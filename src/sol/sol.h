@@ -16,7 +16,7 @@ namespace solstice::sol {
 Result<SolReport> analyse(const ir::Program& program, const machine::Machine& machine, const SolOptions& options = {});
 
 enum class Cache { kCold, kWarm };
-// What is wrong with a time below io, which voids the trial; "" where it is possible. Cold: L2 was flushed before the
+// The fault of a time below io, which voids the trial; "" where it is possible. Cold: L2 was flushed before the
 // run.
 std::string violation(const SolReport& report, Seconds measured, Cache cache = Cache::kCold);
 

@@ -1,4 +1,4 @@
-// What moves came to: the store's facts.
+// The store's facts: gains of moves.
 #include <limits>
 
 #include "store/rows.h"
@@ -7,7 +7,7 @@
 namespace solstice::store {
 namespace {
 
-// Whether it is new.
+// True: it is new.
 Result<bool> insert_fact(Database& database, Fact fact) {
   SOLSTICE_TRY(const std::string form, keep_text(database, fact.structure.form));
   fact.structure.form.clear();

@@ -77,7 +77,7 @@ class Store {
   // other content.
   Result<bool> add_run(const LoadedRun& run);
 
-  // What moves came to, for searches of other problems. A run's node that has a fact keeps it; returns how many were
+  // Gains of moves, for searches of other problems. A run's node that has a fact keeps it; returns how many were
   // new.
   Result<int> add_facts(const std::vector<Fact>& facts);
   // Of `machine` ("": of all), in the order in which they were learnt; up to the one numbered `last`, if it is given.

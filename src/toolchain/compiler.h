@@ -5,8 +5,8 @@
 //   SOLSTICE_TRY(const toolchain::Compiled up, pending.get());
 //   if (!up.ok()) ... up.log says why ...
 //
-// What candidate code does to the compiler is data: a compile that fails, hangs or kills its worker gives a Compiled
-// whose outcome says so, and costs nothing else. A Result error means that the machine cannot compile at all
+// Failures that candidate code causes in the compiler are data: a compile that fails, hangs or kills its worker gives a
+// Compiled whose outcome says so, and costs nothing else. A Result error means that the machine cannot compile at all
 // (no_compiler, sandbox, process_failed, io_error), or that the source may not be compiled (bad_argument: an include
 // that leaves kernels/ and the CUDA folders).
 #pragma once
@@ -51,7 +51,7 @@ class Compiler {
   Result<Compiled> compile(CompileRequest request) { return submit(std::move(request)).get(); }
 
   virtual const Toolchain& toolchain() const = 0;
-  // What the workers' sandbox enforces; starts a worker where none has run yet.
+  // The workers' sandbox as enforced; starts a worker where none has run yet.
   virtual Result<SandboxReport> sandbox() = 0;
   // Compiles done and cache hits so far.
   virtual int compiles() const = 0;
