@@ -32,7 +32,7 @@ std::string tried_before(const search::Tree& tree, const std::string& program) {
                     : "this very program was considered before, and expected to be slower than the best";
 }
 
-// What `who` said last, where that was that nothing is left of any program, and nothing has happened since that it did
+// The last words of `who`, if they were that nothing is left of any program, and nothing has happened since that it did
 // not know.
 const search::Proposal* said_of_all(const search::Tree& tree, const std::string& who, const Json& schema) {
   using Kind = search::Event::Kind;
@@ -48,7 +48,7 @@ const search::Proposal* said_of_all(const search::Tree& tree, const std::string&
 
 }  // namespace
 
-// What an attempt has come to so far.
+// State of an attempt.
 struct Agent::Draft {
   std::string base;           // edits are done on it
   std::string program;        // "": there is none

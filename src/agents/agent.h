@@ -13,7 +13,7 @@
 
 namespace solstice::agents {
 
-// What is wrong with a program, for whoever wrote it.
+// A fault of a program, for its author.
 struct Complaint {
   std::string text;          // "": nothing
   bool of_candidate = true;  // it would fail as a candidate; else it is only not what was asked for

@@ -18,7 +18,7 @@ Json closed_schema(const Json& properties);
 // before them.
 Json answer_schema(const Json& extra = Json::object());
 
-// What follows `extra` in prompts/answer.md: "- `analysis`: ..\n" of their descriptions.
+// The text behind `extra` in prompts/answer.md: "- `analysis`: ..\n" of their descriptions.
 std::string fields_text(const Json& extra);
 
 // The program of an answer that follows the schema; nothing where it says that nothing is left to be tried. Error
@@ -26,7 +26,7 @@ std::string fields_text(const Json& extra);
 // left; an edit whose text is not in `base`, or more than once.
 Result<std::optional<std::string>> program_of(const Json& answer, const std::string& base);
 
-// Whether nothing is left of any program, not only of the one that the question was about.
+// Nothing is left to gain of any program, not only of the one that the question was about.
 bool says_nothing_left_anywhere(const Json& answer);
 
 }  // namespace solstice::agents

@@ -23,7 +23,7 @@ std::string title_text(const search::Tree& tree, const search::Node& node);
 // That and its result, without feedback.
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
-// What Briefing::feedback asks for, a line each.
+// The feedback that Briefing::feedback asks for, a line each.
 std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing);
 // The summary, and what it changes in the program that it was made from, as a diff.
 std::string attempt_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);

@@ -1,4 +1,4 @@
-// What a language model is told of a problem, the same at every attempt.
+// Briefing of a language model on a problem, the same at every attempt.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,11 @@
 
 namespace solstice::agents {
 
-// What it may write: programs scheduled by the families, device code of its own, or both.
+// Kinds of program that it may write: programs scheduled by the families, device code of its own, or both.
 enum class Writes { kUcut, kCuda, kBoth };
 std::vector<const char*> enum_names(Writes);
 
-// What it is told of a measurement beside verdict and time: nothing more; counters as they are, which exists to measure
+// Feedback on a measurement with verdict and time: nothing more; counters as they are, which exists to measure
 // what they do to it (papers.md: worse than nothing); findings in words.
 enum class Feedback { kNone, kRaw, kTools };
 std::vector<const char*> enum_names(Feedback);

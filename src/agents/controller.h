@@ -1,6 +1,6 @@
-// How a language model is led: which conversation it is asked to go on with. A controller is a function of the tree and
-// of the node that the policy chose, and keeps nothing else, so that a run that is resumed, or replayed, asks the same
-// again.
+// Controllers: the conversation that a language model is asked to go on with. A controller is a function of the tree
+// and of the node that the policy chose, and keeps nothing else, so that a run that is resumed, or replayed, asks the
+// same again.
 //
 // One file in controllers/ defines one `extern const ControllerSpec solstice_controllers_<stem>`; that is all it takes
 // to add one.
@@ -29,7 +29,7 @@ struct ControllerSpec {
   std::string_view name;
   std::string_view about;   // in one line
   std::string_view source;  // where it was published
-  // Members of the answer beside the usual ones (agents/answer.h), with their schemas.
+  // Members of the answer besides the usual ones (agents/answer.h), with their schemas.
   Json (*extra)() = nullptr;
   // The last message is the user's.
   Result<std::vector<llm::Message>> (*converse)(const Situation& at) = nullptr;

@@ -1,4 +1,4 @@
-// How often a piece of text occurs in another.
+// The number of occurrences of a text in another.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kThreadsOfWarp = 32, kFewWarps = 16;
 
-// What a guard turns to on operands of a huge dynamic range (docs/numerics.md); it does not run in usual trials.
+// A guard's fallback on operands of a huge dynamic range (docs/numerics.md); it does not run in usual trials.
 bool is_fallback(const Json& kernel) { return kernel.at("entry").as_string().ends_with("_fallback"); }
 
 // "`solstice_up`", and whose else it is where kernels alike share one: "`solstice_up` (of `up`, `down` and 3 more)".

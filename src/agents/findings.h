@@ -1,4 +1,4 @@
-// What a measurement says beside its time, in words: the time of each kernel, what the cost models say of it, how much
+// Findings of a measurement in words: the time of each kernel, what the cost models say of it, how much
 // of the machine it uses, what its family chose, what the compiler reported that deserves attention.
 #pragma once
 

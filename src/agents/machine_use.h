@@ -1,4 +1,4 @@
-// How much of the machine a measured candidate uses, in words, and what its families chose.
+// Use of the machine by a measured candidate, in words, and its families' choices.
 #pragma once
 
 #include <string>

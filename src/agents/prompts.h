@@ -1,4 +1,4 @@
-// What a language model is told, as sections: files of prompts/ with {{placeholders}} (prompts/README.md).
+// Prompts as sections: files of prompts/ with {{placeholders}} (prompts/README.md).
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ class Diagnostics {
   static constexpr size_t kMost =
       100;  // that are kept of each severity; nobody reads more, and a binary file has millions
 
-  // Where there are enough of its severity, the diagnostic is counted and lost, with what is done to the reference.
+  // If there are enough of its severity, the diagnostic is counted and lost, with what is done to the reference.
   Diagnostic& error(std::string code, Span span, std::string message, std::string hint = "");
   Diagnostic& warning(std::string code, Span span, std::string message, std::string hint = "");
   Diagnostic& add(Diagnostic diagnostic);
@@ -58,7 +58,7 @@ class Diagnostics {
 };
 
 // `file:line:column: error[E002]: message`, the source line with carets (a part of it where it is long), `hint: ...`.
-// Where some were omitted, the last line says how many; in JSON the last entry is a note (N000).
+// If some were omitted, the last line says how many; in JSON the last entry is a note (N000).
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 

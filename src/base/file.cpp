@@ -25,7 +25,7 @@ Error file_error(const fs::path& path, std::string_view doing, int error) {
   return fail(code, fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error)));
 }
 
-// What is to be written need not be there: a folder that cannot be made is no wrong name.
+// A file to write need not exist: a folder that cannot be made is no wrong name.
 Error writing_error(const fs::path& path, std::string_view doing, int error) {
   Error out = file_error(path, doing, error);
   if (out.code == Code::not_found) out.code = Code::io_error;
@@ -42,7 +42,7 @@ Status write_all(int fd, const fs::path& path, std::string_view bytes) {
   return success();
 }
 
-// What a write to a path is to change: the file behind all links, with the permissions it has.
+// Target of a write to a path: the file behind all links, with the permissions it has.
 struct Target {
   fs::path path;
   bool in_place = false;       // a device, a pipe, an open file: nothing that can be replaced
@@ -83,7 +83,7 @@ Status write_in_place(const fs::path& path, std::string_view bytes) {
   return written;
 }
 
-// Beside `path`, with a name that nothing has.
+// Next to `path`, with a name that nothing has.
 Result<int> create_beside(const fs::path& path, std::string& name) {
   std::random_device random;
   for (int tries = 0; tries < 100; ++tries) {

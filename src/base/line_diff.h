@@ -1,4 +1,4 @@
-// What changed between two texts, by line, for people and prompts.
+// Differences between two texts, by line, for people and prompts.
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
-// Where the program finds its own data, and where it keeps what outlives a run.
+// Folders of the program: its own data, and files that outlive a run.
 //
-// Data (kernels/, machines/, python/, examples/) lies in the source tree during development and beside the binary in a
+// Data (kernels/, machines/, python/, examples/) lies in the source tree during development and next to the binary in a
 // bundle. Both are found the same way: the nearest folder above the running executable that holds kernels/ and
 // machines/. SOLSTICE_ROOT overrides it.
 #pragma once
@@ -17,7 +17,7 @@ namespace solstice {
 // The running executable, symbolic links resolved. Error process_failed where /proc is not mounted.
 Result<std::filesystem::path> executable_path();
 
-// A program that is built beside this one ("solstice-runner", "libsolstice_rt.so"): in the executable's folder, or in
+// A program that is built with this one ("solstice-runner", "libsolstice_rt.so"): in the executable's folder, or in
 // bin/ and lib/ of a folder above it, so that tests find it too. Error not_found, naming where it was looked for.
 Result<std::filesystem::path> companion(std::string_view name);
 
@@ -32,10 +32,10 @@ Result<std::filesystem::path> cache_folder();
 Result<std::filesystem::path> home_folder();
 
 // The Python that runs the oracle: SOLSTICE_PYTHON, else .venv/bin/python of data_root(), else python3 on PATH.
-// Whether it has PyTorch is for the caller to find out. Error no_python.
+// The caller finds out if it has PyTorch. Error no_python.
 Result<std::filesystem::path> python_path();
 
-// What a Python process of ours needs in its environment. PYTHONPATH: our package first, then what the variable holds
+// Environment of a Python process of ours. PYTHONPATH: our package first, then what the variable holds
 // already. SOLSTICE_BYTECODE: where it keeps PyTorch's bytecode if none is installed (python/solstice/bytecode.py),
 // below cache_folder(); absent where there is none. Error not_found.
 Result<std::map<std::string, std::string>> python_environment();

@@ -13,7 +13,7 @@
 
 namespace solstice {
 
-// Who can mend it: the caller (bad input), the machine's owner (environment), or we (internal).
+// The side that can mend it: the caller (bad input), the machine's owner (environment), or we (internal).
 enum class ErrorKind { kInput, kEnvironment, kInternal };
 
 enum class Code {

@@ -34,7 +34,7 @@ void collect(const ExprRef& root, std::set<const ir::Expr*>& seen, std::vector<E
   for (const ExprRef& arg : root->args) collect(arg, seen, reads);
 }
 
-// Whether `index` occurs outside the linear arguments of reads.
+// `index` occurs outside the linear arguments of reads.
 bool used_as_value(const ir::Program& program, const Interner& indices, const ExprRef& root, int index,
                    std::map<const ir::Expr*, bool>& memo) {
   if (root->op == Op::kIndex) return root->id == index;

@@ -1,5 +1,5 @@
-// How expressions touch memory: element offsets as linear forms of indices, which adjacent loops can be walked as one,
-// and how far an access stays aligned. Shared by the families that choose vector widths and loop orders.
+// Memory accesses of expressions: element offsets as linear forms of indices, which adjacent loops can be walked as
+// one, and how far an access stays aligned. Shared by the families that choose vector widths and loop orders.
 #pragma once
 
 #include <map>
@@ -29,7 +29,7 @@ std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& fl
 // Indices that occur only in linear, untested accesses: loops over them may be fused.
 bool only_in_linear(const ir::Program& program, const FlatKernel& flat, int index);
 
-// Whether loops over `outer` and `inner` (which has this extent) step through every access as one loop.
+// Loops over `outer` and `inner` (which has this extent) step through every access as one loop.
 bool fusible(const ir::Program& program, const FlatKernel& flat, const std::vector<Access>& accesses, int outer,
              int inner, int64_t inner_extent);
 

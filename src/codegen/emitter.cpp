@@ -154,7 +154,7 @@ Result<Emitter::Place> Emitter::place(const ir::Tensor& tensor, const std::vecto
     const Interval whole{0, tensor.shape[d] - 1};
     const Interval reach = interval_of(indices_, program_, args[d]);
     const bool inside = reach.within(whole.lo, whole.hi);
-    // Where a test guards the load, the offset that is used lies in the tensor.
+    // If a test guards the load, the offset that is used lies in the tensor.
     range = range + Interval::point(stride) * (inside ? reach : whole);
     const auto form = linear_form(indices_, args[d]);
     Value index;

@@ -89,7 +89,7 @@ class Flattener {
   }
 
  private:
-  // What reads nothing takes the format it is stored in: a constant is not rounded to f32 on its way to f64.
+  // An expression without reads takes the format it is stored in: a constant is not rounded to f32 on its way to f64.
   ExprRef constant_of_doubles(const ExprRef& rhs) {
     bool reads = rhs->kind != ir::ValueKind::kReal;
     ir::walk(rhs, [&](const ir::Expr& e) { reads = reads || e.op == Op::kRead; });
@@ -168,7 +168,7 @@ class Flattener {
   Result<ExprRef> pieces(const ir::Expr& read, const std::vector<ExprRef>& arguments) {
     const std::vector<int>& ids = definitions_.at(read.id);
     const bool sole = ids.size() == 1 && elsewhere_.count(read.id) == 0;
-    // What another kernel wrote is in memory; the tests of this kernel's own pieces come first.
+    // Pieces that another kernel wrote are in memory; the tests of this kernel's own pieces come first.
     ExprRef value;
     if (elsewhere_.count(read.id)) {
       SOLSTICE_TRY(value, stored_elsewhere(read));
@@ -219,7 +219,7 @@ class Flattener {
     return recurrence_node(out_.indices, found);
   }
 
-  // Whether `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and
+  // `read` is of the open recurrence's state one step before. Other members of its group are inlined, here and
   // there.
   Result<bool> is_state(const ir::Expr& read) const {
     if (!open_ || group_of(read.id) != open_->group) return false;
@@ -250,7 +250,7 @@ class Flattener {
   Recurrences recurrences_;
   FlatKernel& out_;
   std::map<int, std::vector<int>> definitions_;
-  std::set<int> elsewhere_;  // tensors of which other kernels define pieces too
+  std::set<int> elsewhere_;  // tensors with pieces that other kernels define
   std::set<int> stored_;     // tensors that this kernel writes
   std::set<int> views_;
   std::unordered_map<const ir::Expr*, ExprRef> memo_;

@@ -1,10 +1,9 @@
-// A kernel's equations as a generator wants them: one equation per materialised tensor (or piece of one), whose right
+// A kernel's equations for a generator: one equation per materialised tensor (or piece of one), whose right
 // side reads only tensors that other kernels or the caller provide.
 //
 // - locals, views and tensors of this kernel are inlined (storage is permission: a value kept on chip is not rounded);
 // - a read of a tensor defined in pieces becomes that piece, or a select over the pieces where it can be several;
-// pieces
-//   that other kernels define are read from memory;
+//   pieces that other kernels define are read from memory;
 // - mean, var and logsumexp become sums and maxima that lose nothing to cancellation (expand.h);
 // - every node is interned (interner.h), all equations share one index table.
 #pragma once
@@ -38,10 +37,10 @@ struct Anchor {
   int pseudo = -1;
 };
 
-// Whether linear recurrences of first order become nodes (recurrence.h); others are refused with not_yet.
+// Treatment of linear recurrences of first order: they become nodes (recurrence.h), or are refused as others (not_yet).
 enum class Recurrences { kRefused, kLinear };
 
-// Errors: illegal_knobs for recurrences that are refused, and for a tensor of which the kernel writes some pieces and
+// Errors: illegal_knobs for recurrences that are refused, and for a tensor that the kernel writes in part and
 // reads others that another kernel writes; program_invalid where a definition cannot be inverted (named).
 Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
                            const std::vector<Anchor>& anchors = {}, Recurrences recurrences = Recurrences::kRefused);

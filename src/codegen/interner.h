@@ -43,7 +43,7 @@ class Interner {
   std::unordered_map<const ir::Expr*, ir::ExprRef, Hash, Equal> nodes_;
 };
 
-// Whether `root` depends on index `id` outside reductions that bind it.
+// `root` depends on index `id` outside reductions that bind it.
 bool depends_on(const ir::ExprRef& root, int id);
 
 }  // namespace solstice::codegen

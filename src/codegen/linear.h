@@ -1,4 +1,4 @@
-// What is known of an integer expression before the program runs: its linear form and the interval of its values.
+// Static knowledge of integer expressions: their linear forms and the intervals of their values.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where an equation needs a value: a triangle of a product, say, of which the rest is masked.
+// The part of a value that an equation needs: the triangle of a product whose other half is masked, say.
 #pragma once
 
 #include <functional>

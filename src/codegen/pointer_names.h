@@ -1,4 +1,4 @@
-// What generated code calls the pointers to a program's tensors.
+// Names of the pointers to a program's tensors in generated code.
 #pragma once
 
 #include <string>

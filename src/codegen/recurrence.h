@@ -10,7 +10,7 @@
 
 namespace solstice::codegen {
 
-// What a step does to the state before it. `b` of the first step has the initial state in it.
+// The effect of a step on the state before it. `b` of the first step has the initial state in it.
 struct LinearStep {
   int along = -1;  // the index that counts steps
   bool reverse = false;
@@ -38,7 +38,7 @@ struct OpenRecurrence {
   size_t along = 0;  // the dimension of steps
   bool reverse = false;
 
-  // Whether `read`, of what `equation` of the group defines, is of the state one step before; otherwise it is of
+  // `read`, of the tensor that `equation` of the group defines, is of the state one step before; otherwise it is of
   // something that this step or the one before computes on the way. Error: not_yet for reads of neither.
   Result<bool> is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read,
                         const ir::Equation& equation) const;

@@ -44,7 +44,7 @@ bool is_not_negative(const ExprRef& e, int depth = kSignDepth) {
   }
 }
 
-// Whether an error of the operand `i` is an error of the result no larger, relative to each.
+// An error of operand `i` becomes an error of the result that is no larger, relative to each.
 bool passes(const ir::Expr& e, size_t i) {
   switch (e.op) {
     case Op::kNeg:

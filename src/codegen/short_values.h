@@ -1,4 +1,4 @@
-// Values of which few digits are wanted: all their uses end in a tensor of at most 11 bits of significand (f16, bf16,
+// Values that need few digits: all their uses end in a tensor of at most 11 bits of significand (f16, bf16,
 // fp8), and nothing on the way makes a relative error larger (products, quotients, roots, sums of what is not negative,
 // choices). Their functions may be off by 2^-15 (kernels/math/special.h, `short_...`), a tenth of what rounding to f16
 // is, so that the stored result is nearly always the one that exact functions give.

@@ -27,7 +27,7 @@ class PendingBuild {
  public:
   // For `machine`, which outlives it.
   PendingBuild(Lowered lowered, const machine::Machine& machine, toolchain::Compiler& compiler);
-  // Whether the compiler is done, waiting at most so long.
+  // The compiler is done; waits at most so long.
   bool ready(Seconds patience) const;
   // Waits for the compiler. Once. A source that does not compile is data (ok is false); an error means that this
   // machine cannot compile.
@@ -41,7 +41,7 @@ class PendingBuild {
 
 // Steps that launch this function, in order: kernels alike share one (evaluate/like_sources.h).
 std::vector<std::string> launches_of(const Plan& plan, const std::string& module, const std::string& entry);
-// What ptxas says of a module's functions, each with its `launches`.
+// Resources of a module's functions by ptxas, each with its `launches`.
 Json resources_of(const Built& built, size_t module);
 
 // plan.json, NAME.cubin and NAME.cu of every module.

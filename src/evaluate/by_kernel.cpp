@@ -10,7 +10,7 @@
 namespace solstice::evaluate {
 namespace {
 
-// What CUPTI calls it.
+// The name by which CUPTI reports it.
 std::string traced_name(const Step& step) {
   if (step.kind == StepKind::kLaunch) return step.entry;
   return step.kind == StepKind::kMemset ? "memset" : "memcpy";

@@ -34,13 +34,13 @@ std::string policy_of(const Setting& setting, const ir::Program& program);
 
 Checked check(const std::string& text, const Setting& setting);
 
-// What the language has and no family runs yet is no mistake of the program: notes, N100. `compile` answers not_yet.
+// A part of the language that no family runs yet is no mistake of the program: notes, N100. `compile` answers not_yet.
 void add_not_yet(const ir::Program& program, Diagnostics& diagnostics);
 
 // Error program_invalid with the rendered diagnostics, else what lower() reports.
 Result<Lowered> lower_text(const std::string& text, const Setting& setting);
 
-// What the cost models say of each kernel, in the program's order.
+// The cost models' times of each kernel, in the program's order.
 struct KernelCost {
   std::string kernel, family;
   Seconds time;

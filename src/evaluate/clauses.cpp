@@ -21,7 +21,7 @@ void check_target(const std::string& name, Span span, Diagnostics& diagnostics) 
       near.empty() ? fmt::format("there are `{}`", fmt::join(*machines, "`, `")) : fmt::format("closest: `{}`", near));
 }
 
-// What the run or the problem asks is not for the program to loosen. Frozen weights are the run's (`--weights frozen`).
+// A program may not loosen what the run or the problem asks. Frozen weights are the run's (`--weights frozen`).
 void check_permissions(const lang::Clause& clause, Span span, const Meaning& meaning, Diagnostics& diagnostics) {
   for (const std::string& name : clause.names) {
     if (name == "frozen" || meaning.allowed().contains(name)) continue;

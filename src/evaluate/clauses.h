@@ -1,4 +1,4 @@
-// What a program's clauses say of the machine and the run, which binding knows nothing of.
+// Clauses about the machine and the run, which binding does not check.
 #pragma once
 
 #include <string>

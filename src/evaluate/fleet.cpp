@@ -106,7 +106,7 @@ bool Fleet::called_off() const {
   return resting_;
 }
 
-// Whether the device goes on.
+// True: the device goes on.
 bool Fleet::run(size_t device, Trials::node_type taken) {
   FleetTrial& trial = *taken.mapped().trial;
   const int node = taken.mapped().node;

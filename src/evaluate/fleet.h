@@ -30,7 +30,7 @@ namespace solstice::evaluate {
 class FleetTrial {
  public:
   virtual ~FleetTrial() = default;
-  // Whether what was begun is done; it waits for that, at most so long.
+  // The trial that was begun is done; waits for that, at most so long.
   virtual bool ready(Seconds patience) = 0;
   virtual Status prepare() = 0;  // what no device has a part in; an error ends the search
   // On the device of this number. An error takes that device out.

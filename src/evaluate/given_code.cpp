@@ -16,8 +16,7 @@ constexpr int64_t kWarp = 32;
 constexpr size_t kMostLines = 12;
 
 int64_t size_of_argument(const Argument& argument) {
-  return argument.kind == ArgumentKind::kTensorMap ? 128
-                                                   : 8;  // a clause passes pointers and 64-bit integers beside them
+  return argument.kind == ArgumentKind::kTensorMap ? 128 : 8;  // a clause passes pointers and 64-bit integers besides
 }
 
 const char* type_of(const Argument& argument) {

@@ -11,7 +11,7 @@
 
 namespace solstice::evaluate {
 
-// What is wrong with it, for its author; "" nothing. The entry exists, its parameters have the sizes of the plan's
+// The fault in it, for its author; "" none. The entry exists, its parameters have the sizes of the plan's
 // arguments (not their types: the cubin does not have them), a block of its size finds registers and shared memory on
 // the machine, and nothing outlives a launch: no variables in global memory, no calls of what the driver provides
 // (allocation, printing).

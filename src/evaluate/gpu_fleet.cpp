@@ -5,7 +5,7 @@
 namespace solstice::evaluate {
 namespace {
 
-// What is made on a GPU is freed in the same thread, where its context is current.
+// GPU resources are freed in the thread that made them, where their context is current.
 class GpuOfFleet : public FleetDevice {
  public:
   GpuOfFleet(const TrialBuilds& builds, FleetGpu gpu, std::shared_ptr<run::Judge> home,

@@ -80,7 +80,7 @@ void GpuMeter::trace(const Plan& plan, search::Measurement& out) {
   out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
 }
 
-// What keeps it from being traced is an error, and costs the trial nothing; a traced result that is wrong refuses the
+// A failure of tracing itself is an error, and costs the trial nothing; a traced result that is wrong refuses the
 // candidate.
 Result<KernelTrace> GpuMeter::traced(const Plan& plan, search::Measurement& out) {
   SOLSTICE_TRY(const RunnerHello runner, judge_.runner());

@@ -1,4 +1,4 @@
-// What was left to the families, and what the kernels of a candidate have to do.
+// Facts about a candidate's kernels: what was left to their families, and their needs by their equations.
 #pragma once
 
 #include <vector>

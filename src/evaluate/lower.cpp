@@ -108,7 +108,7 @@ class Lowering {
     return success();
   }
 
-  // What is like an earlier source is launched from that one's module.
+  // A source like an earlier one is launched from that one's module.
   void add_source(families::Source source, std::vector<Step>& steps) {
     const std::vector<std::string> entries = entries_of(source, steps);
     const std::optional<LikeSources::Kept> like = like_.find_or_keep(source, entries);

@@ -29,7 +29,7 @@ std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
 void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics);
 
-// What of the language the program uses that no kernel can be made of yet, families aside.
+// Parts of the language that the program uses and no kernel can be made of yet, families aside.
 std::vector<ir::NotYet> not_built(const ir::Program& program);
 
 // Errors: not_yet (a declared family without a generator; `random`, `opaque`, `same` on intermediates, frozen kernels

@@ -19,7 +19,7 @@ class Meaning {
   // Candidates that differ in their schedules alone share one verdict.
   const ir::Equivalence& of(const lang::Program& candidate);
 
-  // What the problem's `allow` clauses say: a candidate may add nothing but `frozen`, which is the run's.
+  // The problem's `allow` clauses: a candidate may add nothing but `frozen`, which is the run's.
   const std::set<std::string>& allowed() const { return allowed_; }
 
  private:

@@ -1,4 +1,4 @@
-// What every device does with a candidate before it measures: check the text, lower it, start the compiler.
+// Preparation of a candidate, the same for every device: check the text, lower it, start the compiler.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ class Preparation {
   // Begins at once; compiling goes on in the background. `compiler` may be null: then nothing is compiled.
   Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
 
-  // Whether finish() would not have to wait; it waits for that itself, at most so long.
+  // finish() would not have to wait; it waits for that itself, at most so long.
   bool ready(Seconds patience) const { return refused() || !pending_ || pending_->ready(patience); }
   // Waits for the compiler; once more, it does nothing. After it either state() says what is wrong with the candidate,
   // or built() is there (or nothing was to be compiled). An error means that this machine cannot compile.

@@ -1,4 +1,4 @@
-// Where the plans and cubins of a search's trials lie: those of trial N in FOLDER/N.
+// Plans and cubins of a search's trials: those of trial N lie in FOLDER/N.
 #pragma once
 
 #include <filesystem>

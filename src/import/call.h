@@ -64,7 +64,7 @@ class Call {
   Status yield(size_t i, Value value);  // checked against the recorded shape
 
   Error unsupported(const std::string& why) const;
-  // What the equations leave out, for the report of the import; only of a node that is not refused.
+  // Facts that the equations leave out, for the report of the import; only of a node that is not refused.
   void note(std::string what) { notes_.push_back(std::move(what)); }
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "import/substitute.h"
 #include "import/term_mapper.h"
 #include "import/text/emit.h"
 #include "ir/bind.h"

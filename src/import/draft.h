@@ -122,7 +122,7 @@ class Draft {
   Value stored(const Value& value, const std::string& wish);
   // The tensor that the value is, axis by axis; -1 if it is anything else.
   int direct_tensor(const Value& value) const;
-  // Whether position along `axis` is a position along one dimension of a tensor, so that a read may run over its ends.
+  // A position along `axis` is a position along one dimension of a tensor, so that a read may run over its ends.
   bool is_direct_axis(const Value& value, int axis) const;
 
   // Makes `value` readable beyond the ends of `axes`: itself, or a stored copy of it.

@@ -1,4 +1,4 @@
-// Whether a value may be infinite or NaN although what the program is given is finite.
+// Values that may be infinite or NaN although the program's inputs are finite.
 #pragma once
 
 #include "import/draft.h"

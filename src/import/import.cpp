@@ -97,7 +97,7 @@ class Importer {
     return error;
   }
 
-  // What has no elements has no equations either; `Call` lets only a concatenation read it.
+  // Tensors without elements have no equations either; `Call` lets only a concatenation read them.
   Status import_node(const GraphNode& node) {
     bool all_empty = !node.outs.empty();
     for (const auto& out : node.outs) {

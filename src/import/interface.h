@@ -3,7 +3,7 @@
 #pragma once
 
 #include "import/call.h"
-#include "import/import.h"
+#include "import/problem.h"
 
 namespace solstice::importer {
 

@@ -1,14 +1,12 @@
-// What a user should know of an import beside its equations.
+// Notes of an import: facts that a user should know and that the equations do not show.
 #pragma once
 
 #include <vector>
 
 #include "import/call.h"
-#include "import/import.h"
+#include "import/source.h"
 
 namespace solstice::importer {
-
-ImportSource source_of(const Graph& graph, const GraphNode& node);
 
 // State that nothing reads, arguments that are no tensors, contents that are unknown, draws, integers that may wrap
 // around, what the trace left out, made constant or could not compare.

@@ -1,4 +1,4 @@
-// What rules of elementwise operators share: operands that broadcast, read element by element.
+// Shared parts of rules of elementwise operators: operands that broadcast, read element by element.
 #pragma once
 
 #include <functional>

@@ -9,7 +9,7 @@
 
 namespace solstice::importer {
 
-// What storing `term` as `dtype` makes of it; the term itself where that changes nothing for sure.
+// `term` as stored in `dtype`; the term itself where that certainly changes nothing.
 TermRef as_marked(DType dtype, TermRef term);
 
 // Marks become casts or go, in all equations.

@@ -97,7 +97,7 @@ TermRef logical_not(TermRef a) {
 
 namespace {
 
-// What a reduction over no element yields.
+// Result of a reduction over no element.
 TermRef of_nothing(const std::string& reducer) {
   if (reducer == "sum") return integer(0);
   if (reducer == "prod") return integer(1);
@@ -141,20 +141,6 @@ TermRef operator+(const TermRef& a, const TermRef& b) { return binary("+", a, b)
 TermRef operator-(const TermRef& a, const TermRef& b) { return binary("-", a, b); }
 TermRef operator*(const TermRef& a, const TermRef& b) { return binary("*", a, b); }
 TermRef operator/(const TermRef& a, const TermRef& b) { return binary("/", a, b); }
-
-TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims) {
-  if (by.empty() || (term->indices.empty() && term->args.empty())) return term;
-  Term out = *term;
-  for (Index& index : out.indices) index = substitute(index, by, dims);
-  for (TermRef& arg : out.args) arg = substitute(arg, by, dims);
-  return make(std::move(out));
-}
-
-void collect_loops(const TermRef& term, std::map<int, Loop>& out) {
-  for (const Loop& binder : term->binders) out.emplace(binder.id, binder);
-  for (const Index& index : term->indices) collect_loops(index, out);
-  for (const TermRef& arg : term->args) collect_loops(arg, out);
-}
 
 bool is_number(const Term& term) {
   if (term.kind == TermKind::kPrefix)

@@ -1,39 +1,13 @@
-// Term: the right side of an equation being built. Rules compose terms with the builders below; print.h writes them.
-// Terms are immutable and shared.
+// Builders of terms, the right sides of equations. Rules compose terms with them; print.h writes them.
 #pragma once
 
-#include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "import/checked.h"
-#include "import/shape/index.h"
+#include "import/shape/expression.h"
 
 namespace solstice::importer {
-
-enum class TermKind {
-  kLiteral,  // text
-  kIndex,    // indices[0] used as a value
-  kRead,     // tensor[indices], else args[0] if there is one
-  kApply,    // text(args)
-  kBinary,   // args[0] text args[1]
-  kPrefix,   // text args[0]: "-", "not"
-  kReduce,   // text[binders where args[1]](args[0]); of a ranking text[binders; args[1]](args[0])
-};
-
-struct Term {
-  TermKind kind = TermKind::kLiteral;
-  std::string text;
-  int tensor = -1;
-  std::vector<Index> indices;
-  std::vector<Loop> binders;
-  std::vector<TermRef> args;
-  bool is_storage = false;  // a cast that PyTorch's storage implies; written only where a jump reads it (rounding.h)
-
-  bool has_else() const { return kind == TermKind::kRead && !args.empty(); }
-};
 
 using Terms = Checked<TermRef>;
 
@@ -59,8 +33,6 @@ TermRef operator-(const TermRef& a, const TermRef& b);
 TermRef operator*(const TermRef& a, const TermRef& b);
 TermRef operator/(const TermRef& a, const TermRef& b);
 
-TermRef substitute(const TermRef& term, const Substitution& by, const Dims& dims);
-void collect_loops(const TermRef& term, std::map<int, Loop>& out);  // binders included
 bool has_read(const TermRef& term);
 bool is_truth(const Term& term);                 // a condition, not a number
 bool is_number(const Term& term);                // a literal of digits, or minus one
@@ -74,7 +46,7 @@ bool any_read(const Index& index, const F& f) {
   return false;
 }
 
-// Whether f holds of one of the terms right below: arguments, and what indices read.
+// f holds of one of the terms right below: arguments, and terms that indices read.
 template <class F>
 bool any_child(const Term& term, const F& f) {
   for (const TermRef& arg : term.args) {

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "base/dtype.h"
+#include "import/shape/index.h"
+#include "import/substitute.h"
 #include "import/term.h"
 
 namespace solstice::importer {
@@ -53,7 +55,7 @@ class Loops {
   Index flat(const Axis& axis) const;  // position along the axis
   // The flattened axes re-cut into new extents of the same product; `old` says what the old digits become.
   std::vector<Axis> reshape(const std::vector<Axis>& axes, const std::vector<int64_t>& shape, Substitution& old);
-  // What the digits of `axis` are where the position along it is `at`.
+  // Binds the digits of `axis` to those of the position `at` along it.
   void place(const Axis& axis, const Index& at, Substitution& out) const;
 
   Dims& dims() { return dims_; }

@@ -1,4 +1,4 @@
-// What the importer relies on in a graph that another process wrote.
+// Well-formedness of a graph that another process wrote: everything that the importer relies on.
 #pragma once
 
 #include "base/result.h"

@@ -7,13 +7,13 @@
 #include <map>
 #include <set>
 
-#include "import/notes.h"
+#include "import/source.h"
 #include "ir/interpret/rounding.h"
 
 namespace solstice::importer {
 namespace {
 
-// What leaves the range of its operands, or is stored in less than they were.
+// Operators whose results leave the range of their operands, or are stored in a narrower format.
 const std::set<std::string>& growing_operators() {
   static const std::set<std::string> names = {
       "_to_copy", "to",   "add",    "sub",     "rsub",       "mul",       "multiply",    "neg",
@@ -50,7 +50,7 @@ std::vector<double> bounds(const GraphNode& node, bool lower) {
   return out;
 }
 
-// Whether what is cast was bounded before, by its dtype or by clamps, maybe rounded since.
+// The value that is cast was bounded before, by its dtype or by clamps, maybe rounded since.
 bool fits(const Graph& graph, const GraphNode& cast, const ir::IntegerRange& range) {
   static const std::set<std::string> clamps = {"clamp", "clip", "clamp_min", "clamp_max", "hardtanh"};
   static const std::set<std::string> roundings = {"round", "floor", "ceil", "trunc", "fix"};

@@ -1,10 +1,10 @@
-// Integers that PyTorch would wrap around, which the language does not.
+// Integers that PyTorch would wrap around; the language does not.
 #pragma once
 
 #include <vector>
 
 #include "import/call.h"
-#include "import/import.h"
+#include "import/source.h"
 
 namespace solstice::importer {
 

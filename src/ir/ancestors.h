@@ -1,4 +1,4 @@
-// What a tensor is computed from.
+// Ancestors: the tensors that a tensor is computed from.
 #pragma once
 
 #include <vector>

@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "ir/live.h"
 #include "ir/work.h"
 
 namespace solstice::ir {
@@ -144,14 +143,6 @@ class ProgramCounter {
 };
 
 }  // namespace
-
-Work& Work::operator+=(const Work& other) {
-  contraction += other.contraction;
-  simt += other.simt;
-  sfu += other.sfu;
-  integer += other.integer;
-  return *this;
-}
 
 Work Count::total() const {
   Work sum;

@@ -1,4 +1,4 @@
-// What a program's equations cost, whatever kernels compute them: operations by class and bytes by tensor, of the live
+// Cost of a program's equations, whatever kernels compute them: operations by class and bytes by tensor, of the live
 // part alone (an output or a buffer's new value needs it, element by element where indices are affine).
 //
 // Operations are those of the equations as written, after: one count for equal subexpressions of an equation; every
@@ -9,21 +9,13 @@
 // Elements read are lower limits where they are not exact, so that a bound made of them stays a bound.
 #pragma once
 
-#include <map>
-#include <string>
 #include <vector>
 
+#include "ir/live.h"
+#include "ir/operations.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
-
-struct Work {
-  double contraction = 0;  // multiply-adds of sums of products that reuse both operands (what tensor cores are for)
-  double simt = 0;         // issue slots of the ordinary floating-point pipe: a fused multiply-add is one
-  double sfu = 0;          // special functions: exp2, log2, reciprocal, rsqrt, tanh
-  double integer = 0;      // integer arithmetic on values (not on addresses)
-  Work& operator+=(const Work& other);
-};
 
 struct ReadCount {
   int tensor = -1;
@@ -55,8 +47,6 @@ struct Count {
   Work total() const;
 };
 
-// Parts of tensors, by tensor: per dim the coordinates, none for all of them.
-using Needs = std::map<int, std::vector<std::vector<bool>>>;
 // Of outputs that are in `needs` only that part counts as needed.
 Count count(const Program& program, const Needs& needs = {});
 

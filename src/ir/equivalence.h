@@ -16,7 +16,7 @@ namespace solstice::ir {
 enum class Verdict { kProved, kTested, kRefuted, kUnknown };
 std::string_view name_of(Verdict verdict);  // "proved"
 
-// Where the two differ.
+// An element at which the two differ.
 struct Counterexample {
   std::string tensor;
   std::vector<int64_t> index;
@@ -34,7 +34,7 @@ struct Equivalence {
   int families = 0;                                   // of inputs that were tried
   int64_t points = 0;                                 // of the real shapes that were compared
   int64_t unasked = 0;                 // elements that differ where the problem's value is infinite or NaN
-  std::vector<std::string> uncovered;  // branches of which no test took both sides
+  std::vector<std::string> uncovered;  // branches with a side that no test took
   std::vector<Diagnostic> warnings;    // W018; spans are the candidate's
 };
 

@@ -1,10 +1,10 @@
-// Which products under a sum tensor cores can do, and the best order to multiply several factors in.
+// Products under a sum: those that tensor cores can do, and the best order to multiply several factors in.
 #pragma once
 
 #include <vector>
 
-#include "ir/count.h"
 #include "ir/domain.h"
+#include "ir/operations.h"
 
 namespace solstice::ir {
 
@@ -22,7 +22,7 @@ struct Operand {
 };
 Operand operand_of(const ExprRef& factor, const IndexSet& binders, const Domain& domain);
 
-// Points of a product's indices, of which the binders are summed: without those that an equality gives no index within
+// Points of a product's indices, whose binders are summed: without those that an equality gives no index within
 // the result (i = 0, r = 0 under u == 2*i+r-1).
 double points_within(const IndexSet& indices, const IndexSet& binders, const Domain& domain);
 

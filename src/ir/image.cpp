@@ -1,4 +1,4 @@
-// What reads touch over a domain.
+// Elements that reads touch over a domain.
 #include <algorithm>
 
 #include "ir/domain.h"

@@ -1,15 +1,18 @@
-// Which part of each tensor an output or a buffer's new value needs: per dim, the coordinates that are read; of a
-// tensor that one equation reads in one place, element by element, also the conditions under which it does (a product
-// of which a triangle is wanted).
+// Liveness: the part of each tensor that an output or a buffer's new value needs. Per dim it is the coordinates that
+// are read; of a tensor that one equation reads in one place, element by element, also the conditions under which it
+// does (a product with a masked triangle).
 #pragma once
 
 #include <map>
 #include <vector>
 
-#include "ir/count.h"
 #include "ir/domain.h"
+#include "ir/program.h"
 
 namespace solstice::ir {
+
+// Parts of tensors, by tensor: per dim the coordinates, none for all of them.
+using Needs = std::map<int, std::vector<std::vector<bool>>>;
 
 class Liveness {
  public:
@@ -21,7 +24,7 @@ class Liveness {
   const Needs& needs() const { return needed_; }
 
  private:
-  // Where a tensor is read, if that is one place.
+  // The place where a tensor is read, if there is only one.
   struct Reading {
     int count = 0;
     ExprRef read;

@@ -1,4 +1,4 @@
-// What one evaluation of an operator costs a GPU.
+// Cost of one evaluation of an operator on a GPU.
 #pragma once
 
 #include "ir/program.h"

@@ -159,7 +159,7 @@ struct Opaque {
   std::string op;                                          // "aten.sort.stable"
   std::vector<int> results;                                // tensors
   std::vector<std::pair<std::string, ExprRef>> arguments;  // tensors appear as reads without indices; null: a string
-  std::vector<std::string> strings;                        // beside `arguments`: the string, or ""
+  std::vector<std::string> strings;                        // by argument: the string, or ""
   Span span;
 };
 
@@ -217,7 +217,7 @@ struct Program {
   bool is_problem() const { return kernels.empty(); }
 };
 
-// Whether an assumption says what every element of its buffer is.
+// An assumption says what every element of its buffer is.
 bool describes_whole(const Program& program, const Equation& assumption);
 // The buffer's assumption of that kind; null: none.
 const Equation* closed_form_of(const Program& program, int tensor);

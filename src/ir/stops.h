@@ -1,4 +1,4 @@
-// Where a program may stop at run time, by what its tensors hold (docs/language.md, section 8).
+// Places where a program may stop at run time, depending on the values of its tensors (docs/language.md, section 8).
 #pragma once
 
 #include <string>

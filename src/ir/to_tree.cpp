@@ -77,7 +77,7 @@ class Writer {
   }
 
  private:
-  // What the source wrote with dims keeps its place there.
+  // Literals that the source wrote with dims keep their place there.
   static lang::ExprRef integer(const Expr& e) {
     auto out = std::make_shared<lang::Expr>(*lang::integer(e.integer));
     out->span = e.span;

@@ -1,8 +1,11 @@
 // Operations of one equation (ir/count.h says what is counted).
 #pragma once
 
-#include "ir/count.h"
+#include <vector>
+
 #include "ir/domain.h"
+#include "ir/operations.h"
+#include "ir/program.h"
 
 namespace solstice::ir {
 

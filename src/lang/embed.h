@@ -1,4 +1,4 @@
-// Programs in files: device code beside them is taken in, so that what is read is whole by itself.
+// Programs in files: device code in files next to them is taken in, so that the text is whole by itself.
 #pragma once
 
 #include <filesystem>

@@ -168,7 +168,7 @@ class Lexer {
                        hint_for(text, begin));
   }
 
-  // What other languages write so.
+  // Hints for spellings of other languages.
   std::string hint_for(std::string_view text, size_t begin) const {
     static constexpr std::pair<char, std::string_view> kMeant[] = {
         {'^', "a power is `a ** b`"},

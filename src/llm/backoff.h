@@ -1,4 +1,4 @@
-// How long to wait before another attempt.
+// Waits before another attempt.
 #pragma once
 
 #include <cstdint>

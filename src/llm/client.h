@@ -47,7 +47,7 @@ class Client {
   void record_in(Transcript& transcript) { options_.transcript = &transcript; }
   // Called after each attempt, by whoever asks, when the account has it; an error is one of the call.
   void after_each(std::function<Status()> spent) { spent_ = std::move(spent); }
-  // What another process asked and was killed before it could account for.
+  // An exchange that another process was killed before it could account for.
   void recall(const Exchange& exchange);
   Seconds patience() const { return options_.total; }  // of a call
   // Without the keys of the provider.

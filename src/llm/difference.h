@@ -1,4 +1,4 @@
-// Where two JSON values first differ, for a person.
+// The first difference of two JSON values, for a person.
 #pragma once
 
 #include <string>

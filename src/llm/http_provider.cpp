@@ -96,7 +96,7 @@ class Feed {
   std::string text_;
 };
 
-// What a URL may hold and no request of ours would send.
+// Parts that a URL may hold and no request of ours would send.
 Status check_base_url(const std::string& text) {
   SOLSTICE_TRY(const net::Url url, net::parse_url(text));
   if (!url.user.empty()) {

@@ -1,4 +1,5 @@
-// What the providers that speak HTTP share: options, keys, event streams, and which answers are worth another attempt.
+// Shared parts of the providers that speak HTTP: options, keys, event streams, and which answers are worth another
+// attempt.
 #pragma once
 
 #include <functional>
@@ -34,11 +35,11 @@ Result<std::unique_ptr<Provider>> open_over_http(const Setup& setup, const std::
   return std::unique_ptr<Provider>(new P(std::move(settings), setup.model, std::move(value)));
 }
 
-// What the specs have in common.
+// The common part of the specs.
 ProviderSpec http_spec(std::string name, std::string about, std::vector<Option> options,
                        Result<std::unique_ptr<Provider>> (*open)(const Setup& setup));
 
-// What an answer is put together from: every event of a stream, or the body of an answer that is none. An error ends
+// Parts of an answer: every event of a stream, or the body of an answer that is none. An error ends
 // it.
 class AnswerReader {
  public:
@@ -59,7 +60,7 @@ void add_messages(const Request& request, Json& messages, const Json& last = {})
 Attempt post(const HttpSettings& settings, const std::string& path, net::Headers headers, const Json& body,
              const Deadline& deadline, AnswerReader& reader);
 
-// Whether the member `error` of an answer says that it is one.
+// The member `error` of an answer says that it is one.
 bool is_error(const Json& value);
 // `{"type": ..., "message": ...}` as both protocols have it, or a text, which other servers send. `status` 0: it came
 // in an answer of status 2xx.

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int64_t kTokensAMessage = 8;  // role and delimiters
 
-// What nobody counted of an attempt.
+// Estimate of the tokens of an attempt that nobody counted.
 int64_t estimate_of(const Request& request, const Attempt& attempt) {
   const Usage& usage = usage_of(attempt);
   const Answer* answer = std::get_if<Answer>(&attempt);

@@ -1,4 +1,4 @@
-// What is asked of a language model and what comes back, as records: they are the protocol of the providers `command`
+// Requests to a language model and its replies, as records: they are the protocol of the providers `command`
 // and `mailbox`, and the content of transcripts (docs/providers.md).
 #pragma once
 
@@ -65,7 +65,7 @@ struct Usage {
   }
 };
 
-// How an answer ended. All of them are outcomes to be dealt with, not errors.
+// The end of an answer. All of them are outcomes to be dealt with, not errors.
 enum class Finish {
   kComplete,
   kTruncated,  // at most_output, or at the end of the context
@@ -75,7 +75,7 @@ enum class Finish {
 };
 std::vector<const char*> enum_names(Finish);
 
-// What one attempt brought.
+// The result of one attempt.
 struct Answer {
   std::string text;
   Finish finish = Finish::kComplete;
@@ -114,11 +114,11 @@ Usage& usage_of(Attempt& attempt);
 const Usage& usage_of(const Attempt& attempt);
 // An answer, or tokens, counted or not: it has a price, known or not.
 bool was_used(const Attempt& attempt);
-// What programs report is not always a number that can be: an attempt whose usage holds one becomes, or stays, a
+// A program's report is not always a possible number: an attempt whose usage holds one becomes, or stays, a
 // failure that names the field, and is not counted; a wait that cannot be is left out.
 void refuse_impossible(Attempt& attempt);
 
-// What a call came to, all its attempts together.
+// The result of a call, all its attempts together.
 struct Reply {
   static constexpr const char* kSchema = "solstice.llm.reply/1";
   std::string text;

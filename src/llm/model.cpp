@@ -84,7 +84,7 @@ Status read_entry(const TomlEntry& entry, const std::vector<Key>& keys, const fs
                                             : fmt::format("did you mean `{}`?", near)));
 }
 
-// A price of which nobody knows how old it is would be worse than none.
+// A price of unknown age would be worse than none.
 Status check_price(const Price& price, const fs::path& file) {
   if (!price.input && !price.cached && !price.written && !price.output) return success();
   if (price.date.empty() || price.source.empty())

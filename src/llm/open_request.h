@@ -1,4 +1,4 @@
-// Who waits for a request of a mailbox: a file that is there from when it is asked until its reply is taken or given
+// Claims on requests of a mailbox: a file that is there from when it is asked until its reply is taken or given
 // up, and is locked by the process that waits. The system unlocks it when that process is killed, and another may take
 // the request up again.
 #pragma once

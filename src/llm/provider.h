@@ -35,7 +35,7 @@ class Options {
   std::map<std::string, std::string> values_;
 };
 
-// What whoever waits should know, in a line.
+// News for whoever waits, in a line.
 using News = std::function<void(const std::string&)>;
 
 struct Setup {

@@ -30,7 +30,7 @@ bool is_numbered(std::string_view text, char c) {
   return error == std::errc() && end == text.data() + kNumbered && value == static_cast<unsigned char>(c);
 }
 
-// How many bytes of backslashes a text begins with, also of those that are written by their numbers.
+// The number of bytes of backslashes that a text begins with, also of those that are written by their numbers.
 size_t backslashes(std::string_view text) {
   size_t at = 0;
   while (at < text.size()) {
@@ -45,7 +45,7 @@ size_t backslashes(std::string_view text) {
   return at;
 }
 
-// How many bytes of the text are the key, however JSON, and JSON within JSON, may spell it; 0 where it begins
+// The number of bytes of the text that are the key, however JSON, and JSON within JSON, may spell it; 0 where it begins
 // otherwise. Backslashes are passed over, in the text as in `bare`.
 size_t length_of_key(std::string_view text, std::string_view bare) {
   size_t at = 0;

@@ -1,4 +1,4 @@
-// Where machine files are found.
+// Folders of machine files.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

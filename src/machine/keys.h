@@ -10,7 +10,7 @@
 
 namespace solstice::machine {
 
-// Where a key's value lives.
+// The member that holds a key's value.
 using Member = std::variant<std::string Machine::*, int Machine::*, bool Machine::*, Bytes Machine::*,
                             BytesPerSecond Machine::*, Hertz Machine::*, Watts Machine::*>;
 struct Key {

@@ -140,7 +140,7 @@ Result<Machine> parse_machine(std::string_view toml, const std::filesystem::path
 Result<std::vector<std::string>> list_machines();
 // The machine whose `device` the driver calls so ("NVIDIA H200"); not_found says how to describe a new one.
 Result<Machine> machine_of_device(std::string_view device);
-// Where machine files are looked for, first match wins: $XDG_CONFIG_HOME/solstice/machines (default ~/.config), then
+// Folders of machine files, first match wins: $XDG_CONFIG_HOME/solstice/machines (default ~/.config), then
 // machines/ of the program's data (base/paths.h).
 std::vector<std::filesystem::path> machine_folders();
 // The file `solstice calibrate` writes for a machine of this name: in the user's folder.

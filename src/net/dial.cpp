@@ -54,7 +54,7 @@ Result<Endpoints> resolve(const Steps& steps, const std::string& host, int port,
   }
 }
 
-// Where distributions keep the CAs when OpenSSL's own default, Debian's, is not there.
+// Files in which distributions keep the CAs when OpenSSL's own default, Debian's, is not there.
 constexpr std::array kSystemFiles = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
                                      "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
 

@@ -18,7 +18,7 @@ using TlsStream = boost::asio::ssl::stream<Socket&>;
 
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 
-// Errors, beside those of Steps: network_error. `most` limits the look-up and the connection each.
+// Errors, besides those of Steps: network_error. `most` limits the look-up and the connection each.
 Status connect(Steps& steps, Socket& socket, const Url& to, Seconds most);
 
 // To the first that answers. Each has its share of `most`: an address that leads nowhere must not use up the time of

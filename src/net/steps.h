@@ -18,7 +18,7 @@ namespace solstice::net {
 
 using ErrorCode = boost::system::error_code;
 
-// How often a step looks up from its work.
+// Interval at which a step looks up from its work.
 inline constexpr Seconds kLook = milliseconds(50);
 
 class Steps {
@@ -43,7 +43,7 @@ class Steps {
     return **done;
   }
 
-  // Whether there is time left, and nobody stopped us.
+  // Success while there is time left and nobody stopped us.
   Status still(std::string_view doing, const Deadline& own, Seconds most) const {
     if (cancelled_ && cancelled_()) return fail(Code::interrupted, fmt::format("stopped while {}", doing));
     if (own.passed()) return fail(Code::deadline, fmt::format("{} took longer than {:.4g} s", doing, most.value));

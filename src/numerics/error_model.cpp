@@ -10,7 +10,7 @@ namespace {
 // significand spread as reals spread over magnitudes (log-uniform): 2/sqrt(12) * sqrt(3/(8 ln 2)).
 constexpr double kRound = 0.4247;
 
-// What the running sum loses in units of 2^-24 for each MMA step of the leading planes (with the steps of the smaller
+// Loss of the running sum in units of 2^-24 for each MMA step of the leading planes (with the steps of the smaller
 // products that go with it), fitted to measurements on an H200: terms of one sign, random signs, one dominating term.
 // Products of bf16 have 16 bits, so less of them is cut off.
 constexpr double kTruncatePositive = 1.2;

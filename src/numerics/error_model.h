@@ -15,7 +15,7 @@
 
 namespace solstice::numerics {
 
-// How a sum's terms relate: random signs (result ~ sqrt(K) terms), all of one sign (result ~ K terms), one term that
+// Relation of a sum's terms: random signs (result ~ sqrt(K) terms), all of one sign (result ~ K terms), one term that
 // dwarfs the others.
 enum class Data { kRandomSign, kPositive, kOutlier };
 

@@ -36,8 +36,9 @@ double two_ulp(DType dtype) { return 4 * unit_roundoff(dtype); }
 
 bool known(double error) { return std::isfinite(error) && error >= 0; }
 
-// What PyTorch adds up one after the other at most: its reductions share a sum among threads and their accumulators,
-// its matrix products share k among blocks once it is long. The rest is a tree, which adds a rounding a level.
+// The most terms that PyTorch adds up one after the other: its reductions share a sum among threads and their
+// accumulators, its matrix products share k among blocks once it is long. The rest is a tree, which adds a rounding a
+// level.
 constexpr int64_t kSerialTerms = 512, kSerialProducts = 8192;
 
 bool reads_anything(const ir::ExprRef& e) {
@@ -51,7 +52,7 @@ bool is_product(const ir::ExprRef& body) {
          !ir::same(body->args[0], body->args[1]);
 }
 
-// Two factors, both of which vary over a binder, each read at other indices than the other: a product of matrices, a
+// Two factors that both vary over a binder, each read at other indices than the other: a product of matrices, a
 // matrix and a vector, a convolution. Not a norm, and not what is multiplied element by element.
 bool multiplies_matrices(const ir::Expr& mul, const std::vector<int>& binders) {
   const ir::IndexSet a = ir::indices_of(mul.args[0]), b = ir::indices_of(mul.args[1]);
@@ -156,7 +157,7 @@ Sum longest_sum(const ir::Program& program, int output) {
 
 namespace {
 
-// What the largest of n normally distributed errors exceeds once in ten thousand results, in the root mean square of
+// Bound that the largest of n normal errors exceeds once in ten thousand results, relative to the root mean square of
 // their row before half of it was clamped to zero: a ReLU lowers the row's by sqrt(2), and leaves the errors of the
 // others as they were.
 double largest_of(int64_t n) {
@@ -181,8 +182,9 @@ Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own
   const Math math = class_of(policy, sum.dtype, own);
   const double modelled = modelled_result(math, sum);
   const auto a_tenth_above = [](double measured) { return known(measured) ? 1.1 * measured : 0.0; };
-  // What amplifies an error behind the products (a normalisation, a function that saturates) is in no model, but in
-  // this. A result of which TF32 leaves less than nine tenths says nothing of a candidate's, and only the model counts.
+  // An operation that amplifies an error behind the products (a normalisation, a function that saturates) is in no
+  // model, but in this. A result that TF32 leaves less than nine tenths of says nothing of a candidate's, and only the
+  // model counts.
   constexpr double kMostOfResult = 0.1;
   const bool counts = policy != Policy::kReference && tf32.normwise <= kMostOfResult;
   const auto own_class = [&](double measured) { return counts ? a_tenth_above(measured) : 0.0; };

@@ -27,7 +27,7 @@ enum class Policy { kReference, kHigh, kMedium };
 std::string_view name_of(Policy policy);
 std::optional<Policy> policy_from_name(std::string_view name);
 
-// What PyTorch itself multiplies fp32 with: strict fp32, or TF32 (cuDNN convolutions by default, products where
+// PyTorch's own products of fp32: strict fp32, or TF32 (cuDNN convolutions by default, products where
 // torch.backends.cuda.matmul.allow_tf32 is set).
 enum class OwnMath { kStrict, kTF32 };
 
@@ -53,7 +53,7 @@ struct Limit {
 // the most that follow each other, a recurrence's once.
 Sum longest_sum(const ir::Program& program, int output);
 
-// Whether the equation sums products of two factors over what both vary along: a product of matrices, a convolution;
+// The equation sums products of two factors over what both vary along: a product of matrices, a convolution;
 // not a norm.
 bool has_contraction(const ir::Equation& equation);
 

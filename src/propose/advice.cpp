@@ -21,7 +21,7 @@ std::vector<size_t> groups_only_in(const Partition& a, const Partition& b) {
   return out;
 }
 
-// What a cut changes, as facts call it.
+// The change of a cut, as facts call it.
 struct CutMove {
   Structure whole;
   std::string from, to;

@@ -1,4 +1,4 @@
-// What memory of other problems (search/memory.h) says of the moves of a formulation. It orders them; it takes none
+// Advice of memory of other problems (search/memory.h) on the moves of a formulation. It orders them; it takes none
 // away.
 #pragma once
 

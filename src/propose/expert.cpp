@@ -109,7 +109,7 @@ Found Expert::open(const search::Tree& tree) {
   return kNothing;
 }
 
-// Whether nobody has tried it, be it with other comments.
+// Nobody has tried it, not even with other comments.
 bool Expert::is_new(const search::Tree& tree, const std::string& program) {
   if (tree.contains(program)) return false;
   const auto bare = [this](const std::string& text) -> const std::string& {
@@ -173,7 +173,7 @@ Found Expert::vary(const search::Tree& tree, int node) {
     return std::optional(other ? std::move(*other) : std::move(proposal));
   }
   SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, most));
-  // What may turn out faster than the models say is tried from the best only, or a search would wander among equals.
+  // A move that may turn out faster than the models say is tried from the best only, or a search would wander.
   if (other || tree.best() != &tree.node(node)) return other;
   return rewrite(tree, *place, std::numeric_limits<size_t>::max(), most);
 }

@@ -41,7 +41,7 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> tune(const search::Tree& tree, int node);
 
  private:
-  // What was tried of the way of a candidate.
+  // Candidates that were tried of the way of a candidate.
   struct Surroundings {
     std::map<int, Choice> choices = {};  // of nodes; those of `tried` point here
     std::vector<Tried> tried = {};

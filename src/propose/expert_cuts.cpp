@@ -16,13 +16,13 @@ constexpr size_t kSchedulesACut = 2;
 using Other = Result<std::optional<search::Proposal>>;
 const std::optional<search::Proposal> kNoOther;
 
-// Whether two kernels compute the same: of the same text by the numbers of their equations, else by all that these are.
+// Two kernels compute the same: of the same text by the numbers of their equations, else by all that these are.
 bool same_kernel(const Formulation& from, size_t a, const Formulation& to, size_t b) {
   if (from.equations == to.equations) return from.cut.groups[a].equations == to.cut.groups[b].equations;
   return from.structures[a] == to.structures[b];
 }
 
-// What kernels have in `from` they keep in `to`, where the same equations make a kernel there; others take what is
+// Kernels keep their options of `from` in `to`, where the same equations make a kernel there; others take what is
 // preferred.
 Choice carried(const Formulation& from, const Choice& choice, const Formulation& to,
                const std::optional<Choice>& preferred) {

@@ -1,4 +1,4 @@
-// The expert beside somebody else: what gains at the schedules of a program that works.
+// The expert with another author: gains at the schedules of a program that works.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What a search says of single moves, for searches of other problems (search/memory.h).
+// Facts that a search finds about single moves, for searches of other problems (search/memory.h).
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ Pieces pieces_on(const machine::Machine& machine);  // which outlives it
 // "rows(threads=256)", with "t" where a knob names a tensor.
 std::string setting_text(const std::string& family, ir::Knobs knobs);
 
-// How a cut into pieces is called beside "whole": "apart(contraction: f32 | sum: f32)".
+// The name of a cut into pieces, as against "whole": "apart(contraction: f32 | sum: f32)".
 std::string apart(std::vector<std::string> kinds);
 inline constexpr const char* kInOne = "whole";
 

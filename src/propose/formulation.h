@@ -32,11 +32,11 @@ using Choice = std::vector<size_t>;
 // A choice as the text of a candidate.
 using Render = std::function<Result<std::string>(const std::vector<Axis>&, const Choice&)>;
 
-// What is to be computed, and for what.
+// The equations to compute, and the machine and policy to compute them for.
 struct Equations {
   std::shared_ptr<const ir::BoundText> text;
   PlanningContext context;  // its machine outlives this
-  // What was found of groups of equations, whatever cut they are in: each is asked for once.
+  // Answers about groups of equations, whatever cut they are in: each is asked for once.
   mutable Assessed assessed = {};
   mutable std::map<std::vector<int>, Axis> axes = {};
   mutable std::map<std::vector<int>, Structure> structures = {};

@@ -1,4 +1,4 @@
-// Where a candidate has time to lose: what each of its kernels takes above its speed of light. The expert tries
+// Headroom of a candidate: the time of each of its kernels above its speed of light. The expert tries
 // schedules there first.
 #pragma once
 

@@ -1,4 +1,5 @@
-// What Proposal::equations says of a candidate: "" the problem's own, "rewritten by ..." (those), "as trial 17 has it".
+// Labels of candidates' equations (Proposal::equations): "" the problem's own, "rewritten by ..." (those), "as trial 17
+// has it".
 #pragma once
 
 #include <optional>

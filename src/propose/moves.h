@@ -1,4 +1,4 @@
-// Which schedule of which kernels to try next from a candidate, given all that was tried.
+// Moves from a candidate: the schedules of its kernels to try next, given all that was tried.
 #pragma once
 
 #include <vector>

@@ -13,11 +13,11 @@ struct Option {
   Seconds time;
 };
 
-// What `family` proposes for the kernel, timed by its model. The kernel keeps the last in its clause.
+// Proposals of `family` for the kernel, timed by its model. The kernel keeps the last in its clause.
 Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context,
                                        ir::Kernel& kernel);
 
-// What the other families propose that takes no longer than `most`.
+// Proposals of the other families that take no longer than `most`.
 std::vector<Option> options_of_others(const families::Family& but, const families::Context& context, ir::Kernel& kernel,
                                       Seconds most);
 

@@ -72,7 +72,7 @@ class Renderer {
     if (how_.frozen) out_.items.emplace_back(lang::Clause{lang::Clause::Kind::kAllow, {"frozen"}, {}});
   }
 
-  // What crosses kernels and is not declared in the problem.
+  // Tensors that cross kernels and are not declared in the problem.
   Status add_tensors() {
     std::set<std::string> declared;
     for (const lang::Item& item : problem_.items) {

@@ -10,7 +10,7 @@
 
 namespace solstice::propose {
 
-// How one kernel runs.
+// Schedule of one kernel: its family and knobs.
 struct Schedule {
   std::string family;
   ir::Knobs knobs;

@@ -22,7 +22,7 @@ struct RewriteStep {
   std::string text() const;  // "fold_scalars at `z`", "fold_scalars at piece 2 of `z`"
 };
 
-// Where equations came from. Without a problem nobody is to rewrite them.
+// Origin of equations. Without a problem nobody is to rewrite them.
 struct Derivation {
   std::shared_ptr<const ir::BoundText> problem = {};
   std::vector<RewriteStep> steps = {};
@@ -34,7 +34,7 @@ std::string label_of(const std::vector<RewriteStep>& steps);  // "" of none
 // Nothing where it is no such label, or of rewrites that this build has not.
 std::optional<std::vector<RewriteStep>> steps_named(const std::string& label);
 
-// Whether each rewrite that a label names, with places or as the driver's are, keeps NaN and infinities as they are.
+// Each rewrite that a label names, with places or as the driver's are, keeps NaN and infinities as they are.
 // Not where this build has no such rewrite.
 bool keeps_nonfinite(const std::string& label);
 

@@ -1,4 +1,4 @@
-// What a kernel computes, as memory across problems sees it: without names, and without exact extents.
+// Structure of a kernel, as memory across problems knows it: without names, and without exact extents.
 #pragma once
 
 #include <vector>

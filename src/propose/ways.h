@@ -34,7 +34,7 @@ struct Way {
   std::optional<Worth> worth = {};                // of its options, by memory
   std::optional<std::vector<Reworded>> rewrites = {};
 
-  // Whether a candidate is of this way, as far as its record says.
+  // The candidate is of this way, as far as its record says.
   bool has(const search::Proposal& proposal, int node) const;
 };
 

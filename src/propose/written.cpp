@@ -24,7 +24,7 @@ bool is_legal(const families::Context& context, ir::Kernel kernel) {
   return !diagnostics.has_errors();
 }
 
-// What a kernel becomes under its clause; "" where that cannot be said.
+// The code of a kernel under its clause; "" where that cannot be said.
 std::string code_of(const families::Context& context, const ir::Kernel& kernel) {
   const families::Family& family = *families::find_family(kernel.family);
   if (!family.generate) return "";
@@ -38,7 +38,7 @@ std::string code_of(const families::Context& context, const ir::Kernel& kernel) 
   return out;
 }
 
-// Whether the expert may change its clause: it stands in the program itself, not in a definition, and families propose
+// The expert may change its clause: it stands in the program itself, not in a definition, and families propose
 // others.
 bool is_free(const ir::Kernel& kernel, const families::Family& family) {
   return kernel.instance.empty() && family.propose;

@@ -1,4 +1,4 @@
-// What a bench came to (schema solstice.bench/2): one row a problem, rewritten whole after each, so that a stopped
+// Results of a bench (schema solstice.bench/2): one row a problem, rewritten whole after each, so that a stopped
 // bench goes on where it was. A row holds the opponents, which are measured once, and one variant for each numerics
 // policy (with rewrites and without, where both were asked for). All times are seconds.
 #pragma once
@@ -14,7 +14,7 @@
 
 namespace solstice {
 
-// One side of the contest: an opponent, or what a variant put beside them. Timed in one process, in blocks in turn.
+// One side of the contest: an opponent, or a variant's result. Timed in one process, in blocks in turn.
 struct BenchSide {
   std::string name;  // "PyTorch eager", "torch.compile, TF32 allowed"
   std::optional<Measured> time;
@@ -30,7 +30,7 @@ struct BenchSide {
   }
 };
 
-// What was measured of the problem itself (docs/measuring.md, "Flawed by measurement").
+// Flaws measured in the problem itself (docs/measuring.md, "Flawed by measurement").
 struct BenchFlaws {
   bool measured = false;
   std::string note;              // why not
@@ -66,7 +66,7 @@ struct BenchKernel {
   }
 };
 
-// What a problem had of a budget that it shared with the others (docs/search.md).
+// A problem's part of a budget that it shared with the others (docs/search.md).
 struct BenchTurns {
   int trials = 0;      // of its search
   Seconds spent;       // their own time
@@ -177,7 +177,7 @@ struct Bench {
   std::map<std::string, std::string>
       open;  // searches that share a budget and have no row yet: the problem, its run in the store
   std::map<std::string, std::string> ended;  // those of them that ended by themselves, and why
-  std::map<std::string, BenchTurns> apart;   // those that found no room beside the others, and what they had until then
+  std::map<std::string, BenchTurns> apart;   // those that found no room with the others, and what they had until then
   static auto fields() {
     return std::make_tuple(
         field("options", &Bench::options, "that change a row"), field("version", &Bench::version, "of solstice"),

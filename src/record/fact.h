@@ -11,9 +11,9 @@
 
 namespace solstice {
 
-// What a kernel computes, from coarse to exact.
+// Structure of a kernel, from coarse to exact.
 struct Structure {
-  std::string kind = {};     // "contraction, max: f32": what is reduced, and of which formats
+  std::string kind = {};     // "contraction, max: f32": the reductions and their formats
   std::string form = {};     // its equations, names numbered, without extents
   std::string extents = {};  // of its indices, as powers of two
 

@@ -87,7 +87,7 @@ struct GraphState : GraphTensor {
   }
 };
 
-// What a buffer holds, where that is a formula (python/solstice/dropin/closed_form.py). Along axes that are not listed
+// Contents of a buffer that are a formula (python/solstice/dropin/closed_form.py). Along axes that are not listed
 // the elements repeat.
 //   triangle  `value` where axes[1] <= axes[0] + diagonal, else `otherwise`
 //   diagonal  `value` where axes[1] == axes[0] + diagonal, else `otherwise`

@@ -1,4 +1,4 @@
-// What a trial's record says of a candidate's kernels, for whoever proposes next: what was left to their families, and
+// Facts about a candidate's kernels in a trial's record, for the next proposal: what was left to their families, and
 // what they have to do.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace solstice {
 
-// What a kernel needs of one resource by its equations, whatever a family makes of it. Resources overlap.
+// Need of a kernel for one resource by its equations, whatever a family makes of it. Resources overlap.
 struct ResourceNeed {
   std::string resource;  // "dram", "l2", "tensor.f16", "simt.f32", "sfu", "simt.i32"
   std::string how;       // on tensor cores: the math at whose rate products count ("fp16x3"); "" elsewhere

@@ -1,4 +1,4 @@
-// The time of one scheduled program of a kernel or a few, measured beside what the cost models say (schema
+// The time of one scheduled program of a kernel or a few, measured, and by the cost models (schema
 // solstice.kernel_time/1). Kept a line each; `solstice list families --fit` judges the cost models by them.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace solstice {
 
-// How a problem's equations were cut into kernels: by their cost, all in one, an equation each; by their cost after
+// The cut of a problem's equations into kernels: by their cost, all in one, an equation each; by their cost after
 // their statistics were taken apart.
 enum class Cut { kPlanned, kOne, kEach, kApart };
 std::vector<const char*> enum_names(Cut);

@@ -1,4 +1,4 @@
-// Time by kernel of a program in one trial: what CUPTI's trace of a call says, beside what the cost models say.
+// Time by kernel of a program in one trial: by CUPTI's trace of a call, and by the cost models.
 #pragma once
 
 #include <optional>

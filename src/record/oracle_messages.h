@@ -1,4 +1,4 @@
-// What the oracle answers (schema solstice.oracle/1; docs/protocol.md describes every request). The oracle is
+// Answers of the oracle (schema solstice.oracle/1; docs/protocol.md describes every request). The oracle is
 // the trusted Python process that owns the user's module, its inputs and its expected values.
 //
 // Each request has one reply record here, named after it. Names of values: `output.I` is tensor I of the
@@ -161,7 +161,7 @@ struct OracleExpected {
   }
 };
 
-// How much of a value its inputs do not determine at a precision.
+// The part of a value that its inputs do not determine at a precision.
 struct OracleStability {
   std::string name;
   int64_t elements = 0, undetermined = 0;
@@ -225,7 +225,7 @@ struct OracleBlock {
   }
 };
 
-// One opponent, timed in blocks beside the others in one process.
+// One opponent, timed in blocks in turn with the others in one process.
 struct OracleRival {
   std::string name;
   std::vector<double> seconds;  // empty: `note` says why
@@ -242,7 +242,7 @@ struct OracleRival {
   }
 };
 
-// A drop-in that is timed beside the opponents.
+// A drop-in that is timed with the opponents.
 struct OracleContender {
   std::string name, path;
   static auto fields() {
@@ -251,12 +251,12 @@ struct OracleContender {
   }
 };
 
-// What KernelBench's check does not see of a problem (docs/measuring.md).
+// Flaws of a problem that KernelBench's check does not see (docs/measuring.md).
 struct OracleFlaws {
   std::string constant;             // which constant result passes the check; "": none of those tried
   std::optional<double> change;     // of the result from one seed of inputs to another, in the check's limits
   std::vector<std::string> unseen;  // tensors whose removal passes, though other values of theirs change the result
-  std::vector<std::string> dead;    // tensors of which no value that was tried changes it
+  std::vector<std::string> dead;    // tensors that change it by no value that was tried
   std::optional<double> off;        // the original against float64, in the check's limits
   std::string note;                 // what was left out
   static auto fields() {

@@ -1,4 +1,4 @@
-// The launch plan: a candidate as data (schema solstice.plan/1). Cubins beside it hold the device code; the plan says
+// The launch plan: a candidate as data (schema solstice.plan/1). Cubins next to it hold the device code; the plan says
 // what to launch, with which arguments, in which order. No candidate brings host code.
 //
 // Meaning. `buffers` are all memory the plan touches. Interface buffers (input, output, param, state) are bound by the
@@ -57,9 +57,9 @@ inline constexpr int64_t kScrubbedLocalBytes = 4096, kMostLocalBytes = 2048;
 
 struct PlanModule {
   std::string name;
-  std::string cubin;   // file name beside the plan
+  std::string cubin;   // file name, next to the plan
   std::string hash;    // of the cubin
-  std::string source;  // file name of the CUDA source beside the plan, "" if none
+  std::string source;  // file name of the CUDA source next to the plan, "" if none
   bool given = false;  // device code that a program brought: not trusted to leave alone what it was not given
   static auto fields() {
     return std::make_tuple(field("name", &PlanModule::name, "unique name; launches refer to it"),

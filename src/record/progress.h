@@ -1,5 +1,5 @@
-// What a long job tells whoever watches it: a terminal, a log, a server. Observers only look; they cannot fail the job.
-// Calls come from one thread at a time.
+// Progress that a long job reports to an observer: a terminal, a log, a server. Observers only look; they cannot fail
+// the job. Calls come from one thread at a time.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@ struct TrialNews {
   bool predicted = false;
 };
 
-// Where the job stands. Fields that are not known yet stay unset.
+// State of the job. Fields that are not known yet stay unset.
 struct Standing {
   int trials = 0;
   std::optional<int> trials_allowed;

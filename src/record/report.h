@@ -115,7 +115,7 @@ struct CandidateRow {
   }
 };
 
-// ModelNew.forward against Model.forward in one Python process; beside it the kernels alone, as the judge timed them.
+// ModelNew.forward against Model.forward in one Python process, and the kernels alone, as the judge timed them.
 struct Headline {
   std::optional<Measured> original;
   std::optional<Measured> replacement;
@@ -125,7 +125,7 @@ struct Headline {
   std::optional<Measured> kernels;
   std::optional<Measured> span;         // first kernel's start to last activity's end, where CUPTI works
   std::vector<std::string> activities;  // kernels, memsets and copies of one execution, in order
-  std::vector<TracedKernel> by_kernel;  // the same by the program's kernels, beside the cost models
+  std::vector<TracedKernel> by_kernel;  // the same by the program's kernels, with the cost models' times
   std::string agreement;                // medians of both timers where they differ by more than 5 %, else ""
   static auto fields() {
     return std::make_tuple(

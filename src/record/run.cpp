@@ -1,7 +1,6 @@
 #include "record/run.h"
 
 #include "record/kernel_time.h"
-#include "record/report.h"
 #include "record/trial.h"
 
 namespace solstice {

@@ -12,7 +12,7 @@ namespace solstice {
 enum class RunState { kRunning, kFinished, kInterrupted, kFailed, kWaiting };
 std::vector<const char*> enum_names(RunState);
 
-// What the run came to. `kNone` while it runs and after a failure; one that went on and failed keeps what it had.
+// Outcome of the run. `kNone` while it runs and after a failure; one that went on and failed keeps what it had.
 enum class RunOutcome { kNone, kFaster, kNotFaster, kUnsupported };
 std::vector<const char*> enum_names(RunOutcome);
 
@@ -35,10 +35,10 @@ struct RunRecord {
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;  // one line: why not faster, unsupported or failed
   Json summary;        // headline figures, as in report.json
-  // What it takes to go on with it without its command. Of the problem: class_name, device, machine, numerics, frozen,
+  // Everything needed to resume it without its command. Of the problem: class_name, device, machine, numerics, frozen,
   // rewrites, memory. Of its search, which may change: trials, budget, eps, window, roi; `batches` where it is measured
-  // elsewhere. Of who leads it: led_by
-  // ("model" or "expert"), agent, agent_terms, and model_since, the event from which the model's stops count.
+  // elsewhere. Of its leader: led_by ("model" or "expert"), agent, agent_terms, and model_since, the event from which
+  // the model's stops count.
   Json options;
   std::string policy;  // of its search, with parameters
   int64_t seed = 1;    // of the policy

@@ -1,4 +1,4 @@
-// What judge and runner say to each other (schema solstice.runner/1): newline-delimited JSON on the runner's standard
+// Messages between judge and runner (schema solstice.runner/1): newline-delimited JSON on the runner's standard
 // input and output. A request is {"id", "request", "params"}; its reply {"id", "result"} or {"id", "error": {"code",
 // "message"}}. After the errors `deadline` and `cuda_error` the runner's context is lost and it exits.
 //

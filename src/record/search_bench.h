@@ -1,4 +1,4 @@
-// What a bench of searches came to (schema solstice.search-bench/1): real problems, each searched by several policies
+// Results of a bench of searches (schema solstice.search-bench/1): real problems, each searched by several policies
 // at equal budget, every search from nothing. Rewritten whole after each row. All times are seconds.
 #pragma once
 

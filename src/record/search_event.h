@@ -1,4 +1,4 @@
-// What happens in a search, event by event, as the store keeps it (schema solstice.search_event/1) and as an external
+// Events of a search, as the store keeps it (schema solstice.search_event/1) and as an external
 // policy is told. A tree of attempts (search/tree.h) is what its events say.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace solstice::search {
 
-// How much work a measurement is worth. Rough ones choose, precise ones decide.
+// Effort of a measurement. Rough ones choose, precise ones decide.
 enum class Precision { kRough, kUsual, kPrecise };
 std::vector<const char*> enum_names(Precision);
 
@@ -64,7 +64,7 @@ struct Proposal {
   }
 };
 
-// What a trial found. `time` is set for verified candidates, and for predicted ones where there is no device.
+// Result of a trial. `time` is set for verified candidates, and for predicted ones where there is no device.
 struct Measurement {
   TrialState state = TrialState::kIllegal;
   Seconds time = {};
@@ -95,7 +95,7 @@ double noise_of_median(const std::vector<double>& samples, double time);
 // As the measurement says, else by its samples: measurements of earlier versions have these alone.
 double noise_of(const Measurement& measurement);
 
-// What happened, in order.
+// One event of a search.
 struct Event {
   enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent, kOpened };
   Kind kind = Kind::kProposed;

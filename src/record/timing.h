@@ -10,7 +10,7 @@
 
 namespace solstice {
 
-// What NVML says at one moment; zeros, and no throttle reasons, where it does not answer.
+// NVML's reading at one moment; zeros, and no throttle reasons, where it does not answer.
 struct ClockReading {
   int sm_mhz = 0;
   int memory_mhz = 0;

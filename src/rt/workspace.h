@@ -1,4 +1,4 @@
-// Where each workspace buffer lies in the one allocation that the caller owns.
+// Places of the workspace buffers in the one allocation that the caller owns.
 #pragma once
 
 #include <cstdint>

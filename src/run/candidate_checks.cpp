@@ -1,4 +1,4 @@
-// What CandidateRun looks at after a launch: red zones, inputs, results.
+// Checks of CandidateRun after a launch: red zones, inputs, results.
 #include <fmt/format.h>
 
 #include "run/candidate_run.h"
@@ -40,7 +40,7 @@ Result<CaseVerdict> CandidateRun::check(int slot, const JudgeCase& test, int pas
 }
 
 Result<Finding> CandidateRun::check_gaps() {
-  SOLSTICE_TRY(const Difference found, judge_.kernels().differ(arena_, layout_.gaps, kRedZone));
+  SOLSTICE_TRY(const Difference found, device_.kernels().differ(arena_, layout_.gaps, kRedZone));
   if (found.bytes == 0) return Finding{};
   std::string nearest = "any buffer";
   int64_t distance = layout_.bytes;
@@ -69,7 +69,7 @@ Result<Finding> CandidateRun::check_inputs(int slot, const JudgeCase& test) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!must_stay(buffer)) continue;
     SOLSTICE_TRY(const Difference found,
-                 judge_.kernels().differ(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
+                 device_.kernels().differ(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
     if (found.bytes == 0) continue;
     return Finding{Outcome::kWroteInput, fmt::format("{} bytes of {} `{}` were overwritten, the first at byte {}",
                                                      found.bytes, enum_name(buffer.kind), buffer.name, found.first)};
@@ -95,8 +95,8 @@ Result<Finding> CandidateRun::check_outputs(int slot, const JudgeCase& test, int
 Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::DevicePtr address,
                                                  const ExpectedOutput& expected, uint8_t poison, bool merge_nonfinite) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
-  SOLSTICE_TRY(const Comparison found,
-               judge_.kernels().compare(mine, expected.oracle, expected.eager, poison, merge_nonfinite, expected.room));
+  SOLSTICE_TRY(const Comparison found, device_.kernels().compare(mine, expected.oracle, expected.eager, poison,
+                                                                 merge_nonfinite, expected.room));
   OutputVerdict out = as_verdict(found, buffer.name);
   numerics::Errors pytorch{-1, -1};
   if (expected.eager) {
@@ -118,7 +118,7 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
       decide(Outcome::kWrongResult, fmt::format("{} of {} integers differ", found.unequal, found.elements));
   } else {
     const numerics::Limit limit =
-        numerics::limit_of(judge_.options().policy, pytorch, expected.sum, expected.own, expected.tf32);
+        numerics::limit_of(device_.options().policy, pytorch, expected.sum, expected.own, expected.tf32);
     out.limit_normwise = limit.allowed.normwise;
     out.limit_elementwise = limit.allowed.elementwise;
     out.limit_because = limit.because;

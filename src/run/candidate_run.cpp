@@ -17,37 +17,15 @@ bool has_prepare(const Plan& plan) {
 
 }  // namespace
 
-std::optional<Finding> finding_of(const Error& error, bool loading) {
-  switch (error.code) {
-    case Code::deadline:
-      return Finding{Outcome::kHung, error.text()};
-    case Code::too_large:
-      return Finding{Outcome::kOutOfMemory, error.text()};
-    case Code::cuda_error:
-      return Finding{loading ? Outcome::kLoadFailed : Outcome::kCrashed, error.text()};
-    case Code::process_failed:
-      return Finding{Outcome::kCrashed, error.text()};
-    case Code::candidate_failed:
-      return Finding{Outcome::kCrashed, error.text()};
-    case Code::bad_record:
-    case Code::bad_json:
-    case Code::bad_argument:
-    case Code::not_found:
-      return Finding{Outcome::kLoadFailed, error.text()};
-    default:
-      return std::nullopt;
-  }
-}
-
-CandidateRun::CandidateRun(Judge& judge, RunnerProcess runner, Plan plan)
-    : judge_(judge), runner_(std::move(runner)), plan_(std::move(plan)) {
+CandidateRun::CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan)
+    : device_(device), runner_(std::move(runner)), plan_(std::move(plan)) {
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (rt::is_interface(plan_.buffers[i])) interface_.push_back(i);
   }
 }
 
 CandidateRun::~CandidateRun() {
-  if (!loaded_.handle.empty()) judge_.imports().close(loaded_.handle);
+  if (!loaded_.handle.empty()) device_.imports().close(loaded_.handle);
 }
 
 Status CandidateRun::check_case(const JudgeCase& test) const {
@@ -72,30 +50,30 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   SOLSTICE_TRY(const RunnerHello hello, runner_.hello());
   sandbox_ = hello.sandbox;
   const auto absolute = std::filesystem::absolute(plan_json).string();
-  RunnerLoad request{absolute, slots, judge_.options().red_zone, ""};
+  RunnerLoad request{absolute, slots, device_.options().red_zone, ""};
   const bool given =
       std::any_of(plan_.modules.begin(), plan_.modules.end(), [](const PlanModule& module) { return module.given; });
   if (given) {
-    SOLSTICE_TRY(request.scrub, judge_.scrub());
+    SOLSTICE_TRY(request.scrub, device_.scrub());
   }
   auto loaded = runner_.load(request);
   if (!loaded.ok()) {
     if (const auto finding = finding_of(loaded.error(), true)) return *finding;
     return std::move(loaded).error();
   }
-  layout_ = rt::lay_out_arena(plan_, slots, judge_.options().red_zone);
+  layout_ = rt::lay_out_arena(plan_, slots, device_.options().red_zone);
   if (loaded->bytes != layout_.bytes)
     return Finding{Outcome::kCrashed, "the runner's memory is not laid out as agreed"};
-  SOLSTICE_TRY(arena_, judge_.imports().open(loaded->handle));
+  SOLSTICE_TRY(arena_, device_.imports().open(loaded->handle));
   loaded_ = *loaded;
-  for (const rt::ArenaRange& gap : layout_.gaps) SOLSTICE_CHECK(judge_.kernels().fill(at(gap), kRedZone, gap.bytes));
-  SOLSTICE_CHECK(judge_.kernels().finish());
+  for (const rt::ArenaRange& gap : layout_.gaps) SOLSTICE_CHECK(device_.kernels().fill(at(gap), kRedZone, gap.bytes));
+  SOLSTICE_CHECK(device_.kernels().finish());
   return Finding{};
 }
 
 // Of the workspace, what prepare has filled stays where `persistent` is false.
 Status CandidateRun::poison(int pass, bool persistent) {
-  JudgeKernels& gpu = judge_.kernels();
+  JudgeKernels& gpu = device_.kernels();
   for (const auto& places : layout_.slots) {
     for (size_t i = 0; i < places.size(); ++i) {
       const PlanBuffer& buffer = interface_buffer(i);
@@ -118,9 +96,9 @@ Status CandidateRun::give(int slot, const JudgeCase& test, bool inputs) {
   for (size_t i = 0; i < places.size(); ++i) {
     const PlanBuffer& buffer = interface_buffer(i);
     if (!is_given(buffer) || (buffer.kind == BufferKind::kInput && !inputs)) continue;
-    SOLSTICE_CHECK(judge_.kernels().copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
+    SOLSTICE_CHECK(device_.kernels().copy(at(places[i]), test.given.at(buffer.name).address, places[i].bytes));
   }
-  return judge_.kernels().finish();
+  return device_.kernels().finish();
 }
 
 // A kernel can reach every slot and the whole workspace, whatever it was given, and could find there what it computed
@@ -129,7 +107,7 @@ Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pa
   if (!prepared_ || has_prepare(plan_)) {
     SOLSTICE_CHECK(poison(pass, true));
     SOLSTICE_CHECK(give(slot, test, false));
-    const auto done = runner_.prepare({slot, judge_.options().limits.prepare});
+    const auto done = runner_.prepare({slot, device_.options().limits.prepare});
     if (!done.ok()) {
       if (const auto finding = finding_of(done.error(), false)) return *finding;
       return done.error();
@@ -142,7 +120,7 @@ Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pa
 }
 
 Result<Finding> CandidateRun::launch(int slot, CaseVerdict& into) {
-  const auto done = runner_.run({slot, judge_.options().limits.run});
+  const auto done = runner_.run({slot, device_.options().limits.run});
   if (done.ok()) {
     into.wall = done->wall;
     return Finding{};
@@ -173,8 +151,8 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
                                         TimedBlock& out) {
   RunnerTime request;
   request.cupti = tracer == Tracer::kCupti;
-  request.flush_bytes = judge_.flush_bytes();
-  request.deadline = judge_.options().limits.time;
+  request.flush_bytes = device_.flush_bytes();
+  request.deadline = device_.options().limits.time;
   // In a trace it could not be told from the candidate's own memsets.
   request.poison = tracer == Tracer::kEvents ? kPoison : -1;
   std::vector<Turn> turns = turns_of(slots(), static_cast<int>(contents.size()), batch_++);

@@ -1,12 +1,14 @@
 // One candidate in one runner process: fills, launches, checks. Judge drives it.
 #pragma once
 
-#include <memory>
-#include <span>
+#include <filesystem>
 #include <vector>
 
 #include "rt/arena.h"
-#include "run/judge.h"
+#include "run/finding.h"
+#include "run/judge_case.h"
+#include "run/judge_device.h"
+#include "run/runner_process.h"
 
 namespace solstice::run {
 
@@ -22,19 +24,9 @@ inline bool is_given(const PlanBuffer& buffer) { return buffer.kind != BufferKin
 inline bool must_stay(const PlanBuffer& buffer) { return is_given(buffer) && !buffer.written; }
 inline bool is_expected(const PlanBuffer& buffer) { return buffer.kind == BufferKind::kOutput || buffer.written; }
 
-// What happened to the candidate, where it is not a full verdict: kPassed with an empty message, or a failure.
-struct Finding {
-  Outcome outcome = Outcome::kPassed;
-  std::string message;
-  bool passed() const { return outcome == Outcome::kPassed; }
-};
-
-// How an error of the runner is to be read. nullopt: it is none of the candidate's (no_driver, no_gpu, io_error...).
-std::optional<Finding> finding_of(const Error& error, bool loading);
-
 class CandidateRun {
  public:
-  CandidateRun(Judge& judge, RunnerProcess runner, Plan plan);
+  CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan);
   ~CandidateRun();
   CandidateRun(const CandidateRun&) = delete;
 
@@ -66,7 +58,7 @@ class CandidateRun {
                                      uint8_t poison, bool merge_nonfinite);
   Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out);
 
-  Judge& judge_;
+  JudgeDevice& device_;
   RunnerProcess runner_;
   Plan plan_;
   std::vector<size_t> interface_;

@@ -52,7 +52,7 @@ class IpcImports {
   IpcImports(const IpcImports&) = delete;
   ~IpcImports();
 
-  // Who opens from now on, any address that tells owners apart.
+  // Sets the owner of what is opened from now on, any address that tells owners apart.
   void belong_to(const void* owner) { owner_ = owner; }
 
   // The allocation's first byte here. Errors bad_record (no handle), cuda_error.

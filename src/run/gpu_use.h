@@ -1,4 +1,4 @@
-// Who else uses a GPU, by NVML: others' work makes times worthless, others' memory may leave too little.
+// Use of a GPU by other processes, by NVML: others' work makes times worthless, others' memory may leave too little.
 //
 // Ask before any process of ours touches the GPU. NVML reports processes by their ids on the host, which inside a
 // container match none of ours.
@@ -35,7 +35,7 @@ Result<GpuUse> gpu_use(const std::string& bus_id);
 // Error gpu_busy, naming the processes, where others keep the GPU busy. `own` (0: none) is a process whose work does
 // not count: the caller's, which waits for us. It is excused where it is the only one that NVML shows.
 Status refuse_busy(const GpuUse& use, int64_t own = 0);
-// What a report should say: that the utilization is unknown, and which processes merely hold memory. "" where there is
+// Remarks for a report: that the utilization is unknown, and which processes merely hold memory. "" where there is
 // nothing to say.
 std::string use_note(const GpuUse& use);
 

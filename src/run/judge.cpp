@@ -5,9 +5,7 @@
 #include <algorithm>
 
 #include "base/file.h"
-#include "base/log.h"
 #include "base/paths.h"
-#include "run/candidate_run.h"
 
 namespace solstice::run {
 namespace {
@@ -30,15 +28,13 @@ void adopt(Verdict& verdict, const CaseVerdict& found) {
 }  // namespace
 
 Judge::Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options)
-    : driver_(driver), context_(std::move(context)), options_(std::move(options)), imports_(driver) {}
+    : device_(driver, std::move(context), std::move(options)) {}
 
 // Ending a process that holds a CUDA context takes a while; all of them at once take no longer.
 Judge::~Judge() {
   dismiss_spares();
-  const rt::InContext inside(driver_, context_);
+  const rt::InContext inside(device_.driver(), device_.context());
   current_.reset();
-  imports_.close_all();
-  kernels_.reset();
 }
 
 void Judge::dismiss_spares() {
@@ -52,21 +48,10 @@ Result<std::unique_ptr<Judge>> Judge::start(JudgeOptions options) {
   }
   SOLSTICE_TRY(rt::DeviceContext context, rt::DeviceContext::open(*driver, options.runner.device));
   std::unique_ptr<Judge> out(new Judge(*driver, std::move(context), std::move(options)));
-  SOLSTICE_CHECK(out->start_spares(out->options_.first_spares));  // they start while the kernels compile
-  SOLSTICE_TRY(out->kernels_, JudgeKernels::create(*driver, out->context_, out->options_.compile));
-  SOLSTICE_TRY(const int l2, out->context_.attribute(cu::kL2CacheSize));
-  // An odd multiple of a line: a candidate's own memset is hardly ever of exactly this size.
-  out->flush_bytes_ = int64_t{2} * l2 + 128;
-  if (auto clocks = GpuClocks::open(out->context_.bus_id()); clocks.ok()) {
-    out->clocks_ = std::move(clocks).value();
-  } else {
-    log_warning("clocks are not recorded: " + clocks.error().message);
-  }
+  SOLSTICE_CHECK(out->start_spares(out->options().first_spares));  // they start while the kernels compile
+  SOLSTICE_CHECK(out->device_.start());
   return out;
 }
-
-ClockReading Judge::clocks() const { return clocks_ ? clocks_->read() : ClockReading{}; }
-std::optional<double> Judge::joules() const { return clocks_ ? clocks_->joules() : std::nullopt; }
 
 // All at once: starting takes each of them as long as all of them, and nothing is measured meanwhile.
 Status Judge::start_spares(int count) {
@@ -74,19 +59,19 @@ Status Judge::start_spares(int count) {
   std::erase_if(spares_, [](RunnerProcess& spare) { return !spare.alive(); });
   if (!spares_.empty()) return success();
   for (int i = 0; i < std::max(count, 1); ++i) {
-    SOLSTICE_TRY(RunnerProcess spare, RunnerProcess::spawn(options_.runner));
+    SOLSTICE_TRY(RunnerProcess spare, RunnerProcess::spawn(options().runner));
     spares_.push_back(std::move(spare));
   }
   return success();
 }
 
 Result<RunnerHello> Judge::runner() {
-  SOLSTICE_CHECK(start_spares(options_.spares));
+  SOLSTICE_CHECK(start_spares(options().spares));
   const Result<RunnerHello> waited = spares_.front().hello();
   if (waited.ok()) return waited;
   // It may have started while the GPU had no memory left; a fresh one says how things are now.
   spares_.clear();
-  SOLSTICE_CHECK(start_spares(options_.spares));
+  SOLSTICE_CHECK(start_spares(options().spares));
   return spares_.front().hello();
 }
 
@@ -95,37 +80,23 @@ Result<RunnerProcess> Judge::take_runner() {
   SOLSTICE_TRY(const RunnerHello ready, runner());
   RunnerProcess out = std::move(spares_.front());
   spares_.erase(spares_.begin());  // the oldest has started longest ago
-  SOLSTICE_CHECK(start_spares(options_.spares));
+  SOLSTICE_CHECK(start_spares(options().spares));
   return out;
 }
 
-// A process must not start up beside a measurement.
+// A process must not start up during a measurement.
 Status Judge::settle() {
-  SOLSTICE_CHECK(start_spares(options_.spares));
+  SOLSTICE_CHECK(start_spares(options().spares));
   // One that could not open the GPU is found out when it is needed.
   std::erase_if(spares_, [](RunnerProcess& spare) { return !spare.hello().ok(); });
   return success();
 }
 
-bool Judge::sound() const { return context_.make_current().ok() && driver_.cuCtxSynchronize() == cu::kSuccess; }
-
-Result<Bytes> Judge::free_memory() const {
-  size_t free_bytes = 0, total = 0;
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the free memory"));
-  return Bytes(static_cast<double>(free_bytes));
-}
-
-Result<Bytes> Judge::total_memory() const {
-  size_t free_bytes = 0, total = 0;
-  SOLSTICE_CHECK(driver_.check(driver_.cuMemGetInfo(&free_bytes, &total), "read the memory's size"));
-  return Bytes(static_cast<double>(total));
-}
-
 Result<int> Judge::fitting_slots(const Plan& plan, int processes) const {
   SOLSTICE_TRY(const Bytes free, free_memory());
-  const double allowed = free.value * options_.memory_share / std::max(processes, 1);
-  int slots = std::max(options_.slots, 1);
-  while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options_.red_zone).bytes) > allowed) --slots;
+  const double allowed = free.value * options().memory_share / std::max(processes, 1);
+  int slots = std::max(options().slots, 1);
+  while (slots > 1 && static_cast<double>(rt::lay_out_arena(plan, slots, options().red_zone).bytes) > allowed) --slots;
   return slots;
 }
 
@@ -134,29 +105,19 @@ Result<int> Judge::slots_for(const std::filesystem::path& plan_json, int process
   return fitting_slots(plan, processes);
 }
 
-Result<std::string> Judge::scrub() {
-  const auto path = [this] { return (scrub_->path() / "scrub.cubin").string(); };
-  if (scrub_) return path();
-  SOLSTICE_TRY(const std::string cubin, compile_judge_kernels("scrub.cu", context_, options_.compile));
-  SOLSTICE_TRY(TempFolder folder, TempFolder::create("scrub"));
-  SOLSTICE_CHECK(write_file(folder.path() / "scrub.cubin", cubin));
-  scrub_.emplace(std::move(folder));
-  return path();
-}
-
 void Judge::release() { current_.reset(); }
 
 void Judge::serve(const void* client) {
   if (client != client_) release();
   client_ = client;
-  imports_.belong_to(client);
+  imports().belong_to(client);
 }
 
 Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std::vector<JudgeCase>& cases, int slots) {
   release();
   if (cases.empty()) return fail(Code::bad_argument, "verification needs at least one case");
   Verdict verdict;
-  verdict.policy = numerics::name_of(options_.policy);
+  verdict.policy = numerics::name_of(options().policy);
   const auto plan = read_plan(plan_json);
   if (!plan.ok()) {
     verdict.outcome = Outcome::kLoadFailed;
@@ -167,7 +128,7 @@ Result<Verdict> Judge::verify(const std::filesystem::path& plan_json, const std:
     SOLSTICE_TRY(slots, fitting_slots(*plan, 1));
   }
   SOLSTICE_TRY(RunnerProcess runner, take_runner());
-  auto run = std::make_shared<CandidateRun>(*this, std::move(runner), *plan);
+  auto run = std::make_shared<CandidateRun>(device_, std::move(runner), *plan);
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(run->check_case(test));
   SOLSTICE_TRY(const Finding loaded, run->load(plan_json, slots));
   verdict.outcome = loaded.outcome;
@@ -193,7 +154,7 @@ Status Judge::run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, 
 Result<Verdict> Judge::verify_more(const std::vector<JudgeCase>& cases) {
   if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is verified further");
   Verdict verdict;
-  verdict.policy = numerics::name_of(options_.policy);
+  verdict.policy = numerics::name_of(options().policy);
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
   SOLSTICE_CHECK(run_cases(*current_, cases, verdict));
   if (!verdict.passed()) release();
@@ -207,7 +168,7 @@ Result<TimedBlock> Judge::time_block(const std::vector<JudgeCase>& cases, int re
   for (const JudgeCase& test : cases) SOLSTICE_CHECK(current_->check_case(test));
   SOLSTICE_CHECK(settle());
   SOLSTICE_TRY(TimedBlock block, current_->time(cases, repetitions, tracer));
-  block.verdict.policy = numerics::name_of(options_.policy);
+  block.verdict.policy = numerics::name_of(options().policy);
   if (!block.verdict.passed()) {
     block.seconds.clear();
     release();

@@ -15,81 +15,23 @@
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "base/file.h"
-#include "numerics/policy.h"
-#include "record/plan.h"
-#include "record/verdict.h"
-#include "run/device_memory.h"
-#include "run/gpu_clocks.h"
-#include "run/judge_kernels.h"
+#include "run/candidate_run.h"
+#include "run/judge_case.h"
+#include "run/judge_device.h"
 #include "run/runner_process.h"
 
 namespace solstice::run {
-
-struct ExpectedOutput {
-  DeviceTensor oracle;                // float64 for floats
-  std::optional<DeviceTensor> eager;  // PyTorch's own result
-  numerics::Sum sum;                  // the reduction behind it, for the modelled error
-  std::optional<DeviceTensor>
-      room;  // f32: how far a value may lie off where the inputs do not determine it, else negative
-  numerics::Errors tf32{-1, -1};  // of PyTorch's own result with TF32 allowed, negative where it was not measured
-  numerics::OwnMath own = numerics::OwnMath::kStrict;
-};
-
-// One set of values. Keys are names of plan buffers. `given` covers every input, parameter and state, with the plan's
-// strides; `expected` every output and every written state or input.
-struct JudgeCase {
-  std::string name;  // "seed 1, normal"
-  std::string set;   // of the oracle
-  std::map<std::string, DeviceTensor> given;
-  std::map<std::string, ExpectedOutput> expected;
-  bool tf32_measured = false;  // ExpectedOutput::tf32, as far as that could be
-  bool merge_nonfinite =
-      false;  // NaN and the infinities count as one class: for rewritten equations, on inputs that hold such
-};
-
-struct JudgeLimits {
-  Seconds prepare{30};
-  Seconds run{10};
-  Seconds time{60};
-};
-
-struct JudgeOptions {
-  RunnerOptions runner;
-  CompileFunction compile;
-  numerics::Policy policy = numerics::Policy::kReference;
-  JudgeLimits limits = {};
-  int64_t red_zone = 4096;
-  int slots = 2;  // copies of inputs and outputs to time with, as far as memory allows; more than contents are not used
-  double memory_share = 0.6;  // of the free device memory, for those copies
-  int spares = 1;             // processes that are started at once when none is left
-  int first_spares = 1;       // and at the beginning, where there may be time
-};
-
-enum class Tracer { kEvents, kCupti };
-
-struct TimedBlock {
-  std::vector<double> seconds;                        // of each repetition; empty where the verdict is not passed
-  std::vector<std::string> activities;                // CUPTI: what one repetition ran
-  std::vector<std::vector<double>> activity_seconds;  // CUPTI: of each activity, of each repetition
-  Seconds launch;                                     // host time of a launch call
-  Verdict verdict;                                    // of every timed output
-};
-
-class CandidateRun;
 
 class Judge {
  public:
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
   ~Judge();  // in any thread
 
-  // How many copies of its tensors each of `processes` processes with this plan may have: at most JudgeOptions::slots,
+  // Copies of its tensors that each of `processes` processes with this plan may have: at most JudgeOptions::slots,
   // as far as JudgeOptions::memory_share of the free memory goes, and one in any case.
   Result<int> slots_for(const std::filesystem::path& plan, int processes) const;
 
@@ -117,23 +59,22 @@ class Judge {
   // Ends the waiting processes without waiting for their end, where no further candidate is expected.
   void dismiss_spares();
   // CUDA's current context belongs to a thread: call this first where another thread started the judge.
-  Status adopt_thread() const { return context_.make_current(); }
-  bool sound()
-      const;  // its CUDA context works: an error that sticks fails every later call, and every judge of this process
-  Result<Bytes> free_memory() const;
-  Result<Bytes> total_memory() const;
+  Status adopt_thread() const { return device_.context().make_current(); }
+  // The CUDA context works: an error that sticks fails every later call, and every judge of this process.
+  bool sound() const { return device_.sound(); }
+  Result<Bytes> free_memory() const { return device_.free_memory(); }
+  Result<Bytes> total_memory() const { return device_.total_memory(); }
 
-  Result<RunnerHello> runner();          // what a runner says about itself: GPU, CUPTI, sandbox
-  ClockReading clocks() const;           // all unknown without NVML
-  std::optional<double> joules() const;  // GpuClocks::joules(); nothing without NVML
-  IpcImports& imports() { return imports_; }
-  JudgeKernels& kernels() { return *kernels_; }
-  Result<std::string> scrub();  // path of a cubin for RunnerLoad::scrub; compiled when it is first asked for
-  const rt::Driver& driver() const { return driver_; }
-  const rt::DeviceContext& device() const { return context_; }
-  int64_t flush_bytes() const { return flush_bytes_; }
-  const JudgeOptions& options() const { return options_; }
-  void set_policy(numerics::Policy policy) { options_.policy = policy; }  // of the limits, from the next verdict on
+  Result<RunnerHello> runner();  // a runner's answer about itself: GPU, CUPTI, sandbox
+  ClockReading clocks() const { return device_.clocks(); }
+  std::optional<double> joules() const { return device_.joules(); }
+  IpcImports& imports() { return device_.imports(); }
+  JudgeKernels& kernels() { return device_.kernels(); }
+  const rt::Driver& driver() const { return device_.driver(); }
+  const rt::DeviceContext& device() const { return device_.context(); }
+  const JudgeOptions& options() const { return device_.options(); }
+  // Policy of the limits, from the next verdict on.
+  void set_policy(numerics::Policy policy) { device_.options().policy = policy; }
 
  private:
   Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options);
@@ -143,14 +84,7 @@ class Judge {
   Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
   Result<int> fitting_slots(const Plan& plan, int processes) const;
 
-  const rt::Driver& driver_;
-  rt::DeviceContext context_;
-  JudgeOptions options_;
-  IpcImports imports_;
-  std::unique_ptr<JudgeKernels> kernels_;
-  std::optional<TempFolder> scrub_;
-  std::optional<GpuClocks> clocks_;
-  int64_t flush_bytes_ = 0;
+  JudgeDevice device_;
   std::vector<RunnerProcess> spares_;
   std::shared_ptr<CandidateRun> current_;
   const void* client_ = nullptr;

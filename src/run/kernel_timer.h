@@ -1,5 +1,5 @@
 // Times plans in this process, as trials are timed: events around a launch, each behind writes of twice the L2's size.
-// For what Solstice's own families generate, of which hundreds are timed in a minute: no results are looked at, and a
+// For kernels of Solstice's own families, hundreds of them in a minute: no results are looked at, and a
 // kernel that fails ends it all. Candidates of others go to the judge.
 #pragma once
 

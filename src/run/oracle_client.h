@@ -106,8 +106,8 @@ class OracleClient {
                                        const RoundsRequest& request = {});
   Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
   // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is
-  // a worker, a process beside it imports the compiler and loads the module, and leaves the GPU alone until rivals().
-  // Where the caller's process is the oracle it does nothing.
+  // a worker, another process imports the compiler and loads the module, and leaves the GPU alone until rivals().
+  // If the caller's process is the oracle it does nothing.
   Status start_rivals(std::string_view file, std::string_view class_name);
   Result<OracleRivals> rivals(const CompareRequest& request = {});
   // In that process too, so that nothing else of the module's is disturbed.

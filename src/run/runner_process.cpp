@@ -5,7 +5,7 @@
 
 #include <cstdlib>
 
-#include "run/candidate_run.h"
+#include "run/finding.h"
 
 namespace solstice::run {
 namespace {

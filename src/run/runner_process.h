@@ -2,7 +2,7 @@
 //
 // Errors of a request: `deadline` (hung; the process is gone), `cuda_error` and `process_failed` (crashed; gone), and
 // what the runner answers otherwise: of `hello` anything (no_driver, no_gpu, ...), from `load` on only what finding_of
-// (candidate_run.h) counts to the candidate (bad_record, too_large, ...); any other code becomes `process_failed`.
+// (finding.h) counts to the candidate (bad_record, too_large, ...); any other code becomes `process_failed`.
 #pragma once
 
 #include <filesystem>

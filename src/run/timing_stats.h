@@ -38,13 +38,13 @@ constexpr int kHeadlineRounds = 12, kHeadlineRepetitions = 3;  // of a block; a 
 // Mean clock of one side over the rounds that count and whose clocks were read; 0: there is none.
 Hertz mean_clock(const Timing& timing, double TimingRound::*mhz);
 
-// What a higher clock can have given the candidate: the ratio of the mean clocks (candidate over baseline) less the
-// noise of the readings, two standard errors of the rounds' ratios; at least 1. Power caps one side more than the other
-// without anything being wrong. 1 too where the clock of a round that counts was not read: `clock_ratio` is 0 then, and
-// `note` says so.
+// Gain of the candidate that a higher clock may explain: the ratio of the mean clocks (candidate over baseline) less
+// the noise of the readings, two standard errors of the rounds' ratios; at least 1. Power caps one side more than the
+// other without anything being wrong. 1 too where the clock of a round that counts was not read: `clock_ratio` is 0
+// then, and `note` says so.
 double clock_advantage(const Timing& timing);
 
-// How the clocks differed, and what of the speedup does not come from them.
+// The difference of the clocks, and the part of the speedup that does not come from it.
 std::string clock_text(const Timing& timing);
 
 // A win: the 99.9 % interval of the speedup lies above 1 and the speedup is at least 1.005, both divided by

@@ -116,7 +116,7 @@ Status GpuSession::wait(Seconds limit) {
 
 Result<RunnerDone> GpuSession::prepare(const RunnerWork& request) {
   SOLSTICE_CHECK(check_slot(request.slot));
-  // What the last launch left must not get into what is kept.
+  // Values that the last launch left must not get into persistent memory.
   SOLSTICE_CHECK(scrub_->launch(stream_));
   SOLSTICE_CHECK(wait(request.deadline));
   SOLSTICE_CHECK(scrub_->check());

@@ -16,7 +16,7 @@ namespace {
 
 using namespace solstice;
 
-// Exit codes beside those of base/result.h.
+// Exit codes besides those of base/result.h.
 constexpr int kContextLost = 75;
 
 Result<runner::RunnerOptions> parse(int argc, char** argv) {

@@ -60,7 +60,7 @@ Status GpuSession::flush_l2(int64_t bytes) {
   return driver_.check(driver_.cuMemsetD8Async(flush_, 0, static_cast<size_t>(bytes), stream_), "flush the L2");
 }
 
-// What a kernel left in its workspace must not serve the next launch.
+// Values that a kernel left in its workspace must not serve the next launch.
 Status GpuSession::poison_workspace(int value) {
   if (value < 0) return success();
   for (const rt::ArenaRange& range : scratch_) {

@@ -1,5 +1,5 @@
 // Recorded searches of several problems under one budget: the scheduler (scheduler.h) gives each next trial to one of
-// them, which takes the next of its recorded ones. Beside it the fixed split, which gives every problem the same, and
+// them, which takes the next of its recorded ones. With it the fixed split, which gives every problem the same, and
 // the best that anyone could have done who had known the records.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What memory across problems is worth: the trials that searches of the same problems took with it and without.
+// Benefit of memory across problems: the trials that searches of the same problems took with it and without.
 #pragma once
 
 #include <optional>

@@ -9,7 +9,7 @@
 namespace solstice::search {
 namespace {
 
-// What one policy did in every run.
+// The replays of one policy in every run.
 struct Player {
   std::string name;
   std::vector<const Sequence*> searches;
@@ -169,7 +169,7 @@ class Comparing {
         SOLSTICE_TRY(const Values values, parse_scheduling(text));
         SOLSTICE_CHECK(add(text, scheduled(recorded_, budget, values, options_.currency)));
       }
-      // What seconds can buy at best is a knapsack that nothing here needs.
+      // The best use of seconds is a knapsack problem that nothing here needs.
       if (!budget.seconds) SOLSTICE_CHECK(add(kHindsight, hindsight_split(recorded_, budget.trials)));
     }
     return success();

@@ -12,7 +12,7 @@
 namespace solstice::search {
 
 struct ComparisonOptions {
-  std::vector<std::string> policies = {};   // as for make_policy(), beside the recorded one
+  std::vector<std::string> policies = {};   // as for make_policy(), besides the recorded one
   std::vector<ReplayRule> rules = {};       // each with each policy
   std::vector<std::string> schedules = {};  // as for parse_scheduling()
   std::vector<TotalBudget> budgets = {};    // of one search each: so many times that is what schedules have in all

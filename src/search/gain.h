@@ -1,4 +1,4 @@
-// What counts as a gain: more than a measurement's noise.
+// Gains: improvements by more than a measurement's noise.
 #pragma once
 
 #include "search/tree.h"

@@ -28,7 +28,7 @@ struct Landscape {
   std::vector<Step> (*moves)(uint64_t seed, const std::string& candidate) = nullptr;
   // log2 of its true speedup over the problem, which is 0; from about -4 to +4.
   double (*gain)(uint64_t seed, const std::string& candidate) = nullptr;
-  // Whether it compiles and is right.
+  // It compiles and is right.
   bool (*works)(uint64_t seed, const std::string& candidate) = nullptr;
   double noise =
       0;  // relative standard deviation of a rough measurement; a usual one has half of it, a precise one a quarter

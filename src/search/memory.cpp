@@ -11,7 +11,7 @@ namespace solstice::search {
 namespace {
 
 constexpr double kRidge = 1;           // memory.h
-constexpr double kDoubtful = 0.05;     // noise of which a fact counts half
+constexpr double kDoubtful = 0.05;     // a fact with this noise counts half
 constexpr double kFailed = -1;         // log2, of what did not work
 constexpr double kMost = 3;            // log2: a share that the cost models find too small makes no wonders
 constexpr double kWhole = 0.70710678;  // of the setting: two differ by 1 in all

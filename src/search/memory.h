@@ -30,9 +30,9 @@ namespace solstice::search {
 
 // log2 of the gain of the changed kernel itself.
 double own_gain(const Fact& fact);
-// What of it the cost models did not predict; -1 of a failure.
+// The part of its gain that the cost models did not predict; -1 of a failure.
 double beyond_models(const Fact& fact);
-// What `own_gain` is uncertain by, in the same unit.
+// Uncertainty of `own_gain`, in the same unit.
 double own_noise(const Fact& fact);
 
 class Memory {

@@ -1,18 +1,17 @@
-// What to do next with a tree: which node to derive a candidate from, or which to measure again. A policy is a function
-// of the tree, its parameters and a seed, and keeps nothing else: the same tree gives the same decision, so a recorded
-// run replays, and one that was interrupted goes on as if it had not been.
+// Policies: the next node of a tree to derive a candidate from, or to measure again. A policy is a function of the
+// tree, its parameters and a seed, and keeps nothing else: the same tree gives the same decision, so a recorded run
+// replays, and one that was interrupted goes on as if it had not been.
 //
 // One file in policies/ defines one `extern const PolicySpec solstice_policies_<stem>`; that is all it takes to add
-// one. A policy can also be an executable (external.h).
+// one. A policy can also be an executable (external.h); make_policy.h makes either by name.
 #pragma once
 
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "search/parameters.h"
 #include "search/random.h"
 #include "search/tree.h"
 
@@ -31,20 +30,6 @@ class Policy {
   virtual Result<std::optional<Decision>> decide(const Tree& tree) = 0;
 };
 
-struct Parameter {
-  std::string_view name;
-  double usual = 0, least = 0, most = 0;
-  bool whole = false;  // a whole number
-  std::string_view help;
-};
-
-// Values of a policy's parameters, all of them.
-using Values = std::map<std::string, double, std::less<>>;
-
-// The usual values, but for those that `text` sets behind its name: "mcts(exploration=1, widening=0.7)". `whose` is for
-// errors: bad_argument where there is no such parameter, or its value is outside its range.
-Result<Values> parse_values(std::string_view whose, const std::vector<Parameter>& parameters, std::string_view text);
-
 struct PolicySpec {
   std::string_view name;
   std::string_view about;   // in one line
@@ -55,10 +40,6 @@ struct PolicySpec {
 
 const std::vector<const PolicySpec*>& all_policies();  // generated table
 const PolicySpec* find_policy(std::string_view name);
-
-// "mcts", "mcts(exploration=1, widening=0.7)", "command:./my_policy": unknown names and values outside their range are
-// bad_argument, with what is legal.
-Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed);
 
 // Nodes that something can be derived from.
 std::vector<int> open_nodes(const Tree& tree);

@@ -74,7 +74,7 @@ class Record {
   const RecordedRun& run() const { return run_; }
   const Tree& tree() const { return tree_; }
   int lookahead() const { return lookahead_; }  // most trials that were in flight at once, at least 1
-  // Whether one proposer led it all along and results came in the order in which trials were started: a replay under
+  // One proposer led it all along and results came in the order in which trials were started: a replay under
   // its own policy and seed is the record then. Otherwise several GPUs measured, a language model took over, or a batch
   // came back.
   bool in_order() const { return in_order_; }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <set>
 
+#include "search/make_policy.h"
 #include "search/policy.h"
 
 namespace solstice::search {
@@ -70,7 +71,7 @@ class Answers {
  private:
   static bool has_come_in(const Node& node) { return node.measurement || node.lost; }
 
-  // What was only predicted is no result of what was measured later.
+  // A prediction is no result of a trial that was measured later.
   static void keep(std::vector<Known>& results, Known result) {
     if (result.measurement.state != TrialState::kPredicted) {
       std::erase_if(results, [](const Known& known) { return known.measurement.state == TrialState::kPredicted; });
@@ -123,7 +124,7 @@ class Replay {
     return success();
   }
 
-  // Whether the record knew.
+  // True: the record knew it.
   bool derive(const Decision& decision) {
     const std::string& from = tree_.node(decision.node).proposal.program;
     const Event* next = answers_.next(tree_, from);

@@ -1,4 +1,4 @@
-// What another policy would have done with a recorded run's candidates.
+// Replay: another policy on a recorded run's candidates.
 //
 // It decides over a tree of its own; what it gets is the record's: from a node the children that were derived from it,
 // in the recorded order, each with the result that was recorded. Candidates that nobody tried do not exist, so this

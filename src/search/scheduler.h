@@ -23,7 +23,7 @@ Values usual_scheduling();
 // "log-gain", "log-gain(floor=8, stop=0.01)". Errors: bad_argument, with what is legal.
 Result<Values> parse_scheduling(std::string_view text);
 
-// What is known of a problem, as far as scheduling goes.
+// Prospects of a problem, as far as scheduling goes.
 class Outlook {
  public:
   // Times of 0 are not known. `from`: the original, only what beats it is a gain; or the best of trials before these.

@@ -69,11 +69,11 @@ struct Budget {
   double hopeless = 0;    // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
-// Whether a search of this tree has enough, by what has come in: what `rule` and `lost` say. Errors: events that do not
-// fit.
+// The stop of a search of this tree by the results so far, from `rule` and `lost`; nothing: it goes on. Errors: events
+// that do not fit.
 Result<std::optional<Stop>> has_enough(const Tree& tree, const Budget& budget);
 
-// Whether this proposal is expected to take Budget::hopeless times as long as the best. A measurement of an earlier run
+// This proposal is expected to take Budget::hopeless times as long as the best. A measurement of an earlier run
 // speaks for itself; a cost model is believed only as far as its luckiest prediction in this run: if even that scale
 // leaves the proposal behind the best, nothing is to be gained.
 bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget);
@@ -93,7 +93,7 @@ struct Participants {
   Evaluator& evaluator;
 };
 
-// What the trials of a search have come to. Those that an earlier proposer had in flight when it began are none of
+// Results of the trials of a search. Those that an earlier proposer had in flight when it began are none of
 // them.
 struct Tally {
   Watch watch;

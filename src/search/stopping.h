@@ -1,5 +1,5 @@
-// Where rules would have stopped recorded searches, and what that would have kept and cost. docs/replay.md has the
-// formulas.
+// Stop rules applied to recorded searches: where they would have stopped, what that would have kept and cost.
+// docs/replay.md has the formulas.
 //
 // A rule is looked at after each trial, as the search does it; trials in flight at a stop are left out of the cost.
 #pragma once

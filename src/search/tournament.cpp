@@ -8,12 +8,13 @@
 #include <thread>
 
 #include "search/landscape.h"
+#include "search/make_policy.h"
 #include "search/search.h"
 
 namespace solstice::search {
 namespace {
 
-// What a trial costs: most is checking and compiling, which a second measurement does not pay again.
+// Cost of a trial: most is checking and compiling, which a second measurement does not pay again.
 constexpr double kBuild = 0.6;
 double cost_of(Precision precision) {
   return precision == Precision::kRough ? 0.2 : precision == Precision::kUsual ? 0.4 : 0.8;

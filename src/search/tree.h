@@ -32,11 +32,11 @@ struct Node {
 
   bool usable() const { return measurement && measurement->usable(); }
   bool failed() const { return measurement && !measurement->usable(); }
-  // Whether something can be derived from it.
+  // Something can be derived from it.
   bool open() const { return !spent && !proposal.barren && (id == 0 || measurement.has_value()); }
 };
 
-// Whether a trial in flight came back, or was given up.
+// A trial in flight came back, or was given up.
 inline bool is_result(const Event& event) {
   return event.node > 0 && (event.kind == Event::Kind::kMeasured || event.kind == Event::Kind::kLost);
 }
@@ -66,7 +66,7 @@ class Tree {
   int in_flight() const { return in_flight_; }
   Seconds original() const { return original_; }
   bool measured() const { return measured_; }  // a trial was, and worked
-  // Whether its time may be compared with others': a prediction is no rival of what was measured, once a trial was.
+  // Its time may be compared with others': a prediction is no rival of what was measured, once a trial was.
   bool comparable(const Node& node) const;
   const Node* best() const;  // fastest comparable trial, null if there is none
   // Of a usable node: the original's time over its own; over the slowest's where the original's is not known.

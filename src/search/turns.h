@@ -1,4 +1,4 @@
-// Who goes on: searches of several problems that share one budget, while they run or as they were recorded.
+// Turns: searches of several problems that share one budget, while they run or as they were recorded.
 //
 // `log-gain` is the scheduler of scheduler.h. `fixed` gives every problem the same share of the budget, one problem
 // after the other; what one leaves goes to nobody. Whoever searches says what came of each trial; the same results give
@@ -47,7 +47,7 @@ class Turns {
 
   // All problems, before the first turn. Returns its place: 0, 1, ...
   size_t add(Seconds original, Seconds bound);
-  // What the problem had is spent, and of no account for what it gets from now on.
+  // The problem's part so far is spent, and of no account for what it gets from now on.
   void begin_anew(size_t problem, Seconds original, Seconds bound);
   // Of `problem` a trial came in: what it cost, and the best since.
   void landed(size_t problem, const Spent& cost, const Timed& best);

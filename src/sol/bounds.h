@@ -3,7 +3,8 @@
 
 #include "ir/count.h"
 #include "machine/machine.h"
-#include "sol/sol.h"
+#include "sol/options.h"
+#include "sol/report.h"
 
 namespace solstice::sol {
 

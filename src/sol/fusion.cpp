@@ -88,7 +88,7 @@ class Fuser {
     if (from.empty()) return kind == KernelKind::kRows ? sharing_reads(i) : -1;
     const Group& last = groups_[static_cast<size_t>(*from.rbegin())];
     const bool pointwise = kind == KernelKind::kMap && last.elements == counted(i).elements;
-    // What only a contraction reads is computed as it is read.
+    // A tensor that only a contraction reads is computed as it is read.
     const bool on_rows = last.kind == KernelKind::kRows && (pointwise || row_fits(i, last)) && !is_operand(i);
     const bool fits = on_rows || (last.kind == KernelKind::kMap && kind == KernelKind::kRows) ||
                       (last.kind != KernelKind::kRecurrent && pointwise);
@@ -110,7 +110,7 @@ class Fuser {
     return any;
   }
 
-  // What equation i reads of each row of a row kernel.
+  // Equation i fits the rows of a row kernel by its reads.
   bool row_fits(size_t i, const Group& group) const {
     double most = 0;
     for (const ir::ReadCount& read : counted(i).reads) most = std::max(most, read.elements);

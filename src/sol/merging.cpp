@@ -91,7 +91,7 @@ class LaunchMerger {
     return work_of(kernel.equations) <= std::max(issue_.a_launch, issue_.an_element * elements);
   }
 
-  // What a kernel reads most of; -1 where it reads nothing.
+  // The tensor that a kernel reads most of; -1 where it reads nothing.
   int mainly_read(const FusedKernel& kernel) const {
     double most = 0;
     int out = -1;
@@ -168,7 +168,7 @@ class LaunchMerger {
     });
   }
 
-  // Whether `reader` computes what `kernel` defines anew wherever it reads it. A window of a window is memory's work
+  // `reader` computes the results of `kernel` anew wherever it reads them. A window of a window is memory's work
   // either way; of products as much is repeated as a launch is worth.
   bool recomputes(const FusedKernel& kernel, const FusedKernel& reader) const {
     const auto other = [](const FusedKernel& k) {
@@ -226,7 +226,7 @@ class LaunchMerger {
       const auto is_free = [&](size_t k) {
         return std::none_of(left.begin(), left.end(), [&](size_t other) { return needs_[k][other]; });
       };
-      // Where recurrences read each other's results nothing is free, and the text's order holds.
+      // If recurrences read each other's results nothing is free, and the text's order holds.
       auto next = std::find_if(left.begin(), left.end(), is_free);
       if (next == left.end()) next = left.begin();
       out.push_back(kernels_[*next]);

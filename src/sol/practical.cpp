@@ -225,7 +225,7 @@ class Estimator {
     return out;
   }
 
-  // What is counted and takes `each`, with all that it takes.
+  // A term of counted events: the time of one, and of all.
   static SolTerm counted(const char* what, const char* unit, Seconds time, Seconds each, const std::string& cause) {
     return {.resource = "latency",
             .what = what,

@@ -4,7 +4,8 @@
 #include "ir/count.h"
 #include "machine/machine.h"
 #include "sol/fusion.h"
-#include "sol/sol.h"
+#include "sol/options.h"
+#include "sol/report.h"
 
 namespace solstice::sol {
 

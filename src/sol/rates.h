@@ -1,10 +1,11 @@
-// Which pipe computes an equation's operations under a policy, and how fast: at the highest clock (for bounds) or at
+// Pipes that compute an equation's operations under a policy, and their rates: at the highest clock (for bounds) or at
 // the measured ceiling (for estimates).
 #pragma once
 
 #include "ir/count.h"
 #include "machine/machine.h"
-#include "sol/sol.h"
+#include "sol/options.h"
+#include "sol/report.h"
 
 namespace solstice::sol {
 

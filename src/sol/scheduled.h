@@ -1,4 +1,4 @@
-// What the kernels of a scheduled program have to do, each by its equations: against their measured times, how much of
+// Needs of the kernels of a scheduled program, each by its equations: against their measured times, how much of
 // the machine they use.
 #pragma once
 

@@ -66,7 +66,7 @@ Result<ExportedFolder> read_head(const fs::path& file) {
   return from_json<ExportedFolder>(json);
 }
 
-// Only an export, and nothing beside it, may go.
+// Only an export, and nothing else, may go.
 Status check_replaceable(const fs::path& folder) {
   if (const Result<ExportedFolder> head = read_head(folder / "run.json"); !head.ok()) {
     return fail(Code::bad_argument, fmt::format("{} is no export, so --force does not replace it: {}", folder.string(),
@@ -95,7 +95,7 @@ Status check_place(const fs::path& folder, bool force) {
   return check_replaceable(folder);
 }
 
-// A folder beside another, which goes with this object; not what was there before, if it could not be put back.
+// A folder next to another, which goes with this object; not what was there before, if it could not be put back.
 class Beside {
  public:
   explicit Beside(const fs::path& folder)
@@ -113,7 +113,7 @@ class Beside {
     made_ = true;
     return success();
   }
-  // What was there goes aside for the moment between two renamings; it comes back where the second fails.
+  // An older export goes aside for the moment between two renamings; it comes back where the second fails.
   Status place() {
     std::error_code error;
     const bool replaces = fs::exists(folder_, error);

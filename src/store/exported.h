@@ -1,7 +1,9 @@
-// A run as files, for people, other programs and other stores.
+// Export of a run as files, for people, other programs and other stores.
 //
-//   folder  run.json (record/exported_run.h), trials.jsonl, events.jsonl; for people trials.csv, programs/N.ucut and
-//   README.md json    all of it as one value (ExportedRun) csv     the trials as a table; cannot be read back
+//   - folder: run.json (record/exported_run.h), trials.jsonl, events.jsonl; for people trials.csv, programs/N.ucut and
+//     README.md
+//   - json: all of it as one value (ExportedRun)
+//   - csv: the trials as a table; cannot be read back
 //
 // Errors: bad_argument where something is in the way; bad_record, bad_json of what is read; not_found, io_error,
 // disk_full.
@@ -11,7 +13,7 @@
 #include <string>
 
 #include "record/exported_run.h"
-#include "store/store.h"
+#include "store/loaded_run.h"
 
 namespace solstice::store {
 

@@ -8,7 +8,7 @@
 namespace solstice::store {
 namespace {
 
-// What trial and events know of one candidate.
+// One candidate, from its trial and its events.
 struct ExportedRow {
   const TrialRecord* trial = nullptr;
   const search::Proposal* proposal = nullptr;

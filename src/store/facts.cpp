@@ -1,13 +1,13 @@
-// What moves came to: the store's facts.
+// The store's facts: gains of moves.
 #include <limits>
 
 #include "store/rows.h"
-#include "store/state.h"
+#include "store/store.h"
 
 namespace solstice::store {
 namespace {
 
-// Whether it is new.
+// True: it is new.
 Result<bool> insert_fact(Database& database, Fact fact) {
   SOLSTICE_TRY(const std::string form, keep_text(database, fact.structure.form));
   fact.structure.form.clear();

@@ -1,4 +1,4 @@
-// Which process a run belongs to, so that a killed one is noticed.
+// Identity of the process that a run belongs to, so that a killed one is noticed.
 #pragma once
 
 #include <string>

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "store/loaded_run.h"
 #include "store/sqlite.h"
-#include "store/store.h"
 
 namespace solstice::store {
 

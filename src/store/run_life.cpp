@@ -1,4 +1,4 @@
-// How a run begins, goes on and ends. Each call reads and writes within one transaction, so whoever comes second sees
+// Life of a run: begin, resume and end. Each call reads and writes within one transaction, so whoever comes second sees
 // what the first has done.
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "store/process.h"
 #include "store/rows.h"
-#include "store/state.h"
+#include "store/store.h"
 
 namespace solstice::store {
 namespace {

@@ -52,7 +52,7 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 )sql";
 
-// What single moves came to (record/fact.h), in the order in which they were learnt. A node is counted once, and
+// Gains of single moves (record/fact.h), in the order in which they were learnt. A node is counted once, and
 // nothing is taken back. The form is a text of `texts`; `record` has "" in its place.
 constexpr const char* kVersion3 = R"sql(
 CREATE TABLE facts (

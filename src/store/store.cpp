@@ -9,7 +9,6 @@
 #include "store/exported.h"
 #include "store/rows.h"
 #include "store/schema.h"
-#include "store/state.h"
 
 namespace solstice::store {
 namespace fs = std::filesystem;
@@ -60,11 +59,6 @@ Result<std::string> resolve(Database& database, std::string_view prefix) {
 
 }  // namespace
 
-Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
-Store::Store(Store&&) noexcept = default;
-Store& Store::operator=(Store&&) noexcept = default;
-Store::~Store() = default;
-
 Result<fs::path> Store::default_folder() { return home_folder(); }
 const fs::path& Store::folder() const { return state_->folder; }
 
@@ -72,7 +66,7 @@ Result<Store> Store::open(const fs::path& folder) {
   SOLSTICE_CHECK(make_folder(folder));
   SOLSTICE_TRY(Database database, Database::open(folder / "runs.db"));
   SOLSTICE_CHECK(upgrade(database).context(fmt::format("opening {}", (folder / "runs.db").string())));
-  return Store(std::make_unique<State>(State{folder, std::move(database)}));
+  return Store(std::make_unique<OpenStore>(OpenStore{folder, std::move(database)}));
 }
 
 Result<std::vector<LoadedRun>> Store::verified_trials(std::string_view problem_key, std::string_view before,

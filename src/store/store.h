@@ -21,27 +21,15 @@
 #include "base/units.h"
 #include "record/fact.h"
 #include "record/run.h"
-#include "record/search_event.h"
 #include "record/trial.h"
+#include "store/loaded_run.h"
+#include "store/sqlite.h"
 
 namespace solstice::store {
 
-// An event of a search.
-struct StoredEvent {
-  search::Event event;
-  std::string at;  // UTC
-};
-
-struct LoadedRun {
-  RunRecord run;
-  std::vector<TrialRecord> trials;       // by number
-  std::vector<StoredEvent> events = {};  // of its search, in order
-};
-
-// A damaged record keeps its place: the error says which it is, in which file.
-struct ListedRun {
-  std::string id;
-  Result<RunRecord> run;
+struct OpenStore {
+  std::filesystem::path folder;
+  Database database;
 };
 
 class Store {
@@ -49,9 +37,6 @@ class Store {
   // `folder` holds runs.db; made where missing.
   static Result<Store> open(const std::filesystem::path& folder);
   static Result<std::filesystem::path> default_folder();  // home_folder() of base/paths.h
-  Store(Store&&) noexcept;
-  Store& operator=(Store&&) noexcept;
-  ~Store();
 
   // Fills in `id` and `started` where they are empty, and returns the id.
   Result<std::string> begin_run(RunRecord run);
@@ -92,7 +77,7 @@ class Store {
   // other content.
   Result<bool> add_run(const LoadedRun& run);
 
-  // What moves came to, for searches of other problems. A run's node that has a fact keeps it; returns how many were
+  // Gains of moves, for searches of other problems. A run's node that has a fact keeps it; returns how many were
   // new.
   Result<int> add_facts(const std::vector<Fact>& facts);
   // Of `machine` ("": of all), in the order in which they were learnt; up to the one numbered `last`, if it is given.
@@ -106,9 +91,8 @@ class Store {
   const std::filesystem::path& folder() const;
 
  private:
-  struct State;
-  explicit Store(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Store(std::unique_ptr<OpenStore> state) : state_(std::move(state)) {}
+  std::unique_ptr<OpenStore> state_;
 };
 
 }  // namespace solstice::store

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "toolchain/compiler.h"
+#include "toolchain/compiled.h"
 
 namespace solstice::toolchain {
 

@@ -152,8 +152,6 @@ Future CachedCompiler::submit(CompileRequest request) {
 
 }  // namespace
 
-std::vector<const char*> enum_names(Outcome) { return {"ok", "failed", "timed_out", "crashed"}; }
-
 Result<std::unique_ptr<Compiler>> Compiler::create(CompilerOptions options) {
   SOLSTICE_TRY(Toolchain toolchain, find_toolchain(options.toolchain));
   if (options.kernels.empty()) {

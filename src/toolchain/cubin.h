@@ -1,4 +1,4 @@
-// What a cubin says of itself, read from its ELF sections: the parameters of its kernels, and what they call that it
+// Properties of a cubin, read from its ELF sections: the parameters of its kernels, and what they call that it
 // does not hold. The bytes come from an untrusted compiler process: nothing in them is believed to lie inside the file.
 //
 // Layout: .nv.info.KERNEL holds records (format, attribute, size, value) as `cuobjdump -elf` prints them;

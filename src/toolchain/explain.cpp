@@ -6,6 +6,7 @@
 
 #include "base/paths.h"
 #include "toolchain/cache.h"
+#include "toolchain/compiler.h"
 
 namespace solstice::toolchain {
 namespace {

@@ -124,7 +124,8 @@ Folders pick_includes(const Folders& candidates, size_t given) {
   return out;
 }
 
-// Hash of a file's content. These files are up to 150 MB, so the hash is kept beside the cache, by path, size and time.
+// Hash of a file's content. These files are up to 150 MB, so the hash is kept next to the cache, by path, size and
+// time.
 Result<std::string> content_hash(const fs::path& file) {
   std::error_code error;
   const fs::path real = fs::canonical(file, error);
@@ -175,7 +176,7 @@ Result<bool> take_nvcc(const Folders& folders, Toolchain& out) {
     out.version = fmt::format("nvcc {}", out.nvcc.string());
     Hasher hasher;
     hasher.add("nvcc");
-    // The driver program, the front end and the assembler; a wrapper script has only itself beside it.
+    // The driver program, the front end and the assembler; a wrapper script has only itself next to it.
     for (const char* part : {"nvcc", "ptxas", "../nvvm/bin/cicc"}) {
       const fs::path file = out.nvcc.parent_path() / part;
       if (!fs::is_regular_file(file, ignored)) continue;

@@ -2,8 +2,7 @@
 // what the cache key hashes, so too many is fine and too few is not.
 //
 // A source (and a header of kernels/) may include headers of kernels/, by their path below it, those of kernels/std by
-// their names alone
-// (<cstdint>), and of the CUDA folders.
+// their names alone (<cstdint>), and of the CUDA folders.
 // Absolute paths, `..`, includes whose name is a macro, and text that compilers read differently are errors there;
 // CUDA's own headers may use them. `__has_include` counts as an include; one that `##` puts together is not seen: it
 // tells that a file is there, not what it says.
@@ -26,7 +25,7 @@ struct IncludeClosure {
   std::set<std::string> missing;              // names that were found nowhere
 };
 
-// What one text includes, as the preprocessor finds it. A flaw is what may hide an include: one whose name is not a
+// Includes of one text, as the preprocessor finds them. A flaw is what may hide an include: one whose name is not a
 // literal, a raw string without an end, a character that compilers read differently.
 struct Includes {
   struct Name {

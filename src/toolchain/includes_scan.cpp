@@ -1,4 +1,4 @@
-// What one text includes: lexed as the standard's phases of translation say (continued lines, then comments and
+// Includes of one text: lexed as the standard's phases of translation say (continued lines, then comments and
 // strings, then directives), and as NVRTC does where they leave it open. What compilers read differently is a flaw, so
 // that nothing is missed.
 #include <fmt/format.h>
@@ -71,7 +71,7 @@ bool take_name(std::string_view text, int line, Includes& out) {
   return true;
 }
 
-// Whether a header is there decides what is compiled, too.
+// The presence of a header decides what is compiled, too.
 void scan_questions(std::string_view line, int number, Includes& out) {
   for (const std::string_view word : {"__has_include_next", "__has_include", "__has_embed"}) {
     for (size_t at = line.find(word); at != std::string_view::npos; at = line.find(word, at + 1)) {
@@ -131,7 +131,7 @@ class Scanner {
     return end == std::string_view::npos ? text_.size() : end + 2;
   }
 
-  // What is not closed ends with its line.
+  // A string that is not closed ends with its line.
   size_t end_of_quoted() const {
     for (size_t at = at_ + 1; at < text_.size(); ++at) {
       if (text_[at] == '\n') return at;
@@ -160,7 +160,7 @@ class Scanner {
     take_up_to(end);
   }
 
-  // What is behind a string without a blank may be its suffix: `""R"("` is text to some.
+  // Text behind a string without a blank may be its suffix: `""R"("` is text to some.
   void take_raw_string(size_t quote) {
     const bool suffix = at_ > 0 && (text_[at_ - 1] == '"' || text_[at_ - 1] == '\'');
     const size_t end = end_of_raw_string(joined_.from[quote] + 1);

@@ -12,12 +12,13 @@
 
 #include "base/clock.h"
 #include "base/process/subprocess.h"
-#include "toolchain/compiler.h"
+#include "toolchain/compiled.h"
+#include "toolchain/compiler_options.h"
 #include "toolchain/protocol.h"
 
 namespace solstice::toolchain {
 
-// What a compile gave, before anything is known of keys and caches.
+// Output of the compiler itself, without keys and caches.
 struct RawOutput {
   Outcome outcome = Outcome::kFailed;
   std::string cubin;

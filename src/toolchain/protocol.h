@@ -1,4 +1,4 @@
-// What the compiler asks of a compile worker and what it answers: one JSON line each.
+// Requests of the compiler to a compile worker, and its answers: one JSON line each.
 #pragma once
 
 #include <map>

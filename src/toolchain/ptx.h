@@ -1,4 +1,4 @@
-// What a unit's PTX says of memory that keeps its values between launches.
+// Memory in a unit's PTX that keeps its values between launches.
 #pragma once
 
 #include <string>

@@ -1,5 +1,6 @@
-// What ptxas says of a compile (its -v output, which NVRTC puts in the log): resources of each kernel, and notes such
-// as "(C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized ...". Also errors with positions.
+// Messages of ptxas about a compile (its -v output, which NVRTC puts in the log): resources of each kernel, and notes
+// such as "(C7514) Potential Performance Loss: wgmma.mma_async instructions are serialized ...". Also errors with
+// positions.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,7 @@ using search::Event;
 // Without an answer there is nothing to show as the model's own words.
 bool has_answer(const search::Proposal& proposal) { return !proposal.answer.empty(); }
 
-// Whether a model was asked for it and answered: a candidate of its own, or that there is none from a node. That it
+// A model was asked for it and answered: a candidate of its own, or that there is none from a node. That it
 // gave no answer is told like an attempt of somebody else.
 bool is_turn(const Event& event) {
   const bool asked = event.kind == Event::Kind::kProposed || event.kind == Event::Kind::kSpent;

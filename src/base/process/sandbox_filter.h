@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/process/sandbox.h"
+#include "base/process/sandbox_policy.h"
 #include "base/result.h"
 
 namespace solstice {
@@ -16,7 +16,7 @@ namespace solstice {
 // to be told. Error `sandbox`.
 Result<std::vector<uint64_t>> sandbox_filter(const SandboxPolicy& policy);
 
-// Where processes are forbidden, a thread may be signalled only if it is this process's. Neither allocates nor fails,
+// If processes are forbidden, a thread may be signalled only if it is this process's. Neither allocates nor fails,
 // so that it can run between fork and exec.
 void name_own_process(std::vector<uint64_t>& program, pid_t process) noexcept;
 

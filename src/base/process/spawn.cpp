@@ -39,7 +39,7 @@ struct Wires {
   }
 };
 
-// What the child says about its start, through a pipe that a successful exec closes.
+// The child's report on its start, through a pipe that a successful exec closes.
 struct StartReport {
   int failed_step = 0;  // 1: folder, 2: exec
   int error = 0;

@@ -8,6 +8,7 @@
 #include "cli/values.h"
 #include "cli/view/search_bench_text.h"
 #include "flow/bench/search_bench.h"
+#include "search/make_policy.h"
 #include "search/policy.h"
 
 namespace solstice::cli {

@@ -19,7 +19,8 @@ constexpr const char* kStyle = R"(<style>
   .grid { stroke: #d0d7de; }
   .setting { fill: #8c959f; } .front { fill: #0072b2; } .optimal { fill: #009e73; } .schedule { fill: #e69f00; }
   .line { fill: none; stroke-width: 1.5; }
-  .line0 { stroke: #0072b2; } .line1 { stroke: #cc79a7; stroke-dasharray: 6 3; } .line2 { stroke: #9a6700; stroke-dasharray: 2 2; }
+  .line0 { stroke: #0072b2; } .line1 { stroke: #cc79a7; stroke-dasharray: 6 3; })"
+                               R"( .line2 { stroke: #9a6700; stroke-dasharray: 2 2; }
   .line3 { stroke: #009e73; stroke-dasharray: 8 3 2 3; } .line4 { stroke: #6f42c1; stroke-dasharray: 1 3; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6edf3; }

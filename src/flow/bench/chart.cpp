@@ -113,9 +113,10 @@ class Chart {
 
   std::string draw() const {
     const double height = kTop + kHeight + below();
-    std::string out = fmt::format(
-        R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" height="{1:.0f}" role="img">)",
-        width_, height);
+    std::string out =
+        fmt::format(R"(<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {0:.0f} {1:.0f}" width="{0:.0f}" )"
+                    R"(height="{1:.0f}" role="img">)",
+                    width_, height);
     out += fmt::format("\n<title>{}</title>\n{}", html_escaped(title_), kStyle);
     out += fmt::format(R"(<rect class="paper" width="{:.0f}" height="{:.0f}"/>)", width_, height);
     out += fmt::format("\n<text class=\"title\" x=\"12\" y=\"20\">{}</text>\n", html_escaped(title_));

@@ -8,6 +8,7 @@
 #include "flow/run/known.h"
 #include "flow/run/report/described.h"
 #include "flow/run/resume_options.h"
+#include "search/make_policy.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -183,7 +183,7 @@ class BlockReader : public TermMapper {
   bool fits_ = true;
 };
 
-// What an item looks like whatever its tensors and extents are called.
+// Structure of an item without the names of its tensors and extents.
 class StructureReader : public TermMapper {
  public:
   using TermMapper::TermMapper;

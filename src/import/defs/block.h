@@ -9,7 +9,7 @@
 
 namespace solstice::importer {
 
-// Where each tensor of a draft occurs, by item; {count, 0} where it does not.
+// Occurrences of each tensor of a draft, by item; {count, 0} where there is none.
 struct Uses {
   struct Range {
     size_t first = static_cast<size_t>(-1);

@@ -39,7 +39,7 @@ class BodyWriter : public TermMapper {
   const std::map<int, int>& tensors() const { return tensors_; }  // of the first block -> of the body
 
  private:
-  // Whether all blocks have this item from one line of the user's code.
+  // All blocks have this item from one line of the user's code.
   bool is_placed(const Graph& graph, size_t offset) const {
     const auto line = [&](const Block& block) {
       const int node = source().items[block.first + offset].node;

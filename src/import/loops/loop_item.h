@@ -1,5 +1,5 @@
-// An equation as a candidate for one step of an unrolled loop: its structure, and beside it what may change from step
-// to step.
+// An equation as a candidate for one step of an unrolled loop: its structure, and apart from it what may change from
+// step to step.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct LoopItem {
   std::vector<Size> sizes;      // the other sizes and extents that are no numbers
 };
 
-// Whether offsets and numbers of three items alike, at equal distances, grow by the same steps.
+// Offsets and numbers of three items alike, at equal distances, grow by the same steps.
 bool grow_evenly(const LoopItem& a, const LoopItem& b, const LoopItem& c);
 
 LoopItem loop_item(const Draft& draft, const DraftItem& item);

@@ -199,7 +199,7 @@ class Roller {
     }
   }
 
-  // What leaves the program or goes to PyTorch keeps its tensor; the others are gone.
+  // Values that leave the program or go to PyTorch keep their tensor; the others are gone.
   void add_copies(std::vector<DraftItem>& items, const Size& steps) {
     std::set<int> wanted;
     for (const DraftOpaque& opaque : draft_.opaques) {

@@ -35,7 +35,7 @@ struct Unrolled {
   };
   std::vector<Place> places;                    // of the items of one step
   std::vector<std::pair<DimId, DimId>> joined;  // extents that must be equal
-  // What the step before hands on: tensors, and reads of them.
+  // Values handed on by the step before: tensors, and reads of them.
   std::pair<size_t, int> carried;
 
   size_t last() const { return first + period * count; }

@@ -50,7 +50,7 @@ LogSoftmax log_softmax_of(Call& call, const Classes& r, DType dtype) {
   return out;
 }
 
-// What the class numbers select.
+// Elements that the class numbers select.
 struct Targets {
   Value target;
   std::optional<Value> weight;

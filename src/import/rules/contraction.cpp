@@ -201,7 +201,7 @@ Status bilinear(Call& call) {
   return yield_product(call, product, rows + "o", rhs);
 }
 
-// How many groups end at or before a position of `axis`: the number of the group that it is in.
+// The number of groups that end at or before a position of `axis`, which is the group that it is in.
 TermRef group_of(Call& call, const Value& ends, const Axis& axis) {
   const Axis g = call.loops().align(ends.axis(0));
   const TermRef ended =

@@ -1,4 +1,4 @@
-// What rules that read and write through indices share.
+// Shared parts of rules that read and write through indices.
 #pragma once
 
 #include "import/call.h"
@@ -8,7 +8,7 @@ namespace solstice::importer {
 // The axis as one loop, which rankings, arg-reductions and prefixes need.
 Axis single(Call& call, const Axis& axis);
 
-// Where indices that broadcast point to, one an axis of a tensor; null for the axes that they leave as they are.
+// Positions that broadcast indices point to, one an axis of a tensor; null for the axes that they leave as they are.
 struct Pointers {
   Axes axes;                       // of the broadcast indices
   std::vector<TermRef> positions;  // counted from the front
@@ -18,7 +18,7 @@ struct Pointers {
 // Of the argument `indices`. Unsupported: masks, whose shape depends on their values.
 Result<Pointers> pointers_of(Call& call, const Value& tensor);
 
-// Whether one of the indices is a mask.
+// One of the indices is a mask.
 bool has_mask(const std::vector<std::optional<Value>>& indices);
 // x[mask] = values, or += them, where all that the mask takes gets the same.
 Status put_where(Call& call);

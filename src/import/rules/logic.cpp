@@ -4,7 +4,7 @@
 namespace solstice::importer {
 namespace {
 
-// What PyTorch takes for true.
+// A value's truth, as PyTorch takes it.
 TermRef truth_of(const Call& call, const Value& value, const TermRef& term) {
   if (value.dtype == DType::kBool) return term;
   return binary("!=", value.is_stored() ? as_stored(call, value, term) : term, integer(0));

@@ -1,4 +1,4 @@
-// What the losses share.
+// Shared parts of the losses.
 #pragma once
 
 #include "import/call.h"

@@ -6,7 +6,7 @@
 namespace solstice::importer {
 namespace {
 
-// Loops over x, of which some are reduced; the statistics read at the same loops.
+// Loops over x, some of them reduced; the statistics read at the same loops.
 struct Statistics {
   Axes axes;
   TermRef element;

@@ -1,4 +1,4 @@
-// How the last axes of what windows yield are named, outermost first; of fewer than three the last ones.
+// Names of the last axes of windows' results, outermost first; of fewer than three the last ones.
 #pragma once
 
 namespace solstice::importer {

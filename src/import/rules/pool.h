@@ -1,4 +1,4 @@
-// What the poolings share.
+// Shared parts of the poolings.
 #pragma once
 
 #include "import/call.h"

@@ -97,7 +97,7 @@ Status kth_value(Call& call) {
   return call.yield(1, std::move(indices));
 }
 
-// How many of the ascending boundaries lie below each value, or (`right`) not above it. NaN lies above all.
+// The number of ascending boundaries below each value, or (`right`) not above it. NaN lies above all.
 Status bucketize(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Value boundaries, call.tensor("boundaries"));

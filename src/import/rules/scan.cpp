@@ -1,4 +1,4 @@
-// What is gathered so far along one axis: prefix sums and products, running extrema.
+// Running results along one axis: prefix sums and products, running extrema.
 #include "import/rules.h"
 #include "import/rules/index.h"
 

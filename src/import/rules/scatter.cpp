@@ -1,7 +1,7 @@
 // Writes through indices, element by element of the result: what is written there, if anything is.
 //   y[n] = x[n] + sum[k where i[k] == n](s[k])
 //   last[n] = max[k](select(i[k] == n, k, -1)); y[n] = select(last[n] >= 0, s[last[n]], x[n])
-// Where several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
+// If several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
 #include <algorithm>
 
 #include "import/damage.h"
@@ -12,7 +12,7 @@
 namespace solstice::importer {
 namespace {
 
-// Who writes the element of the result that the loops stand at.
+// Writers of the element of the result at the loops' position.
 struct Hits {
   Value x;
   Axes axes;     // of the result
@@ -20,7 +20,7 @@ struct Hits {
   TermRef here;  // a writer points to the element
 };
 
-// What a writer writes there, by its position in `writers`.
+// The value that a writer writes there, by its position in `writers`.
 using Written = std::function<TermRef(const Indices&)>;
 
 TermRef own(Call& call, const Hits& h) { return read_at(h.x, flat_all(h.axes, call.loops()), call.loops()); }
@@ -86,7 +86,7 @@ Result<Hits> hits_along(Call& call, int& axis) {
   return out;
 }
 
-// src[.., k, ..] beside the element.
+// src[.., k, ..] next to the element.
 Written source_along(Call& call, const Hits& h, const Value& src, int axis) {
   std::vector<int> beyond = {axis};
   for (int i = 0; i < src.rank(); ++i) {

@@ -10,7 +10,7 @@
 namespace solstice::importer {
 namespace {
 
-// Where the part's elements lie: a position in each axis of the whole, over the part's loops.
+// Positions of the part's elements: one in each axis of the whole, over the part's loops.
 struct Part {
   Axes axes;
   Indices at;

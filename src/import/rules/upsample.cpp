@@ -68,7 +68,7 @@ Index position_of(Call& call, const Nearest& nearest, const Axis& from, const Ax
   return index_at(position, from, call.loops());
 }
 
-// Where the factor is a whole number, or one part of that many, the extent follows from the other.
+// If the factor is a whole number, or one part of that many, the extent follows from the other.
 Axis upsampled(Call& call, const Nearest& nearest, const Axis& from, const char* name) {
   if (nearest.out == 1) return {};
   const DimId dim = call.dims().fresh(nearest.out);

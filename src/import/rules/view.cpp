@@ -14,7 +14,7 @@ Status identity(Call& call) {
   return call.yield(std::move(x));
 }
 
-// What PyTorch makes of inf and NaN among integers depends on the processor, and as a rule another branch discards it
+// PyTorch's integer of inf or NaN depends on the processor, and as a rule another branch discards it
 // (the log of a distance of 0). The language stops there. In a closed form the branch is in the same equation.
 TermRef finite(Call& call, const Value& x, const TermRef& stored) {
   if (!is_float(x.dtype) || !x.is_stored() || !may_be_infinite(call.draft(), stored)) return stored;

@@ -69,7 +69,7 @@ class Dims {
   void hint(DimId id, const std::string& name, int weight);
   void derive(DimId id, Formula formula);  // the first formula is kept
   const std::optional<Formula>& formula(DimId id) const { return entries_[static_cast<size_t>(find(id))].formula; }
-  // How an extent was cut by a view, outermost part first; the first cut is remembered and used again.
+  // The parts that a view cut an extent into, outermost part first; the first cut is remembered and used again.
   void set_split(DimId id, std::vector<DimId> parts);
   std::vector<DimId> split(DimId id) const { return entries_[static_cast<size_t>(find(id))].split; }
   void drop_formula(DimId id) { entries_[static_cast<size_t>(find(id))].formula.reset(); }

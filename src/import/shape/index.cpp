@@ -4,17 +4,10 @@
 
 #include "base/integer.h"
 #include "import/damage.h"
-#include "import/term.h"
 
 namespace solstice::importer {
 
 namespace {
-
-Index of_atom(AtomRef atom) {
-  Index out;
-  out.terms.push_back({Size(1), std::move(atom)});
-  return out;
-}
 
 IndexRange range_of(const Atom& atom) {
   switch (atom.kind) {
@@ -69,16 +62,17 @@ bool same_atom(const Atom& a, const Atom& b) {
 
 }  // namespace
 
-const Loop* Index::bare() const {
-  if (terms.size() != 1 || !offset.is_zero() || terms[0].atom->kind != AtomKind::kLoop) return nullptr;
-  return terms[0].coefficient.is_one() ? &terms[0].atom->loop : nullptr;
+Index index_of(AtomRef atom) {
+  Index out;
+  out.terms.push_back({Size(1), std::move(atom)});
+  return out;
 }
 
 Index index_of(const Loop& loop) {
   if (loop.extent == 1) return Index(0);
   auto atom = std::make_shared<Atom>();
   atom->loop = loop;
-  return of_atom(atom);
+  return index_of(atom);
 }
 
 Index index_of_read(TermRef read, int64_t extent) {
@@ -86,7 +80,7 @@ Index index_of_read(TermRef read, int64_t extent) {
   atom->kind = AtomKind::kRead;
   atom->read = std::move(read);
   atom->read_extent = extent;
-  return of_atom(atom);
+  return index_of(atom);
 }
 
 Index operator+(const Index& a, const Index& b) {
@@ -120,7 +114,7 @@ Index floor_div(const Index& a, const Size& divisor, const Dims& dims) {
   atom->kind = AtomKind::kDiv;
   atom->inner = split.remainder;
   atom->divisor = divisor;
-  return split.quotient + of_atom(atom);
+  return split.quotient + index_of(atom);
 }
 
 Index modulo(const Index& a, const Size& divisor, const Dims& dims) {
@@ -133,7 +127,7 @@ Index modulo(const Index& a, const Size& divisor, const Dims& dims) {
   atom->kind = AtomKind::kMod;
   atom->inner = split.remainder;
   atom->divisor = divisor;
-  return of_atom(atom);
+  return index_of(atom);
 }
 
 IndexRange range_of(const Index& index) {
@@ -146,43 +140,6 @@ IndexRange range_of(const Index& index) {
     out.high = sum_of(out.high, high);
   }
   return out;
-}
-
-namespace {
-
-Index substitute_atom(const AtomRef& atom, const Substitution& by, const Dims& dims) {
-  switch (atom->kind) {
-    case AtomKind::kLoop: {
-      const auto found = by.find(atom->loop.id);
-      return found == by.end() ? of_atom(atom) : found->second;
-    }
-    case AtomKind::kDiv:
-      return floor_div(substitute(atom->inner, by, dims), atom->divisor, dims);
-    case AtomKind::kMod:
-      return modulo(substitute(atom->inner, by, dims), atom->divisor, dims);
-    case AtomKind::kRead:
-      return index_of_read(substitute(atom->read, by, dims), atom->read_extent);
-  }
-  return {};
-}
-
-}  // namespace
-
-Index substitute(const Index& index, const Substitution& by, const Dims& dims) {
-  Index out(index.offset);
-  for (const IndexTerm& term : index.terms) {
-    out = out + scale(substitute_atom(term.atom, by, dims), term.coefficient);
-  }
-  return out;
-}
-
-void collect_loops(const Index& index, std::map<int, Loop>& out) {
-  for (const IndexTerm& term : index.terms) {
-    const Atom& atom = *term.atom;
-    if (atom.kind == AtomKind::kLoop) out.emplace(atom.loop.id, atom.loop);
-    if (atom.kind == AtomKind::kRead) collect_loops(atom.read, out);
-    collect_loops(atom.inner, out);
-  }
 }
 
 }  // namespace solstice::importer

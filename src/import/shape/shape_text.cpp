@@ -60,6 +60,16 @@ std::string size_text(const Size& given, const Names& names, const Dims& dims) {
   return out;
 }
 
+std::string formula_text(const Formula& formula, const Names& names, const Dims& dims) {
+  Size size = formula.size.canonical(dims);
+  if (formula.divisor == 1) return size_text(size + Size(formula.plus), names, dims);
+  std::string out = size_text(size, names, dims);
+  const bool plain =
+      size.terms().size() == 1 && size.terms().begin()->first.size() == 1 && size.terms().begin()->second == 1;
+  out = fmt::format("{}//{}", plain ? out : "(" + out + ")", formula.divisor);
+  return formula.plus == 0 ? out : fmt::format("{}{:+}", out, formula.plus);
+}
+
 std::string shape_text(const DraftTensor& tensor, const Names& names, const Dims& dims) {
   std::vector<std::string> extents;
   for (const Size& size : final_shape(tensor)) extents.push_back(size_text(size, names, dims));

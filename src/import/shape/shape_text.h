@@ -23,6 +23,8 @@ std::vector<Size> final_shape(const DraftTensor& tensor);
 std::vector<Index> final_indices(const DraftTensor& tensor, const std::vector<Index>& indices);
 
 std::string size_text(const Size& size, const Names& names, const Dims& dims);
+// "(H-1)//2+1"
+std::string formula_text(const Formula& formula, const Names& names, const Dims& dims);
 std::string shape_text(const DraftTensor& tensor, const Names& names, const Dims& dims);
 
 }  // namespace solstice::importer

@@ -8,16 +8,6 @@
 
 namespace solstice::importer {
 
-std::string formula_text(const Formula& formula, const Names& names, const Dims& dims) {
-  Size size = formula.size.canonical(dims);
-  if (formula.divisor == 1) return size_text(size + Size(formula.plus), names, dims);
-  std::string out = size_text(size, names, dims);
-  const bool plain =
-      size.terms().size() == 1 && size.terms().begin()->first.size() == 1 && size.terms().begin()->second == 1;
-  out = fmt::format("{}//{}", plain ? out : "(" + out + ")", formula.divisor);
-  return formula.plus == 0 ? out : fmt::format("{}{:+}", out, formula.plus);
-}
-
 std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed) {
   std::vector<std::pair<DimId, std::string>> items;
   std::map<DimId, std::set<DimId>> parts;

@@ -11,7 +11,4 @@ namespace solstice::importer {
 // Of all dims, or of those that have been printed and what these follow from.
 std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed);
 
-// "(H-1)//2+1"
-std::string formula_text(const Formula& formula, const Names& names, const Dims& dims);
-
 }  // namespace solstice::importer

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cctype>
 
-#include "import/text/dim_lines.h"
 #include "lang/prelude.h"
 #include "lang/words.h"
 

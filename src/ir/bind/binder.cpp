@@ -98,7 +98,7 @@ void Binder::kernel(const lang::Kernel& k, Span span, Scope& scope) {
   block(content, id, scope);
 }
 
-// What runs at load alone takes it that weights do not change.
+// Kernels that run only at load assume that weights do not change.
 void Binder::check_frozen() {
   const auto allowed = std::find(program_.allow.begin(), program_.allow.end(), "frozen");
   for (const Kernel& kernel : program_.kernels) {

@@ -116,7 +116,7 @@ bool Binder::bind_formal(const lang::CallArg& arg, const lang::Formal& formal, S
   return fine;
 }
 
-// How a real or an integer is stored is the tensor's own business; that it is one or the other is the signature's.
+// The storage of a real or an integer is the tensor's own business; the signature says which of the two it is.
 bool Binder::check_kind(const Symbol& symbol, const std::string& name, const lang::Formal& formal, const char* role,
                         Span span) {
   const auto dtype = dtype_from_name(formal.type.dtype);

@@ -26,7 +26,7 @@ const Names& permissions() {
   return names;
 }
 
-// What may stand in the brackets of `numerics NAME(...)` and `launch NAME(...)`.
+// Options in the brackets of `numerics NAME(...)` and `launch NAME(...)`.
 struct Option {
   std::string_view clause, name, option;
   bool (*fits)(const KnobValue&) = nullptr;

@@ -76,7 +76,7 @@ bool is_whole(Op op) { return op == Op::kFloor || op == Op::kCeil || op == Op::k
 
 }  // namespace
 
-// What stands in a function's body is reported where the function is called.
+// Errors in a function's body are reported where the function is called.
 Span Elaborator::here(Span span) const { return env_ ? call_ : span; }
 
 void Elaborator::error(std::string_view code, Span span, std::string message, std::string hint) {

@@ -147,7 +147,7 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   const bool cast = dtype && args.size() == 1, own = fn != scope_.functions.end();
   const bool folds = primitive && (primitive->op == Op::kMin || primitive->op == Op::kMax) && args.size() >= 2;
   const bool plain = primitive && primitive->arity == args.size();
-  if (!cast && !own && !folds && !plain) return no_function(e);  // said beside what is wrong with the arguments
+  if (!cast && !own && !folds && !plain) return no_function(e);  // said with what is wrong with the arguments
   if (std::find(args.begin(), args.end(), nullptr) != args.end()) return nullptr;
   if (cast) {
     ExprRef out = make_cast(*dtype, args[0]);

@@ -1,4 +1,4 @@
-// What a name means in an expression: an index, an argument, a dim, or a tensor that is read.
+// Names in expressions: an index, an argument, a dim, or a tensor that is read.
 #include <fmt/format.h>
 
 #include <limits>

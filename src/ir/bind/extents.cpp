@@ -140,7 +140,7 @@ void Binder::check_extents(Draft& d) {
   if (d.failed && d.equation.target >= 0) states_[static_cast<size_t>(d.equation.target)].poisoned = true;
 }
 
-// What is stored must fit the tensor's kind.
+// Stored values must fit the tensor's kind.
 void Binder::check_kinds(Draft& d) {
   if (d.failed || d.equation.target < 0) return;
   const Tensor& t = program_.target_of(d.equation);

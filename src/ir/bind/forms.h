@@ -3,7 +3,8 @@
 
 #include <algorithm>
 
-#include "ir/bind/integers.h"
+#include "ir/bind/linear.h"
+#include "ir/program.h"
 
 namespace solstice::ir {
 
@@ -16,7 +17,7 @@ inline Linear constant_form(int64_t value) { return Linear{value, {}}; }
 inline Linear variable_form(int variable) { return Linear{0, {{variable, 1}}}; }
 inline bool is_constant(const Linear& f) { return f.terms.empty() && !f.overflow; }
 
-// Whether only a run of the program can tell the value.
+// Only a run of the program can tell the value.
 bool depends_on_tensors(const ExprRef& expression);
 
 }  // namespace solstice::ir

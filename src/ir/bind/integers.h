@@ -1,5 +1,5 @@
-// What can be proved about integer expressions: indices with their extents, linear facts from `where` and
-// `select`, floor division and remainder by constants, gathers whose values have a known range.
+// Proofs about integer expressions: indices with their extents, linear facts from `where` and `select`, floor
+// division and remainder by constants, gathers whose values have a known range.
 //
 // An expression becomes a linear form over variables; `a // c` is a variable q with 0 <= a - c*q <= c-1, `a %
 // c` is a - c*q. A claim is proved by intervals, then by eliminating variables from the facts and the negated
@@ -8,29 +8,14 @@
 
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
 
+#include "ir/bind/linear.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
-
-inline constexpr int64_t kUnbounded = int64_t{1} << 52;
-
-struct ValueRange {
-  int64_t low = -kUnbounded;
-  int64_t high = kUnbounded;
-  bool bounded() const { return low > -kUnbounded && high < kUnbounded; }
-};
-
-// constant + sum of coefficient * variable, variables ascending.
-struct Linear {
-  int64_t constant = 0;
-  std::vector<std::pair<int, int64_t>> terms;
-  bool overflow = false;  // a number did not fit: nothing is known of the form
-};
 
 struct Fact {
   ExprRef condition;
@@ -88,7 +73,5 @@ class Integers {
   std::vector<Linear> unequal_;  // each != 0
   std::vector<Fact> either_;     // disjunctions: known to the search alone
 };
-
-Linear plus(const Linear& a, const Linear& b, int64_t factor = 1);
 
 }  // namespace solstice::ir

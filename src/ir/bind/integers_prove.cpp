@@ -1,9 +1,10 @@
-// What the facts prove: by intervals, by elimination, and by trying every point.
+// Proofs from facts: by intervals, by elimination, and by trying every point.
 #include <algorithm>
 
 #include "base/integer.h"
 #include "ir/bind/eliminate.h"
 #include "ir/bind/forms.h"
+#include "ir/bind/integers.h"
 #include "ir/bind/value_at.h"
 
 namespace solstice::ir {
@@ -11,7 +12,7 @@ namespace {
 
 constexpr int64_t kSearchedPoints = 1 << 20;
 
-// What is not 0 is at most -1 or at least 1: two cases each.
+// A form that is not 0 is at most -1 or at least 1: two cases each.
 bool infeasible_apart(std::vector<Linear> system, const std::vector<Linear>& unequal, size_t from) {
   if (infeasible(system)) return true;
   if (from == unequal.size()) return false;
@@ -114,7 +115,7 @@ std::vector<bool> Integers::reached_from(const Linear& goal, const std::vector<L
   return reached;
 }
 
-// What is known not to be 0, of variables that bear on the goal: a few, as each doubles the cases.
+// Forms known not to be 0, of variables that bear on the goal: a few, as each doubles the cases.
 std::vector<Linear> Integers::apart(const Linear& goal) const {
   constexpr size_t kMost = 4;
   std::vector<Linear> out;
@@ -145,7 +146,7 @@ std::vector<Linear> Integers::relevant(const Linear& goal, const std::vector<Lin
   return out;
 }
 
-// Whether the form is one of the facts (the remainder of a division, say) but for a constant.
+// The form is one of the facts (the remainder of a division, say) but for a constant.
 bool Integers::follows(const Linear& form, int64_t bound) const {
   return std::any_of(facts_.begin(), facts_.end(), [&](const Linear& fact) {
     const Linear rest = plus(form, fact, -1);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ir/bind/forms.h"
+#include "ir/bind/integers.h"
 
 namespace solstice::ir {
 namespace {

@@ -14,7 +14,7 @@ struct Reach {
   int64_t low = 0, high = 0;
 };
 
-// Where it does not fit, far beyond what any tensor has.
+// An overflow gives a reach far beyond any tensor.
 Reach reach_of(const Affine& form, const std::vector<Index>& indices) {
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
   Reach out{std::clamp(form.offset, -kFar, kFar), std::clamp(form.offset, -kFar, kFar)};

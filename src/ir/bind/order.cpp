@@ -165,7 +165,7 @@ void Binder::order(int kernel_id) {
   }
 }
 
-// The equations of one component, one of which is met first; `needed` is what that one reads.
+// The equations of one component, one met first; `needed` is what that one reads.
 void Binder::place(const std::vector<int>& group, int first, const std::vector<int>& needed, int kernel_id) {
   if (group.size() > 1 || std::find(needed.begin(), needed.end(), first) != needed.end()) {
     check_recurrence(group);

@@ -1,4 +1,4 @@
-// What binding knows while it works (private to src/ir/bind).
+// State of the binder while it works (private to src/ir/bind).
 #pragma once
 
 #include <map>
@@ -28,7 +28,7 @@ struct View {
   Span span;
 };
 
-// What a tensor's name means in a scope.
+// Meaning of a tensor's name in a scope.
 struct Symbol {
   int tensor = -1;
   int view = -1;                  // if it is one
@@ -100,7 +100,7 @@ struct Draft {
   bool extents_known = false;
 };
 
-// What is known of a tensor beyond ir::Tensor.
+// State of a tensor beyond ir::Tensor.
 struct TensorState {
   bool poisoned = false;             // its definition had an error
   std::optional<ValueRange> values;  // of its integers, where the program fixes them

@@ -1,4 +1,4 @@
-// What is written has an address of its own: strides place every element once, and a tensor that lies in another's
+// A written element has an address of its own: strides place every element once, and a tensor that lies in another's
 // storage (`same`) is not written while the other's value is still needed there.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -58,7 +58,7 @@ int owner(const Program& p, int tensor) {
   return tensor;
 }
 
-// Where the tensor begins in its owner's coordinates; nothing where the two are not laid out alike.
+// The tensor's first element in its owner's coordinates; nothing where the two are not laid out alike.
 std::optional<std::vector<int64_t>> corner(const Tensor& t, const Tensor& base) {
   if (t.strides != base.strides) return std::nullopt;
   std::vector<size_t> outermost(base.shape.size());
@@ -95,7 +95,7 @@ class Storage {
     for (size_t i = 0; i < program.items.size(); ++i) visit(program.items[i], static_cast<int>(i));
   }
 
-  // Two tensors of which the second is written where and while the first is needed.
+  // Two tensors: the second is written where and while the first is needed.
   std::optional<std::pair<int, int>> overwritten() const {
     for (const Write& a : writes_) {
       for (const Write& b : writes_) {
@@ -143,7 +143,7 @@ class Storage {
     return out;
   }
 
-  // Whether the write puts every element of `from` where it already lies.
+  // The write puts every element of `from` where it already lies.
   bool copies(const Write& write, int from) const {
     const Expr& value = *write.equation->rhs;
     if (value.op != Op::kRead || value.id != from || value.has_else) return false;

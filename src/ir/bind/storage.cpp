@@ -1,4 +1,4 @@
-// How tensors are stored and drawn: layouts, shared storage, new values of buffers, distributions.
+// Storage and draws of tensors: layouts, shared storage, new values of buffers, distributions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -142,7 +142,7 @@ void Binder::declare_draw(const lang::Decl& d, Tensor& t, Span span, const Scope
         all);
 }
 
-// What PyTorch would refuse to draw.
+// Draws that PyTorch would refuse.
 void Binder::check_draw(const Tensor& t, Span span) {
   const std::vector<double>& a = t.distribution_args;
   const auto refuse = [&](std::string what, std::string hint) {

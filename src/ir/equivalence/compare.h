@@ -14,7 +14,7 @@ inline constexpr double kTolerance = 1e-9;  // of the sum of absolute terms
 // Of the elements with these places in the list compared: the sum of the absolute terms. Empty where it is not known.
 using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& places)>;
 
-// What a comparison is measured against.
+// Terms that a comparison is relative to.
 struct Terms {
   TermsOf carried;                               // of all equations, carried through functions by their derivatives
   TermsOf own;                                   // of the tensor's own equations
@@ -24,7 +24,7 @@ struct Terms {
 struct Compared {
   std::vector<size_t> different;  // places in the list
   std::vector<size_t> infinite;   // the problem's value is an infinity or NaN, and the candidate's something else
-  size_t finite = 0;              // elements of which the problem has a finite value
+  size_t finite = 0;              // elements with a finite value in the problem
   size_t unasked = 0;             // elements that differ where the problem asks for nothing
 };
 

@@ -176,13 +176,13 @@ double InputFunctions::at_ends(const Rule& rule, int64_t at, double v) const {
   return factor * v;
 }
 
-// Where an index is compared with a literal, or anywhere.
+// A place where an index is compared with a literal, or any place.
 int64_t InputFunctions::place_in_row(uint64_t choice, int64_t extent) const {
   const int64_t place = places_.empty() || choice % 2 == 0 ? extent : places_[(choice >> 1) % places_.size()];
   return place < extent ? place : static_cast<int64_t>((choice >> 1) % static_cast<uint64_t>(extent));
 }
 
-// What decides something, or the values of the format on either side of it.
+// A value that decides something, or the values of the format on either side of it.
 double InputFunctions::next_to(const Rule& rule, uint64_t choice) const {
   const double v = rule.special[choice / 3 % rule.special.size()];
   const double step = 2 * unit_roundoff(rule.stored.value_or(DType::kF32));

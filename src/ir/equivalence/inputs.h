@@ -45,7 +45,7 @@ class InputFunctions {
   };
   struct Row {
     int64_t stride, extent;
-    bool extremal;  // of which an extremum is taken
+    bool extremal;  // an extremum is taken of it
   };
   struct Rule {
     bool given = false;

@@ -15,7 +15,7 @@ namespace {
 // The name of another tensor that a declaration mentions.
 std::string name_at(const Program& p, int tensor) { return tensor < 0 ? "" : p.tensor(tensor).name; }
 
-// What a declaration of the interface says otherwise than the problem's, "" if nothing.
+// The difference of a declaration of the interface from the problem's, "" if there is none.
 std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate,
                                    const Tensor& other) {
   if (other.kind != t.kind) return "another kind";

@@ -8,14 +8,14 @@
 
 namespace solstice::ir {
 
-// What differs, "" where nothing does.
+// The difference, "" where there is none.
 std::string interface_difference(const Program& problem, const Program& candidate);
 
 // The candidate, which may also assume what its problem does, whether it says so or not.
 Program with_assumptions(Program candidate, const Program& problem);
 
-// What two programs of one interface are compared by. Opaque operations are taken apart: their results are inputs, the
-// tensors that they take are outputs. Buffers that an `assume` describes whole are defined by it.
+// The outputs by which two programs of one interface are compared. Opaque operations are taken apart: their results are
+// inputs, the tensors that they take are outputs. Buffers that an `assume` describes whole are defined by it.
 Program comparable(const Program& program);
 
 }  // namespace solstice::ir

@@ -22,7 +22,7 @@ class Magnitudes {
   Magnitudes(const std::vector<int>& twins, Equation& equation, double tolerance = kTolerance)
       : twins_(twins), equation_(equation), tolerance_(tolerance) {}
 
-  // What is read in several places has one magnitude, which is evaluated once.
+  // A tensor that is read in several places has one magnitude, which is evaluated once.
   const ExprRef& of(const ExprRef& e) {
     const auto known = known_.find(e);
     return known != known_.end() ? known->second : known_.emplace(e, magnitude_of(e)).first->second;
@@ -106,7 +106,7 @@ class Magnitudes {
     return size_of(x) * b + size_of(y) * a + make_real(tolerance_) * (a * b);
   }
 
-  // Whether elements that errors let win a maximum are worth looking for: it triples what is computed.
+  // Elements that errors let win a maximum are looked for only here: it triples the work.
   bool coarse() const { return tolerance_ > 1e-5; }
 
   // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is

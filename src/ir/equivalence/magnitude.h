@@ -1,4 +1,4 @@
-// How large an equation's terms are: what the tolerance of a comparison is measured against.
+// Magnitudes of an equation's terms, which the tolerance of a comparison is relative to.
 #pragma once
 
 #include <functional>

@@ -48,7 +48,7 @@ class Opener {
     return out;
   }
 
-  // Where the problem's definition of a tensor ends; of the interface -1.
+  // The end of the problem's definition of a tensor; of the interface -1.
   int place(const std::string& name) const {
     const int tensor = a_.program.find_tensor(name);
     return a_.shared.count(tensor) ? -1 : a_.pieces_of(tensor).back();

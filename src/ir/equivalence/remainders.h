@@ -10,7 +10,7 @@
 
 namespace solstice::ir {
 
-// Whether every `//` of dims that leaves no remainder in `real` leaves none in `small`, which is the same program bound
+// Every `//` of dims that leaves no remainder in `real` leaves none in `small`, which is the same program bound
 // at other dims. Divisions by 0, and of what are no dims alone, are passed over.
 bool divides_alike(const lang::Program& text, const Program& real, const Program& small);
 

@@ -21,7 +21,7 @@ struct Side {
     return program.equation(pieces[static_cast<size_t>(tensor)].front()).group >= 0;
   }
   const std::vector<int>& pieces_of(int tensor) const { return pieces[static_cast<size_t>(tensor)]; }
-  // What the definition of a tensor reads of the interface and of cuts, through tensors that are neither and through
+  // Reads of the interface and of cuts by the definition of a tensor, through tensors that are neither and through
   // `opened`, by name.
   std::map<std::string, int> reads_below(int tensor, const std::set<int>& opened) const;
   // The tensors whose definitions read it, and those that read these.

@@ -8,6 +8,7 @@
 #include "ir/normal/facts.h"
 #include "ir/normal/name.h"
 #include "ir/normal/pipeline.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir {
 namespace {

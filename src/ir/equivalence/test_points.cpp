@@ -66,7 +66,7 @@ class PointTest {
     std::vector<int> all = families_beyond(uses_);
     all.insert(all.begin(), plain.begin(), plain.end());
     if (const Outcome o = try_families(all, asked_points()); o != Outcome::kEqual) return o;
-    // What is cheap is tried with other values, and every point with other families: ties and zeros of a few elements
+    // Cheap programs are tried with other values, and every point with other families: ties and zeros of a few elements
     // are rare, and a zero may hide a difference.
     for (round_ = 1;
          round_ < kMostRounds && spent_ * (round_ + 1) < round_ * operations_ / kCheap && !deadline_.passed();

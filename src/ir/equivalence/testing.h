@@ -16,7 +16,7 @@ enum class Outcome {
   kNotTested,  // too many operations, out of time, or no inputs on which the problem has a value
 };
 
-// Where the problem's result is infinite or NaN, other than by an infinity that it writes, the candidate's may be
+// If the problem's result is infinite or NaN, other than by an infinity that it writes, the candidate's may be
 // anything; an intermediate may not: what reads it may hide that.
 enum class Tested { kResults, kIntermediates };
 

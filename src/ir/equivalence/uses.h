@@ -1,4 +1,4 @@
-// What a pair of programs does with the values of their tensors: which values decide something.
+// Uses of tensors' values in a pair of programs: the values that decide something.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class Uses {
     std::set<size_t> extremal;    // dimensions that an extremum runs along
   };
 
-  // What the other program, of the same interface, compares with counts too; what it gathers from does not.
+  // Comparisons of the other program, of the same interface, count too; its gathers do not.
   explicit Uses(const Program& program, const Program* other = nullptr);
 
   const Use& of(size_t tensor) const { return uses_[tensor]; }

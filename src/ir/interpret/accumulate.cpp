@@ -1,4 +1,4 @@
-// What reductions keep for each lane of their parent: totals, extrema, positions.
+// State of reductions for each lane of their parent: totals, extrema, positions.
 #include <algorithm>
 #include <cmath>
 #include <cstring>

@@ -98,7 +98,7 @@ struct Frame {
   int integer_registers = 0;
 };
 
-// What a running sum, product or extremum takes along its rows.
+// State that a running sum, product or extremum carries along its rows.
 struct Carry {
   Op op = Op::kAdd;
   double start = 0;

@@ -1,6 +1,6 @@
-// Which sides of a program's branches were taken while it was interpreted: of every comparison, condition and `where`
-// true and false, of every two-operand min and max the first and the second operand, of every padded read inside and
-// outside.
+// Coverage: the sides of a program's branches that were taken while it was interpreted, of every comparison, condition
+// and `where` true and false, of every two-operand min and max the first and the second operand, of every padded read
+// inside and outside.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ class Coverage {
     known = {known[0] || sides[0], known[1] || sides[1]};
   }
   bool is_complete() const { return uncovered().empty(); }
-  // Branches of which one side was never taken.
+  // Branches with a side that was never taken.
   std::vector<std::string> uncovered() const {
     std::vector<std::string> out;
     for (const auto& [branch, sides] : branches_) {

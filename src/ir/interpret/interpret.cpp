@@ -88,7 +88,7 @@ class Interpreter {
   std::vector<std::vector<int>> execution_order() const {
     std::vector<std::vector<int>> out;
     const auto add = [&](int id) {
-      // What was hoisted out of an equation stands just before it.
+      // Equations that were hoisted out of another stand just before it.
       int first = id;
       while (first > 0 && program_.tensor(program_.equation(first - 1).target).name[0] == '$') --first;
       for (int e = first; e < id; ++e) out.push_back({e});

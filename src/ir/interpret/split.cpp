@@ -113,7 +113,7 @@ ExprRef split(const std::vector<Index>& indices, const ExprRef& e) {
   return out;
 }
 
-// What stands in several places stays one expression, so that it is evaluated once.
+// An expression that stands in several places stays one, so that it is evaluated once.
 ExprRef split_all(const std::vector<Index>& indices, const ExprRef& root, std::map<ExprRef, ExprRef>& done) {
   if (root->args.empty()) return root;
   const auto known = done.find(root);

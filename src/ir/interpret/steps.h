@@ -1,4 +1,4 @@
-// Which elements of a recurrence's tensors depend on each other.
+// Dependences between elements of a recurrence's tensors.
 #pragma once
 
 #include <map>

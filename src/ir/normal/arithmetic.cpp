@@ -13,6 +13,7 @@
 #include "base/integer.h"
 #include "ir/normal/expression.h"
 #include "ir/normal/facts.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "ir/bind/eliminate.h"
-#include "ir/normal/sign.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {
@@ -187,7 +187,7 @@ bool has_point(const Pool& pool, const std::vector<int>& binders, const std::vec
 
 namespace {
 
-// The sides of an `or` that may hold beside the others; nothing: none may.
+// The sides of an `or` that may hold with the others; nothing: none may.
 std::optional<TermId> possible_sides(Pool& pool, const std::vector<TermId>& others, TermId condition) {
   std::vector<TermId> sides;
   for (const TermId side : pool.at(condition).args) {

@@ -1,4 +1,4 @@
-// What follows from conditions on integers: affine forms of index variables, quotients and remainders, by
+// Consequences of conditions on integers: affine forms of index variables, quotients and remainders, by
 // Fourier-Motzkin elimination.
 #pragma once
 

@@ -12,7 +12,7 @@
 
 namespace solstice::ir::normal {
 
-// Which passes run.
+// Passes that run.
 struct Enabled {
   bool expand = true, hoist = true, split_radix = true, solve = true, absorb = true, pieces = true, algebra = true,
        name = true;
@@ -29,7 +29,7 @@ struct Definition {
   bool recurrent = false;
 };
 
-// What is asked for: an element of a tensor, as a function of its free indices.
+// The value to normalise: an element of a tensor, as a function of its free indices.
 struct Root {
   int tensor = -1;
   std::vector<TermId> left;

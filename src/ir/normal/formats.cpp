@@ -5,12 +5,12 @@
 #include <cstdlib>
 
 #include "ir/interpret/rounding.h"
-#include "ir/normal/sign.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {
 
-// Integers up to the largest of which every one is in the format.
+// The largest integer up to which every one is in the format.
 bool holds_integers(DType format, const ValueRange& range) {
   const auto most = static_cast<int64_t>(1 / unit_roundoff(format));
   return range.bounded() && range.low >= -most && range.high <= most;

@@ -64,7 +64,7 @@ Poly Polynomials::of_overflow(const Poly& a, const Poly& b, Rational factor) {
   return factor.is(-1) ? operation(Op::kSub, a, b) : operation(Op::kAdd, a, operation(Op::kMul, b, constant(factor)));
 }
 
-// 2*t - t and t + 0*t are NaN where t is infinite: the sum has 0*t beside t then.
+// 2*t - t and t + 0*t are NaN where t is infinite: the sum keeps a term 0*t then.
 void Polynomials::nan_where_infinite(Poly& p, TermId t) { p[pool_.op(Op::kMul, {pool_.constant(0), t})] = kOne; }
 
 Poly Polynomials::scaled(const Poly& p, Rational factor) {

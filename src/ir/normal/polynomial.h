@@ -3,7 +3,7 @@
 // A power splits or merges only where that holds for every value: x**a * x**b is x**(a+b) if both exponents are
 // positive integers, or both negative ones, or x is provably positive, or x is provably not negative and the exponents
 // have one sign. Terms that cancel leave nothing only if they are provably finite: 1/z - 1/z is no 0, and stays with
-// the weight 0; 2/z - 1/z is no 1/z, and has 0*(1/z) beside it. What does not fit into 64-bit fractions, or expands to
+// the weight 0; 2/z - 1/z is no 1/z, and has 0*(1/z) added. What does not fit into 64-bit fractions, or expands to
 // more terms than the limit, stays an operation.
 #pragma once
 

@@ -115,7 +115,7 @@ class Pool {
 
   // Counts work that makes no terms.
   void spend(size_t steps);
-  // What ran out ("terms", "depth", "work", "time"), or null. Terms made after that mean nothing.
+  // The limit that was exceeded ("terms", "depth", "work", "time"), or null. Terms made after that mean nothing.
   const char* exceeded() const { return exceeded_; }
   const Limits& limits() const { return limits_; }
 

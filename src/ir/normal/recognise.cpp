@@ -1,4 +1,4 @@
-// What a node is, by the table of docs/language.md, section 9.
+// Recognition of nodes, by the table of docs/language.md, section 9.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -249,7 +249,7 @@ class Recogniser {
     });
   }
 
-  // Is its result used beside what it reduced?
+  // Is its result used together with its argument?
   bool feeds_its_rows(const Equation& e) const {
     std::set<int> sources;
     walk(e.rhs, [&](const Expr& x) {

@@ -1,9 +1,8 @@
-// What is known of a term's values whatever the inputs: sign, and the range of integers.
+// Signs and finiteness of a term's values, whatever the inputs.
 #pragma once
 
 #include <unordered_map>
 
-#include "ir/bind/integers.h"
 #include "ir/normal/pool.h"
 
 namespace solstice::ir::normal {
@@ -35,8 +34,5 @@ class Signs {
   std::unordered_map<TermId, Sign> known_;
   std::unordered_map<TermId, bool> finite_;
 };
-
-// Of an integer, from the extents of its variables.
-ValueRange range_of(const Pool& pool, TermId t);
 
 }  // namespace solstice::ir::normal

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/normal/name.h"
-#include "ir/normal/sign.h"
+#include "ir/normal/range.h"
 
 namespace solstice::ir::normal {
 namespace {

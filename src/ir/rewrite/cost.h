@@ -1,4 +1,4 @@
-// What a program costs, on one scale for work and traffic.
+// Cost of a program, on one scale for work and traffic.
 #pragma once
 
 #include "ir/count.h"
@@ -17,7 +17,7 @@ struct Cost {
 
 Cost operator-(const Cost& a, const Cost& b);
 
-// `needs`: of outputs of which not all is needed.
+// `needs`: of outputs that are needed in part.
 Cost program_cost(const Program& program, const Needs& needs = {});
 
 }  // namespace solstice::ir

@@ -36,7 +36,7 @@ struct Site {
   int piece = 0;
 };
 
-// Where `rewrite` applies, null: every rewrite. `saved` is that of the equations it changes.
+// Sites at which `rewrite` applies, null: every rewrite. `saved` is that of the equations it changes.
 Result<std::vector<Site>> find_sites(const BoundText& subject, const Rewrite* rewrite = nullptr);
 
 // The program after one rewrite at one equation. Error bad_argument: it does not apply there;

@@ -18,7 +18,7 @@ ExprRef changed(const ExprRef& root, const Change& change);
 ExprRef replaced(const ExprRef& root, const Expr* from, const ExprRef& to);
 // An expression of `from` as one of `into`: `values` for its free indices, fresh ones for those it binds.
 ExprRef transplanted(Equation& into, const Equation& from, const ExprRef& e, std::map<int, ExprRef> values);
-// What `definition` says of a read in `into`; the read has no `else`.
+// The right side of `definition` at a read in `into`; the read has no `else`.
 ExprRef instance(Equation& into, const Equation& definition, const Expr& read);
 
 ExprRef product(const std::vector<ExprRef>& factors);  // of none: 1
@@ -43,7 +43,7 @@ std::string fresh_name(const Program& program, const std::string& stem);
 // the read of it. `place` grows by one.
 ExprRef hoisted(Program& program, int& place, const ExprRef& rhs, const std::string& stem);
 void insert_equation(Program& program, int before, Equation equation);
-// Which tensors an output, a buffer or an opaque operation needs.
+// The tensors that an output, a buffer or an opaque operation needs.
 std::vector<bool> needed_tensors(const Program& program);
 // Without equations of tensors that nothing needs.
 Program without_dead(Program program);

@@ -182,7 +182,7 @@ FiniteValues::Known FiniteValues::of_tensor(int tensor) {
                      kind == TensorKind::kRandom;
   const std::vector<int>& writers = definitions_.writers(tensor);
   if (writers.empty()) return known_[tensor] = {given && !program_.tensor(tensor).any_value, Sign::kUnknown};
-  // What it reads of itself is earlier: over the reals this is induction. Rounding errors may add up to anything.
+  // Its reads of itself are earlier: over the reals this is induction. Rounding errors may add up to anything.
   known_[tensor] = {reals_, Sign::kUnknown};
   open_.insert(tensor);
   Known out;

@@ -1,4 +1,4 @@
-// Which values are finite whatever finite values the inputs have: only those may be a factor of an empty sum or of
+// Values that are finite whatever finite values the inputs have: only those may be a factor of an empty sum or of
 // padding.
 #pragma once
 

@@ -18,7 +18,7 @@ struct MonotoneLayer {
 
 class MonotonePeeler {
  public:
-  // What is peeled is in `equation` and under `reduction`.
+  // The peeled functions are in `equation` and under `reduction`.
   MonotonePeeler(Equation& equation, const Definitions& definitions, const Expr& reduction)
       : equation_(equation), definitions_(definitions), binders_(reduction.binders.begin(), reduction.binders.end()) {}
 

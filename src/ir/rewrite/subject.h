@@ -1,5 +1,5 @@
-// What the rewrites look up in a program, found once for all its equations: definitions that may stand for their reads,
-// what is needed, reductions that compute the same.
+// Facts that the rewrites look up in a program, found once for all its equations: definitions that may stand for their
+// reads, what is needed, reductions that compute the same.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace solstice::ir {
 
-// Who writes and who reads each tensor.
+// Writers and readers of each tensor.
 class Definitions {
  public:
   explicit Definitions(const Program& program);

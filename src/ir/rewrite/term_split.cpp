@@ -73,7 +73,7 @@ bool TermSplit::admits() const {
   return std::all_of(factors_.begin(), factors_.end(), fine);
 }
 
-// What stays outside of the new inner reduction: factors free of the outer's indices, and the indices they need. A
+// Terms outside of the new inner reduction: factors free of the outer's indices, and the indices they need. A
 // condition that moves inside ties indices to the outer's (`u == 2*i+r-1`); with `follow` the factors that depend on
 // the widest of them (`x[n,c,i,j]`) move with it, so that a condition is not left to stand for a factor.
 void TermSplit::choose(bool follow) {

@@ -107,7 +107,7 @@ class RewrittenText {
     }
   }
 
-  // What a rewrite made, and what the definitions declare.
+  // Tensors that a rewrite made, and those that the definitions declare.
   Status new_tensors() {
     for (const Tensor& t : after_.tensors) {
       if (t.kind == TensorKind::kLocal || declared_.count(t.name)) continue;

@@ -32,7 +32,7 @@ int highest_number(const fs::path& folder) {
   return highest;
 }
 
-// What a file looked like: the same twice means that nobody was writing it in between.
+// Look of a file: the same twice means that nobody was writing it in between.
 struct Look {
   uintmax_t size = 0;
   fs::file_time_type changed;
@@ -106,7 +106,7 @@ class Mailbox : public Provider {
     return put(request);
   }
 
-  // What a process that was killed had asked word for word: somebody may be at work on it, or done.
+  // A request that a killed process had asked word for word: somebody may be at work on it, or done.
   std::optional<Posed> take_up(const Request& request) const {
     std::vector<int> numbers;
     std::error_code ignored;

@@ -38,7 +38,7 @@ class ChatReader : public AnswerReader {
     return answer_;
   }
 
-  // What a server says of the output before its end is no count of it.
+  // A server's figure for the output before its end is no count of it.
   Usage usage() const override {
     Usage out = answer_.usage;
     if (!counted_) out.output = out.reasoning = std::nullopt;

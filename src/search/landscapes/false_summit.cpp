@@ -50,7 +50,7 @@ struct Model {
     const size_t a = order[2 * pair], b = order[2 * pair + 1];
     return point[a] == better[a] && point[b] == better[b];
   }
-  // What the candidate loses against the best of a design that is `over` (0 to 1) of the way to the better one.
+  // Loss of the candidate against the best of a design that is `over` (0 to 1) of the way to the better one.
   double loss(const Point& point, double over) const {
     double sum = 0;
     for (size_t i = 0; i < knobs; ++i) {

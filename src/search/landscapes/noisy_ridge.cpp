@@ -4,7 +4,7 @@
 //
 // Hard because the noise of a measurement is about as large as several moves along the ridge, so that the best of many
 // measurements is often a lucky one; and a single knob changed on the ridge leads off it, so that progress takes two
-// moves of which the first looks bad. The cost model is smooth too, but its optimum is off and it underrates the
+// moves whose first looks bad. The cost model is smooth too, but its optimum is off and it underrates the
 // balance.
 #include <algorithm>
 #include <array>

@@ -33,7 +33,7 @@ class Search {
   }
 
  private:
-  // Where every branch is pruned or full, what is left is still better than nothing.
+  // If every branch is pruned or full, what is left is still better than nothing.
   std::optional<Decision> any() const {
     const std::vector<int> open = open_nodes(tree_), best = ranked(tree_, open);
     if (open.empty()) return std::nullopt;

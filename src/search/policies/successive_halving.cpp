@@ -57,7 +57,7 @@ class Rounds {
     return Decision{best->id, false, Precision::kRough};
   }
 
-  // What is to be measured again; a node of -1 where results have to come in first; nothing where the round is over.
+  // The node to measure again; a node of -1 where results have to come in first; nothing where the round is over.
   std::optional<Decision> promote(const std::vector<int>& round) const {
     std::vector<int> of = round;
     for (const Precision precision : {Precision::kUsual, Precision::kPrecise}) {

@@ -126,7 +126,8 @@ output y : f32[N]
 kernel own by map { t[n] = 2 * x[n] }
 kernel given by cuda("k.cu", entry="twice", args=(t, y), grid=N//256, block=256) { y[n] = 2 * t[n] }
 source "k.cu" """
-extern "C" __global__ void twice(const float* t, float* y) { y[blockIdx.x * 256 + threadIdx.x] = 2 * t[blockIdx.x * 256 + threadIdx.x]; }
+extern "C" __global__ void twice(const float* t, float* y) {)"
+                             R"( y[blockIdx.x * 256 + threadIdx.x] = 2 * t[blockIdx.x * 256 + threadIdx.x]; }
 """
 )");
   ASSERT_TRUE(found.ok()) << found.error().text();

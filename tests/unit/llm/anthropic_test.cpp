@@ -68,10 +68,9 @@ TEST_F(AnthropicTest, HowAnswersEndIsData) {
 
 TEST_F(AnthropicTest, WithoutStreaming) {
   FaultyServer server([](const Serving& s) {
-    s.answer(
-        200,
-        R"({"model":"c","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"whole"}],"stop_reason":"end_turn",)"
-        R"("usage":{"input_tokens":3,"output_tokens":4}})");
+    s.answer(200, R"({"model":"c","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"whole"}],)"
+                  R"("stop_reason":"end_turn",)"
+                  R"("usage":{"input_tokens":3,"output_tokens":4}})");
   });
   const Result<Reply> reply = ask(server, question(), {{"stream", "false"}});
   ASSERT_TRUE(reply.ok()) << reply.error().text();

@@ -57,9 +57,8 @@ TEST_F(OpenAiTest, HowAnswersEndIsData) {
 
 TEST_F(OpenAiTest, WithoutStreaming) {
   FaultyServer server([](const Serving& s) {
-    s.answer(
-        200,
-        R"({"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}],"usage":{"prompt_tokens":3,"completion_tokens":4}})");
+    s.answer(200, R"({"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}],)"
+                  R"("usage":{"prompt_tokens":3,"completion_tokens":4}})");
   });
   const Result<Reply> reply = (*client_of(server, quick(), {{"stream", "false"}}))->ask(question());
   ASSERT_TRUE(reply.ok()) << reply.error().text();

@@ -71,8 +71,8 @@ TEST(Schema, WhatIsNotUnderstoodIsRefused) {
 
 TEST(Schema, StrictIsClosedAndWithoutLimits) {
   const auto strict = [](const char* schema) { return is_strict(*parse_json(schema)); };
-  EXPECT_TRUE(strict(
-      R"({"type":"object","properties":{"a":{"type":"string","description":"x"}},"required":["a"],"additionalProperties":false})"));
+  EXPECT_TRUE(strict(R"({"type":"object","properties":{"a":{"type":"string","description":"x"}},"required":["a"],)"
+                     R"("additionalProperties":false})"));
   EXPECT_FALSE(strict(R"({"type":"object","properties":{"a":{"type":"string"}},"required":["a"]})"));
   EXPECT_FALSE(
       strict(R"({"type":"object","properties":{"a":{"type":"string"}},"required":[],"additionalProperties":false})"));

@@ -75,9 +75,9 @@ inline std::string chat(const std::string& text, const std::string& reason = "st
   const Json delta = Json::object().set("delta", Json::object().set("content", text));
   return event(Json::object().set("model", "test-1-0").set("choices", Json::array().push(delta)).dump()) +
          event(R"({"choices":[{"delta":{},"finish_reason":")" + reason + R"("}]})") +
-         event(
-             R"({"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":50,"prompt_tokens_details":{"cached_tokens":400},)"
-             R"("completion_tokens_details":{"reasoning_tokens":20}}})") +
+         event(R"({"choices":[],"usage":{"prompt_tokens":1000,"completion_tokens":50,)"
+               R"("prompt_tokens_details":{"cached_tokens":400},)"
+               R"("completion_tokens_details":{"reasoning_tokens":20}}})") +
          event("[DONE]");
 }
 
@@ -97,6 +97,21 @@ class LlmTest : public ::testing::Test {
  private:
   TempFolder folder_ = std::move(TempFolder::create("llm-test-")).value();
   Variable key_{"SOLSTICE_TEST_KEY", kKey};
+};
+
+class ClientTest : public LlmTest {
+ protected:
+  // Answers with these texts in turn, the last again and again.
+  static FaultyServer::Handler saying(std::vector<std::string> texts) {
+    return [texts = std::move(texts)](const Serving& s) {
+      s.stream(chat(texts[std::min<size_t>(s.number, texts.size() - 1)]));
+    };
+  }
+  static Request for_number() {
+    Request out = question();
+    out.schema = number_schema();
+    return out;
+  }
 };
 
 }  // namespace solstice::llm::testing

@@ -11,6 +11,7 @@
 #include "propose/plan.h"
 #include "propose/structure.h"
 #include "search/benefit.h"
+#include "search/make_policy.h"
 
 namespace solstice::propose {
 namespace {

@@ -12,6 +12,7 @@
 #include "propose/facts.h"
 #include "propose/label.h"
 #include "propose/plan.h"
+#include "search/make_policy.h"
 
 namespace solstice::propose {
 namespace {

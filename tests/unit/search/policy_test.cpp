@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "search/make_policy.h"
 
 namespace solstice::search {
 namespace {

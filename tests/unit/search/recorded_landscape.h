@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "search/landscape.h"
+#include "search/make_policy.h"
 #include "search/recorded.h"
 #include "search/search.h"
 

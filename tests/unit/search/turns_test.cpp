@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "search/allocation.h"
+#include "search/make_policy.h"
 #include "unit/search/recorded_landscape.h"
 
 namespace solstice::search {

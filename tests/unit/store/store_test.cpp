@@ -22,28 +22,6 @@ TrialRecord trial_of(const std::string& run, int number, TrialState state) {
   return trial;
 }
 
-Fact fact_of(const std::string& run, int node) {
-  Fact fact;
-  fact.run = run;
-  fact.node = node;
-  fact.machine = "h200";
-  fact.structure = {"sum: f32", "t0:f32@0[i0] = sum i1[t1:f32@1[i0,i1]]", " 10 12"};
-  fact.from = "rows(threads=128)";
-  fact.to = "rows(threads=256)";
-  fact.gain = 0.25;
-  return fact;
-}
-
-class CorpusTest : public StoreTest {
- protected:
-  // A store as an earlier program wrote it: the statements of tests/corpus/`name`.
-  void write_corpus(const std::string& name) {
-    const auto script = read_file(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "tests/corpus" / name);
-    ASSERT_TRUE(script.ok());
-    write(*script);
-  }
-};
-
 TEST_F(StoreTest, KeepsRunsAndTrials) {
   Store store = open();
   const std::string id = *store.begin_run(run_of("softmax", "o"));
@@ -205,50 +183,6 @@ TEST_F(StoreTest, ReadsTrialsOfAnEarlierProgram) {
   EXPECT_EQ(store.load_run(id)->trials.size(), 1u);
 }
 
-// tests/corpus/store_1.sql: what a program of schema 1 wrote.
-TEST_F(CorpusTest, UpgradesAnOlderStore) {
-  ASSERT_NO_FATAL_FAILURE(write_corpus("store_1.sql"));
-  Store store = open();
-  const Result<LoadedRun> loaded = store.load_run("last");
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  EXPECT_EQ(loaded->run.summary.at("speedup").as_double(), 1.27);
-  EXPECT_EQ(loaded->trials.size(), 2u);
-  EXPECT_TRUE(loaded->events.empty());
-  EXPECT_EQ(loaded->run.seed, 1);
-  EXPECT_TRUE(store.add_event(loaded->run.id, 0, search::Event{}).ok());
-}
-
-// tests/corpus/store_2.sql: what a program of schema 2 wrote.
-TEST_F(CorpusTest, UpgradesAStoreWithoutFacts) {
-  ASSERT_NO_FATAL_FAILURE(write_corpus("store_2.sql"));
-  Store store = open();
-  const Result<LoadedRun> loaded = store.load_run("last");
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  ASSERT_EQ(loaded->events.size(), 3u);
-  EXPECT_EQ(loaded->events[1].event.proposal->program, "program softmax\n");
-  EXPECT_EQ(loaded->events[1].event.proposal->remembered, 0);
-  EXPECT_EQ(loaded->run.facts, 0);
-  EXPECT_EQ(*store.last_fact(), 0);
-  EXPECT_TRUE(store.facts("h200")->empty());
-  EXPECT_EQ(*store.add_facts({fact_of(loaded->run.id, 1)}), 1);
-}
-
-// tests/corpus/store_3.sql: what a program of schema 3 wrote. Its run goes on, and a resume without anything new leaves
-// it as it was.
-TEST_F(CorpusTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
-  ASSERT_NO_FATAL_FAILURE(write_corpus("store_3.sql"));
-  Store store = open();
-  const auto facts = store.facts("h200");
-  ASSERT_TRUE(facts.ok()) << facts.error().text();
-  ASSERT_EQ(facts->size(), 1u);
-  EXPECT_EQ((*facts)[0].structure.form, "1[a,b] = max[b](0[a,b])");
-  const Result<LoadedRun> loaded = store.load_run("last");
-  ASSERT_TRUE(loaded.ok()) << loaded.error().text();
-  ASSERT_TRUE(store.resume_run(loaded->run.id).ok());
-  ASSERT_TRUE(store.stop_run(loaded->run.id, RunState::kFailed, "no GPU").ok());
-  EXPECT_EQ(to_json(store.load_run(loaded->run.id)->run).dump(), to_json(loaded->run).dump());
-}
-
 TEST_F(StoreTest, KeepsAFactOfANodeOnceAndForGood) {
   Store store = open();
   const std::string id = *store.begin_run(run_of("p", "o"));
@@ -297,100 +231,6 @@ TEST_F(StoreTest, KeepsEventsInOrderAndTextsOnce) {
   auto count = database.prepare("SELECT count(*) FROM texts");
   ASSERT_TRUE(count.ok() && *count->step());
   EXPECT_EQ(count->integer(0), 1);
-}
-
-TEST_F(StoreTest, ARunGoesOnInOneProcessAtATime) {
-  Store store = open();
-  const std::string id = *store.begin_run(run_of("p", "o"));
-  EXPECT_EQ(store.resume_run(id).error().code, Code::bad_argument) << "it is running, here";
-  ASSERT_TRUE(store.finish_run(id, RunState::kInterrupted, RunOutcome::kNone, "stopped", Json()).ok());
-  ASSERT_TRUE(store.resume_run(id).ok());
-  EXPECT_EQ(store.load_run(id)->run.state, RunState::kRunning);
-  EXPECT_EQ(store.load_run(id)->run.reason, "");
-}
-
-// A run with an outcome and an event, which goes on under others.
-std::string resumed(Store& store) {
-  const std::string id = *store.begin_run(run_of("p", "o"));
-  EXPECT_TRUE(store.add_event(id, 0, {.kind = search::Event::Kind::kLost}).ok());
-  EXPECT_TRUE(
-      store.finish_run(id, RunState::kFinished, RunOutcome::kFaster, "kept", Json::object().set("speedup", 2.5)).ok());
-  EXPECT_TRUE(store.resume_run(id).ok());
-  RunRecord other = store.load_run(id)->run;
-  other.policy = "mcts", other.seed = 9, other.folder = "/elsewhere", other.options.set("eps", 0.5);
-  EXPECT_TRUE(store.keep_choices(other).ok());
-  return id;
-}
-
-TEST_F(StoreTest, ARunThatWentOnToNothingIsAsItWas) {
-  Store store = open();
-  const std::string id = resumed(store);
-  EXPECT_EQ(store.load_run(id)->run.policy, "mcts");
-  ASSERT_TRUE(store.stop_run(id, RunState::kFailed, "no GPU", Json::object().set("agent", "cost")).ok());
-  const RunRecord run = store.load_run(id)->run;
-  EXPECT_EQ(run.state, RunState::kFinished);
-  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
-  EXPECT_EQ(run.reason, "kept");
-  EXPECT_NE(run.finished, "");
-  EXPECT_EQ(run.policy, run_of("p", "o").policy);
-  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
-  EXPECT_EQ(run.summary.at("agent").as_string(), "cost");
-}
-
-TEST_F(StoreTest, ARunThatWentOnAndStoppedKeepsItsSummary) {
-  Store store = open();
-  const std::string id = resumed(store);
-  ASSERT_TRUE(store.add_event(id, 1, {.kind = search::Event::Kind::kLost}).ok());
-  ASSERT_TRUE(store.stop_run(id, RunState::kFailed, "why").ok());
-  const RunRecord run = store.load_run(id)->run;
-  EXPECT_EQ(run.state, RunState::kFailed);
-  EXPECT_EQ(run.reason, "why");
-  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
-  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
-  EXPECT_EQ(run.seed, 9);
-  ASSERT_TRUE(store.resume_run(id).ok());
-  ASSERT_TRUE(
-      store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object().set("stop", "time")).ok());
-  EXPECT_EQ(store.load_run(id)->run.summary.at("speedup").as_double(), 2.5);
-}
-
-TEST_F(StoreTest, AKillBeforeAnythingCameOfItLeavesTheRunAsItWas) {
-  std::string id;
-  {
-    Store store = open();
-    id = resumed(store);
-    Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
-    ASSERT_TRUE(database.execute("UPDATE runs SET pid = 0, process_start = 'gone'").ok());
-  }
-  Store store = open();
-  EXPECT_EQ(*store.close_abandoned(), 1);
-  const RunRecord run = store.load_run(id)->run;
-  EXPECT_EQ(run.state, RunState::kFinished);
-  EXPECT_EQ(run.outcome, RunOutcome::kFaster);
-  EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
-}
-
-// What a language model has cost is spent, whatever becomes of the run.
-TEST_F(StoreTest, AKillLeavesWhatWasSpent) {
-  for (const bool with_event : {false, true}) {
-    std::string id;
-    {
-      Store store = open();
-      id = resumed(store);
-      if (with_event) {
-        ASSERT_TRUE(store.add_event(id, 1, {.kind = search::Event::Kind::kLost}).ok());
-      }
-      ASSERT_TRUE(store.keep_summary(id, Json::object().set("agent", "cost")).ok());
-      Database database = std::move(Database::open(folder_.path() / "runs.db")).value();
-      ASSERT_TRUE(database.execute("UPDATE runs SET pid = 0, process_start = 'gone'").ok());
-    }
-    Store store = open();
-    EXPECT_EQ(*store.close_abandoned(), 1);
-    const RunRecord run = store.load_run(id)->run;
-    EXPECT_EQ(run.state, with_event ? RunState::kInterrupted : RunState::kFinished);
-    EXPECT_EQ(run.summary.at("agent").as_string(), "cost");
-    EXPECT_EQ(run.summary.at("speedup").as_double(), 2.5);
-  }
 }
 
 TEST_F(StoreTest, AnEmptyIdNamesNoRun) {

@@ -18,6 +18,18 @@ inline RunRecord run_of(const std::string& problem, const std::string& options) 
   return run;
 }
 
+inline Fact fact_of(const std::string& run, int node) {
+  Fact fact;
+  fact.run = run;
+  fact.node = node;
+  fact.machine = "h200";
+  fact.structure = {"sum: f32", "t0:f32@0[i0] = sum i1[t1:f32@1[i0,i1]]", " 10 12"};
+  fact.from = "rows(threads=128)";
+  fact.to = "rows(threads=256)";
+  fact.gain = 0.25;
+  return fact;
+}
+
 class StoreTest : public ::testing::Test {
  protected:
   Store open() {

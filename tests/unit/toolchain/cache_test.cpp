@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "base/file.h"
+#include "toolchain/compiler.h"
 
 namespace solstice::toolchain {
 namespace {

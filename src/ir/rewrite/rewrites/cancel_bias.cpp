@@ -1,4 +1,4 @@
-// What is added before a normalisation and is the same for all elements of each statistic cancels in it.
+// A term that is added before a normalisation and is the same for all elements of a statistic cancels in it.
 //
 //   t = conv + b[k];  mu[k] = mean[n,p](t[n,k,p]);  vr[k] = var[n,p](t[n,k,p]);  y = (t - mu) * rsqrt(vr + eps)
 //   =  u = conv;  m[k] = mean[n,p](u[n,k,p]);  vr[k] = var[n,p](u[n,k,p]);  y = (u - m) * rsqrt(vr + eps)
@@ -130,7 +130,7 @@ class BiasCanceller {
     return padded ? nullptr : out;
   }
 
-  // What does not depend on the binders comes out of the reductions.
+  // Terms that do not depend on the binders come out of the reductions.
   ExprRef pulled(Equation& equation, const ExprRef& e) {
     if (e->op != Op::kReduce || e->args.size() > 1 || (!shifts_along(e->reducer) && e->reducer != Reducer::kVar))
       return nullptr;

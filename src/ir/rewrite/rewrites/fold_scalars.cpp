@@ -6,7 +6,7 @@
 // x -> clamp(a*x + b, low, high) with a != 0 and low <= high: each step maps that form to itself (a negative factor
 // swaps low and high; min and max cut both limits). A sum of two unclamped chains of the same x adds their a and b,
 // unless the a cancel. NaN stays NaN: a*x + b and clamp pass it on. Infinities: a != 0, so they end at the same limit.
-// What the source wrote with dims is no literal here, so that the result keeps its meaning at other dims.
+// Numbers that the source wrote with dims are no literals here, so that the result keeps its meaning at other dims.
 //
 // Literals mean their decimals, and are combined as fractions: 0.1 * 0.7 * 100 is 7. A result that no literal writes
 // (5/7) is rounded, and differs by 1e-16: below what float64 itself would round, but enough to decide a `floor`. So
@@ -25,7 +25,7 @@
 namespace solstice::ir {
 namespace {
 
-// Where the last bit of an operand may decide a result.
+// Operators at which the last bit of an operand may decide a result.
 bool is_discontinuous(const Expr& e) {
   const bool compares = e.op >= Op::kLt && e.op <= Op::kGt;
   return compares || (e.op >= Op::kSign && e.op <= Op::kTrunc) || e.op == Op::kCast || e.op == Op::kRank ||

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/file.h"
+#include "search/make_policy.h"
 #include "search/search.h"
 #include "store/store.h"
 

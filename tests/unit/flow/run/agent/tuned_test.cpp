@@ -9,6 +9,7 @@
 #include "evaluate/candidate.h"
 #include "propose/label.h"
 #include "propose/plan.h"
+#include "search/make_policy.h"
 
 namespace solstice::flow {
 namespace {

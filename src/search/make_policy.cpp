@@ -1,0 +1,46 @@
+#include "search/make_policy.h"
+
+#include <fmt/format.h>
+
+#include "search/external.h"
+
+namespace solstice::search {
+namespace {
+
+class BuiltIn : public Policy {
+ public:
+  BuiltIn(const PolicySpec& spec, Values values, uint64_t seed)
+      : spec_(spec), values_(std::move(values)), seed_(seed) {}
+  Result<std::optional<Decision>> decide(const Tree& tree) override {
+    Random random(seed_, spec_.name, tree.events().size());
+    return spec_.decide(tree, values_, random);
+  }
+
+ private:
+  const PolicySpec& spec_;
+  Values values_;
+  uint64_t seed_;
+};
+
+std::string names_of(const std::vector<const PolicySpec*>& specs) {
+  std::string out;
+  for (const PolicySpec* spec : specs) out += (out.empty() ? "" : ", ") + std::string(spec->name);
+  return out;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed) {
+  constexpr std::string_view kCommand = "command:";
+  if (text.starts_with(kCommand)) return start_external(std::string(text.substr(kCommand.size())), seed);
+  const size_t open = text.find('(');
+  const PolicySpec* spec = find_policy(trimmed(text.substr(0, open)));
+  if (!spec) {
+    return fail(Code::bad_argument,
+                fmt::format("no policy `{}`; there are {}, and command:PROGRAM", text, names_of(all_policies())));
+  }
+  SOLSTICE_TRY(Values values, parse_values(fmt::format("policy `{}`", spec->name), spec->parameters, text));
+  return std::unique_ptr<Policy>(std::make_unique<BuiltIn>(*spec, std::move(values), seed));
+}
+
+}  // namespace solstice::search

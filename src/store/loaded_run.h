@@ -1,0 +1,32 @@
+// Runs as the store gives them out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "record/run.h"
+#include "record/search_event.h"
+#include "record/trial.h"
+
+namespace solstice::store {
+
+// An event of a search.
+struct StoredEvent {
+  search::Event event;
+  std::string at;  // UTC
+};
+
+struct LoadedRun {
+  RunRecord run;
+  std::vector<TrialRecord> trials;       // by number
+  std::vector<StoredEvent> events = {};  // of its search, in order
+};
+
+// A damaged record keeps its place: the error says which it is, in which file.
+struct ListedRun {
+  std::string id;
+  Result<RunRecord> run;
+};
+
+}  // namespace solstice::store
