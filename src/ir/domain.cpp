@@ -1,6 +1,7 @@
 #include "ir/domain.h"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace solstice::ir {
@@ -19,6 +20,18 @@ void collect(const ExprRef& e, IndexSet& bound, IndexSet& out) {
 IndexSet indices_of(const ExprRef& e) {
   IndexSet bound, out;
   collect(e, bound, out);
+  return out;
+}
+
+IndexSet united(const IndexSet& a, const IndexSet& b) {
+  IndexSet out = a;
+  out.insert(b.begin(), b.end());
+  return out;
+}
+
+IndexSet without(const IndexSet& a, const IndexSet& b) {
+  IndexSet out;
+  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(out, out.end()));
   return out;
 }
 

@@ -22,6 +22,9 @@ using Marks = std::vector<bool>;  // of the coordinates of one dim; empty: all o
 // Free and bound indices below `e` that are not bound inside it; those in the indices of reads included.
 IndexSet indices_of(const ExprRef& e);
 
+IndexSet united(const IndexSet& a, const IndexSet& b);
+IndexSet without(const IndexSet& a, const IndexSet& b);
+
 class Domain {
  public:
   struct Condition {

@@ -99,34 +99,6 @@ class Factoring {
 
 }  // namespace
 
-IndexSet united(const IndexSet& a, const IndexSet& b) {
-  IndexSet out = a;
-  out.insert(b.begin(), b.end());
-  return out;
-}
-
-IndexSet without(const IndexSet& a, const IndexSet& b) {
-  IndexSet out;
-  std::set_difference(a.begin(), a.end(), b.begin(), b.end(), std::inserter(out, out.end()));
-  return out;
-}
-
-IndexSet direct_indices(const ExprRef& e) {
-  if (e->op != Op::kRead) {
-    IndexSet out;
-    if (e->op == Op::kIndex) out.insert(e->id);
-    for (const ExprRef& arg : e->args) out = united(out, direct_indices(arg));
-    return out;
-  }
-  IndexSet out;
-  for (const ExprRef& arg : e->args) {
-    bool gathers = false;
-    walk(arg, [&](const Expr& node) { gathers = gathers || node.op == Op::kRead; });
-    if (!gathers) out = united(out, indices_of(arg));
-  }
-  return out;
-}
-
 Operand operand_of(const ExprRef& factor, const IndexSet& binders, const Domain& domain) {
   return solved(Operand{indices_of(factor), direct_indices(factor)}, binders, domain);
 }
@@ -135,10 +107,6 @@ double points_within(const IndexSet& indices, const IndexSet& binders, const Dom
   const IndexSet all = with_solutions(indices, binders, domain);
   const double points = domain.points(indices);
   return all.size() == indices.size() ? points : std::min(points, domain.points(all));
-}
-
-bool is_contraction(const Operand& a, const Operand& b) {
-  return !without(a.all, b.direct).empty() && !without(b.all, a.direct).empty();
 }
 
 Work product_work(const std::vector<ExprRef>& factors, const IndexSet& binders, const Domain& domain) {

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "ir/ancestors.h"
-#include "ir/domain.h"
+#include "ir/contraction.h"
 #include "ir/equal.h"
 
 namespace solstice::numerics {
@@ -41,25 +41,9 @@ bool known(double error) { return std::isfinite(error) && error >= 0; }
 // level.
 constexpr int64_t kSerialTerms = 512, kSerialProducts = 8192;
 
-bool reads_anything(const ir::ExprRef& e) {
-  bool out = false;
-  ir::walk(e, [&](const ir::Expr& node) { out = out || node.op == ir::Op::kRead; });
-  return out;
-}
-
 bool is_product(const ir::ExprRef& body) {
-  return body->op == ir::Op::kMul && reads_anything(body->args[0]) && reads_anything(body->args[1]) &&
+  return body->op == ir::Op::kMul && ir::reads_anything(body->args[0]) && ir::reads_anything(body->args[1]) &&
          !ir::same(body->args[0], body->args[1]);
-}
-
-// Two factors that both vary over a binder, each read at other indices than the other: a product of matrices, a
-// matrix and a vector, a convolution. Not a norm, and not what is multiplied element by element.
-bool multiplies_matrices(const ir::Expr& mul, const std::vector<int>& binders) {
-  const ir::IndexSet a = ir::indices_of(mul.args[0]), b = ir::indices_of(mul.args[1]);
-  const auto varies = [&](const ir::IndexSet& of) {
-    return std::any_of(binders.begin(), binders.end(), [&](int i) { return of.contains(i); });
-  };
-  return a != b && varies(a) && varies(b) && reads_anything(mul.args[0]) && reads_anything(mul.args[1]);
 }
 
 // The most products in a row before each tensor; equations come in an order in which they can run.
@@ -70,7 +54,7 @@ void count_products(const ir::Equation& equation, std::vector<int64_t>& products
       before = std::max(before, products[static_cast<size_t>(e.id)]);
   });
   int64_t& here = products[static_cast<size_t>(equation.target)];
-  here = std::max(here, before + has_contraction(equation));
+  here = std::max(here, before + ir::has_contraction(equation));
 }
 
 int64_t chain_of(const ir::Expr& reduction, int64_t points) {
@@ -91,16 +75,6 @@ int64_t longest_in(const ir::Equation& equation) {
 }
 
 }  // namespace
-
-bool has_contraction(const ir::Equation& equation) {
-  bool out = false;
-  ir::walk(equation.rhs, [&](const ir::Expr& node) {
-    if (node.op != ir::Op::kReduce) return;
-    ir::walk(node.args[0],
-             [&](const ir::Expr& e) { out = out || (e.op == ir::Op::kMul && multiplies_matrices(e, node.binders)); });
-  });
-  return out;
-}
 
 std::string_view name_of(Policy policy) { return kNames[static_cast<size_t>(policy)]; }
 

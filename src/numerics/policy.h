@@ -53,10 +53,6 @@ struct Limit {
 // the most that follow each other, a recurrence's once.
 Sum longest_sum(const ir::Program& program, int output);
 
-// The equation sums products of two factors over what both vary along: a product of matrices, a convolution;
-// not a norm.
-bool has_contraction(const ir::Equation& equation);
-
 // `pytorch`: PyTorch's measured errors, non-finite or negative where unknown. `sum` describes PyTorch's reduction, its
 // `data` the input family (value_families.h). `tf32`: PyTorch's errors with TF32 allowed, unknown in the same way.
 Limit limit_of(Policy policy, const Errors& pytorch, const Sum& sum, OwnMath own = OwnMath::kStrict,

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "numerics/policy.h"
+#include "ir/contraction.h"
 
 namespace solstice::propose {
 namespace {
@@ -40,7 +40,7 @@ class Formats {
   void add(const ir::Equation& equation) {
     const auto target = static_cast<size_t>(equation.target);
     if (program_.tensors[target].dtype) return;
-    const bool statistic = has_reduction(equation) && !numerics::has_contraction(equation);
+    const bool statistic = has_reduction(equation) && !ir::has_contraction(equation);
     Format operands, statistics;
     ir::walk(equation.rhs, [&](const ir::Expr& e) {
       if (e.op == ir::Op::kCast && is_float(e.dtype)) operands = joined(operands, e.dtype);

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "numerics/policy.h"
+#include "ir/contraction.h"
 
 namespace solstice::propose {
 namespace {
@@ -20,12 +20,12 @@ std::string kind_of_kernel(const ir::Program& program, const std::vector<int>& e
   std::set<std::string> reductions, formats;
   for (const int id : equations) {
     const ir::Equation& equation = program.equation(id);
-    if (numerics::has_contraction(equation)) reductions.insert("contraction");
+    if (ir::has_contraction(equation)) reductions.insert("contraction");
     if (equation.group >= 0) reductions.insert("recurrence");
     if (in_memory(program.target_of(equation))) formats.insert(format_of(program.target_of(equation)));
     ir::walk(equation.rhs, [&](const ir::Expr& e) {
       const bool reduces = e.op == ir::Op::kReduce || e.op == ir::Op::kRank;
-      if (reduces && !(e.reducer == ir::Reducer::kSum && numerics::has_contraction(equation)))
+      if (reduces && !(e.reducer == ir::Reducer::kSum && ir::has_contraction(equation)))
         reductions.insert(std::string(name_of(e.reducer)));
       if (e.op == ir::Op::kRead && in_memory(program.tensor(e.id))) formats.insert(format_of(program.tensor(e.id)));
     });

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/contraction.h"
+
 namespace solstice::families::gemm {
 namespace {
 
@@ -13,19 +15,13 @@ using ir::Op;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// The sums over products in one equation, of two reads or of anything; a sum that occurs twice (`z * erf(z)`) is one
-// shared node. Of those under a condition, the ones that an equality chooses the terms of.
+// Those without a condition, or under an equality that chooses terms; of two reads or of anything.
 std::vector<const ir::Expr*> candidates(const ir::Equation& equation, bool of_reads) {
   std::vector<const ir::Expr*> out;
-  ir::walk(equation.rhs, [&](const ir::Expr& e) {
-    const bool sum =
-        e.op == Op::kReduce && e.reducer == ir::Reducer::kSum && (e.args.size() == 1 || e.args[1]->op == Op::kEq);
-    if (!sum || e.args[0]->op != Op::kMul) return;
-    const bool reads = e.args[0]->args[0]->op == Op::kRead && e.args[0]->args[1]->op == Op::kRead;
-    if ((reads || !of_reads) && std::find(out.begin(), out.end(), &e) == out.end()) {
-      out.push_back(&e);
-    }
-  });
+  for (const ir::ProductSum& sum : ir::product_sums(equation)) {
+    const bool chosen = !sum.condition() || sum.condition()->op == Op::kEq;
+    if (chosen && (sum.is_of_reads() || !of_reads)) out.push_back(sum.node);
+  }
   return out;
 }
 
@@ -144,20 +140,23 @@ class Finder {
       const bool one = extent(id) == 1 && !a_.gathers_by(id) && (chosen || !b_.gathers_by(id));
       if (one || (!summed && !is_free(id)) || std::count(out_.batch_indices.begin(), out_.batch_indices.end(), id))
         continue;
-      if (summed && !(in_a && in_b))
-        return refuse(
-            fmt::format("`{}` is summed but not in both operands: factor it out", equation().indices[i].name));
-      if (!in_a && !in_b) return refuse(fmt::format("the product does not depend on `{}`", equation().indices[i].name));
-      if (!summed && in_a && in_b && out_.grouping.kind != Grouped::kNone)
-        return fail(Code::not_yet, fmt::format("`{}` is a batch of grouped products, which is not built yet",
-                                               equation().indices[i].name));
-      (summed         ? out_.k_indices
-       : in_a && in_b ? out_.batch_indices
-       : in_a         ? out_.m_indices
-                      : out_.n_indices)
-          .push_back(id);
+      const ir::Role role = ir::role_of(summed, in_a, in_b);
+      const std::string& name = equation().indices[i].name;
+      if (summed && role != ir::Role::kK)
+        return refuse(fmt::format("`{}` is summed but not in both operands: factor it out", name));
+      if (role == ir::Role::kAbsent) return refuse(fmt::format("the product does not depend on `{}`", name));
+      if (role == ir::Role::kBatch && out_.grouping.kind != Grouped::kNone)
+        return fail(Code::not_yet, fmt::format("`{}` is a batch of grouped products, which is not built yet", name));
+      indices_of(role).push_back(id);
     }
     return success();
+  }
+
+  std::vector<int>& indices_of(ir::Role role) {
+    return role == ir::Role::kK       ? out_.k_indices
+           : role == ir::Role::kBatch ? out_.batch_indices
+           : role == ir::Role::kM     ? out_.m_indices
+                                      : out_.n_indices;
   }
 
   // An operand that has the indices of a role: where its stride goes, and where its rows, if it may gather them.

@@ -2,9 +2,8 @@
 // equations make of them), with a role for every index; or two such sums that share an operand and its roles (the
 // products of a gated activation).
 //
-// batch: in A, B and the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
-// Several indices of one role are walked as one, so each operand must step through them with one stride (the
-// normal form splits `//` and
+// Roles are those of ir/contraction.h. Several indices of one role are walked as one, so each operand must step through
+// them with one stride (the normal form splits `//` and
 // `%` before; what still does not flatten is refused with its reason).
 #pragma once
 

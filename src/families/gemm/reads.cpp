@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "ir/contraction.h"
+
 namespace solstice::families::gemm {
 
 int64_t OperandRead::coefficient_of(int index) const { return offset.coefficient(index); }
@@ -24,10 +26,11 @@ std::set<int> indices_in(const ir::ExprRef& expression) {
 Result<OperandRead> operand_read(const ir::Program& program, const ir::Expr& read) {
   const ir::Tensor& tensor = program.tensor(read.id);
   if (read.has_else) return fail(Code::illegal_knobs, fmt::format("`{}` is read with `else`", tensor.name));
+  const ir::Access access(read);
   OperandRead out;
   out.tensor = read.id;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
-    const auto at = ir::as_affine(read.args[d]);
+    const auto& at = access.at[d];
     if (!at) {
       out.gathers.push_back({read.args[d], tensor.strides[d], tensor.shape[d]});
       continue;

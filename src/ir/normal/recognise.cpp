@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
+#include "ir/contraction.h"
 #include "ir/domain.h"
-#include "ir/factoring.h"
 #include "ir/normal/nodes.h"
 
 namespace solstice::ir::normal {
@@ -30,8 +30,7 @@ void factors_of(const ExprRef& e, std::vector<ExprRef>& out) {
 
 struct Part {
   std::vector<ExprRef> factors;
-  IndexSet indices;
-  IndexSet direct;  // not through the values of another tensor
+  Operand indices;
 };
 
 // Two operands, if the factors fall into two: one whose indices another has belongs to that one (a scale of a row).
@@ -40,14 +39,14 @@ std::vector<Part> operands_of(const ExprRef& body) {
   factors_of(body, factors);
   std::vector<Part> out;
   for (const ExprRef& f : factors) {
-    if (any_below(f, [](const Expr& e) { return e.op == Op::kRead; }))
-      out.push_back({{f}, indices_of(f), direct_indices(f)});
+    if (reads_anything(f)) out.push_back({{f}, {indices_of(f), direct_indices(f)}});
   }
   std::stable_sort(out.begin(), out.end(),
-                   [](const Part& a, const Part& b) { return a.indices.size() > b.indices.size(); });
+                   [](const Part& a, const Part& b) { return a.indices.all.size() > b.indices.all.size(); });
   for (size_t i = out.size(); out.size() > 2 && i-- > 1;) {
     const auto host = std::find_if(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(i), [&](const Part& o) {
-      return std::includes(o.indices.begin(), o.indices.end(), out[i].indices.begin(), out[i].indices.end());
+      const IndexSet &own = o.indices.all, &other = out[i].indices.all;
+      return std::includes(own.begin(), own.end(), other.begin(), other.end());
     });
     if (host == out.begin() + static_cast<std::ptrdiff_t>(i)) continue;
     host->factors.push_back(out[i].factors[0]);
@@ -162,12 +161,9 @@ class Recogniser {
     }
     bool m = false, n = false, k = false;
     std::map<int, std::string> roles;
-    for (const int i : united_indices(a, b)) {
-      const bool in_a = a.direct.count(i) > 0, in_b = b.direct.count(i) > 0, bound = is_bound(i, r);
-      if (bound)
-        roles[i] = window.count(i) ? "window" : in_a && in_b ? "k" : "reduced";
-      else
-        roles[i] = in_a && in_b ? "batch" : in_b ? "n" : "m";  // what only selects slices is a row
+    for (const int i : united(a.indices.all, b.indices.all)) {
+      const Role role = role_of(is_bound(i, r), a.indices.direct.count(i) > 0, b.indices.direct.count(i) > 0);
+      roles[i] = window.count(i) ? "window" : name_of(role, is_bound(i, r));
       m = m || roles[i] == "m", n = n || roles[i] == "n", k = k || roles[i] == "k";
     }
     const bool reduced = std::any_of(roles.begin(), roles.end(), [](const auto& x) { return x.second == "reduced"; });
@@ -178,10 +174,17 @@ class Recogniser {
     return gathers(a) || gathers(b) ? "grouped_gemm" : "gemm";
   }
 
-  static IndexSet united_indices(const Part& a, const Part& b) {
-    IndexSet out = a.indices;
-    out.insert(b.indices.begin(), b.indices.end());
-    return out;
+  static std::string_view name_of(Role role, bool bound) {
+    switch (role) {
+      case Role::kBatch:
+        return "batch";
+      case Role::kN:
+        return "n";
+      case Role::kK:
+        return "k";
+      default:
+        return bound ? "reduced" : "m";  // an index that only selects slices is a row
+    }
   }
 
   // A bound index that stands with an index of the result in one operand: a tap, or of a transposed convolution too.
