@@ -97,7 +97,7 @@ def imported(binary: str, graph: dict) -> dict:
 
 
 def decomposed(binary: str, module: torch.nn.Module, args: Sequence, kwargs: dict) -> dict:
-    """The graph with operators that have no equations broken up, as a run has it (src/flow/run/traced_import.h)."""
+    """The graph with operators that have no equations broken up, as a run has it (src/flow/run/problem/traced_import.h)."""
     graph, broken = trace(module, args, kwargs), []
     for _ in range(4):
         missing = {what.split(":")[0] for what in imported(binary, graph)["unsupported"]}

@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "cli/values.h"
-#include "flow/run/problem.h"
+#include "flow/run/problem/problem.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {

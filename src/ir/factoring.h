@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "ir/contraction.h"
-#include "ir/count.h"
 #include "ir/domain.h"
 #include "ir/operations.h"
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/values.h"
-#include "flow/run/traced_import.h"
+#include "flow/run/problem/traced_import.h"
 #include "run/oracle_client.h"
 
 namespace solstice::cli {

@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "cli/named_store.h"
-#include "flow/run/facts.h"
+#include "flow/run/state/facts.h"
 
 namespace solstice::cli {
 namespace {

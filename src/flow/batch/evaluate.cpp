@@ -9,8 +9,8 @@
 #include "base/time_text.h"
 #include "flow/batch/batch.h"
 #include "flow/batch/standing.h"
-#include "flow/run/known.h"
-#include "flow/run/session.h"
+#include "flow/run/stages/known.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "flow/run/resume_options.h"
+#include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

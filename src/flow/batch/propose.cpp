@@ -6,12 +6,12 @@
 #include "base/time_text.h"
 #include "flow/batch/batch.h"
 #include "flow/batch/files.h"
-#include "flow/run/closing.h"
-#include "flow/run/known.h"
+#include "flow/run/state/closing.h"
+#include "flow/run/stages/known.h"
 #include "flow/run/opening.h"
 #include "flow/run/resume.h"
-#include "flow/run/resume_options.h"
-#include "flow/run/session.h"
+#include "flow/run/state/resume_options.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -12,7 +12,7 @@
 #include "flow/bench/rows.h"
 #include "flow/bench/same.h"
 #include "flow/bench/shared.h"
-#include "flow/run/outcome.h"
+#include "flow/run/outcome/outcome.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

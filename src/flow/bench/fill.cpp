@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/version.h"
-#include "flow/run/known.h"
+#include "flow/run/stages/known.h"
 #include "flow/run/report/measured.h"
 #include "run/timing_stats.h"
 

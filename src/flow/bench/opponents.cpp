@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/process/interrupt.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace {

@@ -13,9 +13,9 @@
 #include "flow/bench/row.h"
 #include "flow/bench/same.h"
 #include "flow/history/recorded_runs.h"
-#include "flow/run/facts.h"
-#include "flow/run/outcome.h"
-#include "flow/run/session.h"
+#include "flow/run/state/facts.h"
+#include "flow/run/outcome/outcome.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -5,9 +5,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/version.h"
-#include "flow/run/known.h"
-#include "flow/run/report/described.h"
-#include "flow/run/resume_options.h"
+#include "flow/run/stages/known.h"
+#include "flow/run/stages/described.h"
+#include "flow/run/state/resume_options.h"
 #include "search/make_policy.h"
 
 namespace solstice::flow {

@@ -1,7 +1,7 @@
 // How a run begins, whatever becomes of it: its store, its report, its record, and the language model that takes part.
 #pragma once
 
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 

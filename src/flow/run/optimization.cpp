@@ -5,16 +5,16 @@
 #include "base/file.h"
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
-#include "flow/run/closing.h"
-#include "flow/run/conclusion.h"
-#include "flow/run/facts.h"
+#include "flow/run/state/closing.h"
+#include "flow/run/stages/conclusion.h"
+#include "flow/run/state/facts.h"
 #include "flow/run/opening.h"
-#include "flow/run/outcome.h"
-#include "flow/run/report/described.h"
+#include "flow/run/outcome/outcome.h"
+#include "flow/run/stages/described.h"
 #include "flow/run/report/report.h"
 #include "flow/run/resume.h"
-#include "flow/run/resume_options.h"
-#include "flow/run/session.h"
+#include "flow/run/state/resume_options.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -1,7 +1,7 @@
 #include "flow/run/optimize.h"
 
 #include "flow/run/optimization.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 

@@ -6,11 +6,11 @@
 
 #include "base/version.h"
 #include "flow/batch/files.h"
-#include "flow/run/closing.h"
-#include "flow/run/known.h"
+#include "flow/run/state/closing.h"
+#include "flow/run/stages/known.h"
 #include "flow/run/opening.h"
-#include "flow/run/report/described.h"
-#include "flow/run/resume_options.h"
+#include "flow/run/stages/described.h"
+#include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
 namespace {

@@ -2,7 +2,7 @@
 // events say.
 #pragma once
 
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 

@@ -1,7 +1,7 @@
 #include "flow/run/run_program.h"
 
 #include "base/file.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "evaluate/preparation.h"
 #include "families/family.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 #include "lang/grammar_page.h"
 #include "propose/label.h"
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/time_text.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 #include "sol/sol.h"
 
 namespace solstice::flow {

@@ -3,7 +3,7 @@
 
 #include "base/time_text.h"
 #include "flow/run/gpu/memory.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace {

@@ -1,14 +1,14 @@
 // The end of the search: the fastest trials are verified in full, timed in turn against the original, and the best of
 // them wins.
-#include "flow/run/finalists.h"
+#include "flow/run/stages/next_finalists.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "flow/run/conclusion.h"
-#include "flow/run/session.h"
+#include "flow/run/stages/conclusion.h"
+#include "flow/run/state/run.h"
 #include "flow/run/stages/finalists_timing.h"
 #include "flow/run/stages/full_verification.h"
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 

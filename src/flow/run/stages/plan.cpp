@@ -6,9 +6,9 @@
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "flow/run/facts.h"
-#include "flow/run/known.h"
-#include "flow/run/session.h"
+#include "flow/run/state/facts.h"
+#include "flow/run/stages/known.h"
+#include "flow/run/state/run.h"
 #include "ir/rewrite/driver.h"
 
 namespace solstice::flow {

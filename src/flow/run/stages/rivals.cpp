@@ -6,7 +6,7 @@
 
 #include "base/process/interrupt.h"
 #include "flow/run/report/measured.h"
-#include "flow/run/session.h"
+#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace {

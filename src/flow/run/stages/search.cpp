@@ -5,8 +5,8 @@
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
 #include "flow/run/resume.h"
-#include "flow/run/session.h"
-#include "flow/run/trial_of.h"
+#include "flow/run/state/run.h"
+#include "flow/run/state/trial_of.h"
 
 namespace solstice::flow {
 namespace {

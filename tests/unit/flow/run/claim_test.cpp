@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "flow/run/opening.h"
 #include "flow/run/resume.h"
-#include "flow/run/resume_options.h"
+#include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
 namespace {

@@ -1,0 +1,210 @@
+#include "flow/run/outcome/outcome.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <vector>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kFresh = ".fresh";    // in the making
+constexpr const char* kWhole = ".outcome";  // whole, on the way to its place
+constexpr const char* kTrials = "trials";
+constexpr const char* kLock = ".lock";
+constexpr const char* kList = ".files";  // what the outcome consists of
+
+// What an outcome may hold that can be named before there is one.
+constexpr const char* kExpected[] = {"report.md",        "report.json",    "problem.ucut", "program.ucut",
+                                     "plan.json",        "model_new.py",   "dropin.json",  "original.py",
+                                     "original_modules", "solstice_dropin"};
+
+Error moving_failed(const fs::path& what, const std::error_code& error) {
+  return fail(error == std::errc::no_space_on_device ? Code::disk_full : Code::io_error,
+              fmt::format("cannot move {} into place: {}", what.string(), error.message()));
+}
+
+// Reports say that an outcome is there: they come last.
+bool later(const fs::path& file) { return file.filename() == "report.json" || file.filename() == "report.md"; }
+
+// A name from the list may not lead out of the folder.
+bool is_inside(const fs::path& file) {
+  return !file.empty() && file.is_relative() && std::find(file.begin(), file.end(), fs::path("..")) == file.end();
+}
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;  // what cannot be looked at cannot be replaced either: that will tell
+  return fs::exists(fs::symlink_status(file, ignored));
+}
+
+bool is_below(const fs::path& file, const fs::path& folder) {
+  return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+}
+
+// The files that the outcome in `folder` consists of; none where there is no list.
+Result<std::vector<fs::path>> read_list(const fs::path& folder) {
+  std::vector<fs::path> files;
+  if (!is_there(folder / kList)) return files;
+  SOLSTICE_TRY(const std::string text, read_file(folder / kList));
+  const Result<Json> list = parse_json(text);
+  if (!list.ok() || !list->is_array()) {
+    return fail(
+        Code::bad_record,
+        fmt::format("{} does not say which files an earlier outcome left; use another --out, or empty the folder",
+                    (folder / kList).string()));
+  }
+  for (size_t i = 0; i < list->size(); ++i) {
+    if (const fs::path file = list->at(i).as_string(); is_inside(file)) files.push_back(file);
+  }
+  return files;
+}
+
+Status write_list(const fs::path& folder, const std::vector<fs::path>& files) {
+  Json list = Json::array();
+  for (const fs::path& file : files) list.push(file.string());
+  return write_file(folder / kList, list.dump(1) + "\n");
+}
+
+Error not_ours(const fs::path& file) {
+  return fail(Code::bad_argument,
+              fmt::format("{} is in the way: no earlier outcome lists it, so it is not replaced; move it away, or use "
+                          "another --out",
+                          file.string()));
+}
+
+Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const std::vector<fs::path>& files) {
+  for (const fs::path& file : old) {
+    if (std::find(files.begin(), files.end(), file) != files.end()) continue;
+    std::error_code error;
+    fs::remove(out / file, error);
+    if (error)
+      return fail(Code::io_error,
+                  fmt::format("cannot remove {} of an earlier outcome: {}", (out / file).string(), error.message()));
+  }
+  return success();
+}
+
+// What is still to be moved from `whole` may replace only what the list of `out` names.
+Status check_places(const fs::path& whole, const fs::path& out, const std::vector<fs::path>& files) {
+  SOLSTICE_TRY(const std::vector<fs::path> old, read_list(out));
+  for (const fs::path& file : files) {
+    const bool listed = std::find(old.begin(), old.end(), file) != old.end();
+    if (!listed && is_there(whole / file) && is_there(out / file)) return not_ours(out / file);
+  }
+  return success();
+}
+
+// Can be stopped and begun again anywhere: what is moved is no longer in `whole`, and its list goes last.
+Status move_whole(const fs::path& out) {
+  const fs::path whole = out / kWhole;
+  std::error_code error;
+  if (is_there(whole / kList)) {
+    SOLSTICE_TRY(std::vector<fs::path> files, read_list(whole));
+    SOLSTICE_TRY(const std::vector<fs::path> old, read_list(out));
+    SOLSTICE_CHECK(check_places(whole, out, files));
+    SOLSTICE_CHECK(remove_stale(out, old, files));
+    files.push_back(kList);
+    for (const fs::path& file : files) {
+      if (!is_there(whole / file)) continue;
+      if (file.has_parent_path()) SOLSTICE_CHECK(make_folder(out / file.parent_path()));
+      fs::rename(whole / file, out / file, error);
+      if (error) return moving_failed(out / file, error);
+    }
+  }
+  fs::remove_all(whole, error);
+  if (error) return fail(Code::io_error, fmt::format("cannot remove {}: {}", whole.string(), error.message()));
+  return success();
+}
+
+Status check_room(const fs::path& out) {
+  SOLSTICE_TRY(const std::vector<fs::path> listed, read_list(out));
+  for (const char* name : kExpected) {
+    const bool ours =
+        std::any_of(listed.begin(), listed.end(), [&](const fs::path& file) { return is_below(file, name); });
+    if (!ours && is_there(out / name)) return not_ours(out / name);
+  }
+  return success();
+}
+
+}  // namespace
+
+std::string subject_text(const fs::path& file, const std::string& class_name) {
+  if (file.empty()) return "";
+  std::error_code error;
+  const fs::path whole = fs::weakly_canonical(file, error);
+  return (error ? file : whole).string() + (class_name.empty() ? "" : ":" + class_name);
+}
+
+std::string subject_in(const fs::path& folder) {
+  for (const fs::path& place : {folder / kWhole, folder}) {
+    const Result<std::string> text = read_file(place / "report.json");
+    if (!text.ok()) continue;
+    const Result<Json> report = parse_json(*text);
+    return report.ok() ? subject_text(report->at("file").as_string(), report->at("class_name").as_string())
+                       : "what its damaged report.json does not say";
+  }
+  return "";
+}
+
+fs::path folder_for(const fs::path& wanted, const std::string& subject) {
+  fs::path folder = wanted;
+  for (int number = 2;; ++number) {
+    const std::string found = subject_in(folder);
+    if (found.empty() || found == subject) return folder;
+    folder = fmt::format("{}-{}", wanted.string(), number);
+  }
+}
+
+Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
+  SOLSTICE_CHECK(make_folder(out));
+  const std::string file = (out / kLock).string();
+  const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (descriptor < 0) return fail(Code::io_error, fmt::format("cannot open {}: {}", file, std::strerror(errno)));
+  OutcomeLock lock(descriptor);
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(errno)));
+  return fail(Code::bad_argument,
+              fmt::format("another run of solstice writes to {}; wait for it, or use another --out", out.string()));
+}
+
+OutcomeLock::~OutcomeLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+Result<fs::path> begin_outcome(const fs::path& out) {
+  SOLSTICE_CHECK(move_whole(out).context("finishing the outcome of a run that was killed"));
+  SOLSTICE_CHECK(check_room(out));
+  const fs::path fresh = out / kFresh;
+  std::error_code error;
+  fs::remove_all(fresh, error);
+  if (error) return fail(Code::io_error, fmt::format("cannot clear {}: {}", fresh.string(), error.message()));
+  SOLSTICE_CHECK(make_folder(fresh));
+  return fresh;
+}
+
+Status commit_outcome(const fs::path& fresh, const fs::path& out) {
+  std::error_code error;
+  fs::remove_all(fresh / kTrials, error);
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::recursive_directory_iterator(fresh, error)) {
+    if (entry.is_regular_file(error)) files.push_back(entry.path().lexically_relative(fresh));
+  }
+  if (error) return moving_failed(fresh, error);
+  std::stable_partition(files.begin(), files.end(), [](const fs::path& file) { return !later(file); });
+  SOLSTICE_CHECK(check_places(fresh, out, files));
+  SOLSTICE_CHECK(write_list(fresh, files));
+  fs::rename(fresh, out / kWhole, error);  // from here on it is the outcome
+  if (error) return moving_failed(out, error);
+  return move_whole(out);
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,66 @@
+#include "flow/run/problem/problem.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/paths.h"
+#include "flow/run/problem/traced_import.h"
+#include "ir/bind.h"
+#include "lang/parse.h"
+
+namespace solstice::flow {
+
+std::string unsupported_text(const importer::ImportedProblem& imported) {
+  std::set<std::string> seen;
+  std::string out;
+  for (const importer::UnsupportedOp& op : imported.unsupported) {
+    if (!seen.insert(op.op).second) continue;
+    const std::string file = std::filesystem::path(op.source.file).filename().string();
+    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op,
+                       file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
+  }
+  return out;
+}
+
+std::filesystem::path graph_cache() {
+  const Result<std::filesystem::path> folder = cache_folder();
+  return folder.ok() ? *folder / "graphs" : std::filesystem::path();
+}
+
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                             const std::string& class_name, const std::filesystem::path& cache) {
+  Problem problem;
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
+  const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
+    SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
+    problem.cached = traced.cached ? traced.entry : "";
+    problem.subject.modules = traced.modules;
+    return read_graph(traced.graph);
+  };
+  SOLSTICE_TRY(TracedImport traced, import_traced(trace));
+  problem.graph = std::move(traced.graph);
+  problem.imported = std::move(traced.imported);
+  if (!problem.imported.unsupported.empty()) {
+    return fail(Code::unsupported_operator, unsupported_text(problem.imported));
+  }
+  if (!problem.imported.draws.empty()) {
+    const importer::Draw& draw = problem.imported.draws[0];
+    const std::string name = std::filesystem::path(draw.source.file).filename().string();
+    return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet", draw.op,
+                                           name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line)));
+  }
+  Diagnostics diagnostics;
+  problem.tree = lang::parse(problem.imported.text, diagnostics);
+  if (!diagnostics.has_errors()) {
+    std::optional<ir::Program> bound = ir::bind(problem.tree, diagnostics);
+    if (bound) problem.program = std::move(*bound);
+  }
+  if (diagnostics.has_errors()) {
+    return fail(Code::internal, "the imported program does not check; this is a bug of the importer\n" +
+                                    render_text(diagnostics, problem.imported.text, "imported.ucut"));
+  }
+  return problem;
+}
+
+}  // namespace solstice::flow

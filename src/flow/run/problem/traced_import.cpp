@@ -1,0 +1,57 @@
+#include "flow/run/problem/traced_import.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+namespace solstice::flow {
+
+namespace {
+
+constexpr int kRounds = 4;  // what an operator is broken up into may lack equations too
+
+Result<TracedImport> attempt(const Tracer& trace, const std::vector<std::string>& decompose,
+                             importer::ImportForm form) {
+  TracedImport out;
+  SOLSTICE_TRY(out.graph, trace(decompose));
+  SOLSTICE_TRY(out.imported, importer::import_graph(out.graph, form));
+  return out;
+}
+
+// Operators without equations that PyTorch can break up and that were not named yet.
+std::vector<std::string> breakable(const TracedImport& found, const std::vector<std::string>& named) {
+  std::vector<std::string> out;
+  const Json* known = found.graph.producer.find("decomposable");
+  if (!known) return out;
+  for (const importer::UnsupportedOp& op : found.imported.unsupported) {
+    const auto same = [&](const Json& name) { return name.as_string() == op.op; };
+    const bool can = std::any_of(known->items().begin(), known->items().end(), same);
+    const auto has = [&](const std::vector<std::string>& list) {
+      return std::find(list.begin(), list.end(), op.op) != list.end();
+    };
+    if (can && !has(named) && !has(out)) out.push_back(op.op);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form) {
+  SOLSTICE_TRY(TracedImport best, attempt(trace, {}, form));
+  std::vector<std::string> named, fresh = breakable(best, named);
+  for (int round = 0; round < kRounds && !fresh.empty(); ++round) {
+    named.insert(named.end(), fresh.begin(), fresh.end());
+    Result<TracedImport> next = attempt(trace, named, form);
+    if (!next.ok()) {
+      best.imported.notes.push_back(
+          {fmt::format("decomposing {} failed: {}", fmt::join(fresh, ", "), next.error().message), {}});
+      break;
+    }
+    fresh = breakable(*next, named);
+    if (next->imported.unsupported.size() < best.imported.unsupported.size()) best = std::move(*next);
+  }
+  return best;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,79 @@
+#include "flow/run/state/facts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flow/run/state/resume_options.h"
+#include "propose/facts.h"
+
+namespace solstice::flow {
+namespace {
+
+Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree,
+                       const machine::Machine& machine) {
+  std::vector<Fact> facts = propose::facts_of(tree, propose::pieces_on(machine));
+  const std::string now = utc_now();
+  for (Fact& fact : facts) fact.run = run, fact.machine = machine.name, fact.at = now;
+  return store.add_facts(facts);
+}
+
+Status add_facts_of(store::Store& store, const RunRecord& run, Rebuilt& out) {
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
+  if (run.device == "model" && !is_of_gpu(loaded)) return success();
+  search::Tree tree;
+  for (const store::StoredEvent& stored : loaded.events) SOLSTICE_CHECK(tree.apply(stored.event));
+  if (tree.trials() == 0) {  // it failed before, may be without a machine
+    ++out.without_trials;
+    return success();
+  }
+  SOLSTICE_TRY(const int added, remember(store, run.id, tree, run.machine));
+  ++out.runs;
+  out.facts += added;
+  return success();
+}
+
+}  // namespace
+
+std::shared_ptr<const search::Memory> recalled(Session& state) {
+  if (state.facts == 0 || !(state.gpu || state.measured_elsewhere)) return nullptr;
+  const Result<std::vector<Fact>> facts = state.store->facts(state.machine->name, state.facts);
+  if (!facts.ok()) {
+    log_warning("facts of other problems do not order this search", Json::object().set("why", facts.error().text()));
+    return nullptr;
+  }
+  if (facts->empty()) return nullptr;
+  return std::make_shared<const search::Memory>(*facts);
+}
+
+Result<int> remember(store::Store& store, const std::string& run, const search::Tree& tree,
+                     const std::string& machine) {
+  SOLSTICE_TRY(const machine::Machine found, machine::load_machine(machine));
+  return keep_facts(store, run, tree, found);
+}
+
+void remember(Session& state) {
+  if (!state.gpu || !state.machine) return;
+  const Result<int> added = keep_facts(*state.store, state.report.run, state.tree, *state.machine);
+  if (!added.ok())
+    log_warning("the store does not keep this run's facts", Json::object().set("why", added.error().text()));
+}
+
+Result<Rebuilt> rebuild_facts(store::Store& store) {
+  SOLSTICE_TRY(std::vector<store::ListedRun> listed, store.list(std::numeric_limits<int>::max()));
+  std::reverse(listed.begin(), listed.end());
+  Rebuilt out;
+  for (const store::ListedRun& one : listed) {
+    if (one.run.ok() && one.run->state == RunState::kRunning) continue;
+    const Status added = one.run.ok() ? add_facts_of(store, *one.run, out) : Status(one.run.error());
+    if (added.ok()) continue;
+    if (added.error().code == Code::disk_full) return added.error();
+    out.unreadable.push_back(fmt::format("{}: {}", one.id, added.error().message));
+  }
+  return out;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,74 @@
+// Operators without equations are sent back by name; what PyTorch breaks them up into is kept where it helps.
+#include "flow/run/problem/traced_import.h"
+
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+
+namespace solstice::flow {
+namespace {
+
+std::string node(const std::string& id, const std::string& op, const std::string& from) {
+  return R"({"id":")" + id + R"(","op":")" + op + R"(","args":{"self":{"t":")" + from +
+         R"("}},"module":"","outs":[{"id":")" + id +
+         R"(","dtype":"f32","shape":[4],"stride":[1],"device":"cpu","used":true}]})";
+}
+
+Graph graph_of(const std::string& nodes, const std::string& last, const std::string& decomposable) {
+  const std::string text =
+      R"({"schema":"solstice.graph","version":1,"producer":{"decomposable":)" + decomposable +
+      R"(},"semantics":{"training":true,"grad":true,"default_dtype":"f32","matmul_precision":"highest",)"
+      R"("cudnn_tf32":true,"deterministic":false},"symbols":{},"files":[],"modules":[],"state":[],)"
+      R"("inputs":[{"id":"x","kind":"user_input","dtype":"f32","shape":[4],"stride":[1],"device":"cpu","used":true}],)"
+      R"("nodes":[)" +
+      nodes + R"(],"subgraphs":{},"rng":[],"outputs":[{"kind":"user_output","value":")" + last +
+      R"("}],"in_tree":null,"out_tree":null,"structure":{}})";
+  const Result<Json> json = parse_json(text);
+  EXPECT_TRUE(json.ok());
+  Result<Graph> graph = read_graph(*json);
+  EXPECT_TRUE(graph.ok()) << (graph.ok() ? "" : graph.error().text());
+  return std::move(*graph);
+}
+
+TEST(TracedImport, BreaksUpWhatLacksEquations) {
+  std::vector<std::vector<std::string>> asked;
+  const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
+    asked.push_back(decompose);
+    if (decompose.empty())
+      return graph_of(node("a", "aten.strange.default", "x"), "a", R"(["aten.strange.default","aten.exp.default"])");
+    if (decompose.size() == 1)
+      return graph_of(node("a", "aten.stranger.default", "x"), "a", R"(["aten.stranger.default"])");
+    return graph_of(node("a", "aten.exp.default", "x"), "a", "[]");
+  };
+  const auto found = import_traced(trace);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_TRUE(found->imported.unsupported.empty());
+  const std::vector<std::vector<std::string>> expected = {
+      {}, {"aten.strange.default"}, {"aten.strange.default", "aten.stranger.default"}};
+  EXPECT_EQ(asked, expected);
+}
+
+TEST(TracedImport, KeepsTheWholeOperatorWhereItsPartsAreNoBetter) {
+  const Tracer trace = [](const std::vector<std::string>& decompose) -> Result<Graph> {
+    if (decompose.empty()) return graph_of(node("a", "aten.strange.default", "x"), "a", R"(["aten.strange.default"])");
+    return graph_of(node("a", "aten.odd.default", "x") + "," + node("b", "aten.odder.default", "a"), "b", "[]");
+  };
+  const auto found = import_traced(trace);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_EQ(found->imported.unsupported.size(), 1U);
+  EXPECT_EQ(found->imported.unsupported[0].op, "aten.strange.default");
+}
+
+TEST(TracedImport, NotesADecompositionThatFails) {
+  const Tracer trace = [](const std::vector<std::string>& decompose) -> Result<Graph> {
+    if (decompose.empty()) return graph_of(node("a", "aten.strange.default", "x"), "a", R"(["aten.strange.default"])");
+    return fail(Code::internal, "the oracle is tired");
+  };
+  const auto found = import_traced(trace);
+  ASSERT_TRUE(found.ok());
+  ASSERT_FALSE(found->imported.notes.empty());
+  EXPECT_NE(found->imported.notes.back().text.find("the oracle is tired"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace solstice::flow
