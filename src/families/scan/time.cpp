@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "families/emission.h"
-#include "families/scan/layout.h"
+#include "families/machine_rates.h"
 
 namespace solstice::families::scan {
 namespace {

@@ -1,4 +1,4 @@
-#include "families/scan/shape.h"
+#include "families/scan/analysis.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,23 @@
+#include "families/map/nests.h"
+
+#include "families/elementwise/stack.h"
+
+namespace solstice::families::map {
+
+Result<std::vector<elementwise::Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel,
+                                                  const elementwise::Settings& settings) {
+  SOLSTICE_TRY(codegen::FlatKernel flat, codegen::flatten(program, kernel));
+  SOLSTICE_CHECK(elementwise::check_serial(program, flat, "map"));
+  if (settings.rows > 1) {
+    SOLSTICE_TRY(flat, elementwise::stacked(program, std::move(flat), settings.rows));
+  }
+  std::vector<elementwise::Nest> nests = elementwise::group_equations(program, flat);
+  for (elementwise::Nest& nest : nests) {
+    nest.loops = codegen::fused_loops(program, nest.flat, nest.order);
+    for (const codegen::Loop& loop : nest.loops) nest.points *= loop.extent;
+    elementwise::choose_vector(program, nest, settings.vector);
+  }
+  return nests;
+}
+
+}  // namespace solstice::families::map
