@@ -14,7 +14,7 @@ enum class CType { kBool, kI32, kI64, kF32, kF64 };
 
 std::string_view name_of(CType type);        // "long long"
 std::string_view storage_type(DType dtype);  // "solstice::Half"
-CType computing_type(DType dtype);           // what widen() gives
+CType computing_type(DType dtype);           // the result of widen()
 bool is_real(CType type);
 
 // Literals that read back as exactly this value; reals are rounded to float for kF32.

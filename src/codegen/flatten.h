@@ -46,7 +46,7 @@ Result<FlatKernel> flatten(const ir::Program& program, const ir::Kernel& kernel,
                            const std::vector<Anchor>& anchors = {}, Recurrences recurrences = Recurrences::kRefused);
 
 // A node of one of the kernel's equations, inlined in the same way. Its indices are the equation's, by the same ids;
-// what inlining adds comes behind them.
+// indices that inlining adds come behind them.
 struct FlatNode {
   Interner indices;
   ir::ExprRef value;

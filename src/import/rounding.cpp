@@ -56,13 +56,13 @@ bool agree(const TermRef& a, const TermRef& b) {
   return std::equal((*values)[0].begin(), (*values)[0].end(), (*values)[1].begin(), same);
 }
 
-TermRef settled_jump(const TermRef& term);
+TermRef tidied_jump(const TermRef& term);
 
 // Under a jump whose marks matter: those that round nothing go, and those of jumps within that do not change.
-TermRef kept(const TermRef& term) {
+TermRef keep_needed_casts(const TermRef& term) {
   if (!has_mark(term)) return term;
-  if (jumps(*term)) return settled_jump(term);
-  const TermRef out = changed_children(term, kept);
+  if (jumps(*term)) return tidied_jump(term);
+  const TermRef out = changed_children(term, keep_needed_casts);
   return out->is_storage && !has_read(out) && agree(out, out->args[0]) ? out->args[0] : out;
 }
 
@@ -72,17 +72,17 @@ TermRef without_range(const TermRef& term) {
   return dtype && is_integer(*dtype) ? importer::apply("trunc", term->args) : term;
 }
 
-TermRef settled_jump(const TermRef& term) {
+TermRef tidied_jump(const TermRef& term) {
   if (!has_mark(term)) return term;
   TermRef plain = without_marks(term);
   if (!has_read(term) && agree(without_range(term), without_range(plain))) return plain;
-  return changed_children(term, kept);
+  return changed_children(term, keep_needed_casts);
 }
 
-TermRef settled(const TermRef& term) {
+TermRef drop_casts(const TermRef& term) {
   if (!has_mark(term)) return term;
-  if (jumps(*term)) return settled_jump(term);
-  return term->is_storage ? settled(term->args[0]) : changed_children(term, settled);
+  if (jumps(*term)) return tidied_jump(term);
+  return term->is_storage ? drop_casts(term->args[0]) : changed_children(term, drop_casts);
 }
 
 // Each tensor that the term reads, and whether a jump stands in between.
@@ -157,8 +157,9 @@ void settle_rounding(Draft& draft) {
     if (!item.is_equation()) continue;
     DraftEquation& equation = item.equation;
     const auto target = static_cast<size_t>(equation.tensor);
-    for (Index& index : equation.lhs) index = changed(index, settled);
-    equation.rhs = rounded[target] ? kept(as_marked(draft.tensors[target].dtype, equation.rhs)) : settled(equation.rhs);
+    for (Index& index : equation.lhs) index = changed(index, drop_casts);
+    equation.rhs = rounded[target] ? keep_needed_casts(as_marked(draft.tensors[target].dtype, equation.rhs))
+                                   : drop_casts(equation.rhs);
   }
 }
 

@@ -86,7 +86,7 @@ class Exchange {
     SOLSTICE_TRY(const ErrorCode error, steps_.run(doing, request_.timeouts.idle, [&](auto&& handler) {
       http::async_write(stream_, message, std::move(handler));
     }));
-    return told(doing, error);
+    return status_of(doing, error);
   }
 
   Status read_header() {
@@ -98,7 +98,7 @@ class Exchange {
       SOLSTICE_TRY(const ErrorCode error, steps_.run(doing, request_.timeouts.idle, [&](auto&& handler) {
         http::async_read_header(stream_, buffer_, *parser_, std::move(handler));
       }));
-      SOLSTICE_CHECK(told(doing, error));
+      SOLSTICE_CHECK(status_of(doing, error));
     } while (parser_->get().result_int() / 100 == 1);
     return success();
   }
@@ -114,12 +114,12 @@ class Exchange {
       }));
       const size_t size = piece.size() - parser_->get().body().size;
       if (size > 0) SOLSTICE_CHECK(sink({piece.data(), size}));
-      if (error != http::error::need_buffer) SOLSTICE_CHECK(told(doing, error));
+      if (error != http::error::need_buffer) SOLSTICE_CHECK(status_of(doing, error));
     }
     return success();
   }
 
-  Status told(const std::string& doing, const ErrorCode& error) const {
+  Status status_of(const std::string& doing, const ErrorCode& error) const {
     if (!error) return success();
     if (error == http::error::body_limit) {
       return fail(Code::bad_response, fmt::format("{}: it is larger than {} bytes", doing, request_.most_bytes));

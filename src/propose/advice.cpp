@@ -105,7 +105,7 @@ std::string share_text(double gain) {
   return fmt::format("{:.{}f} % {}", percent, percent < 10 ? 1 : 0, gain > 0 ? "faster" : "slower");
 }
 
-std::string said_of(const Formulation& formulation, const search::Memory* memory, const Move& move) {
+std::string advice_text(const Formulation& formulation, const search::Memory* memory, const Move& move) {
   if (!memory || !move.remembered) return "";
   const size_t axis = move.axes[0];
   const Schedule& option = formulation.axes[axis].options[move.option];

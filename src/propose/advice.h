@@ -23,7 +23,7 @@ double expected_gain(const Formulation& formulation, const Worth& worth, const C
 double beyond_models(const Formulation& formulation, const Worth& worth, const Choice& from, const Choice& to);
 
 // ", expected 4 % faster by 7 facts of 3 kernels like it"; "" where memory never met it.
-std::string said_of(const Formulation& formulation, const search::Memory* memory, const Move& move);
+std::string advice_text(const Formulation& formulation, const search::Memory* memory, const Move& move);
 std::string share_text(double gain);  // "4 % faster"
 
 // Their costs as far as memory knows better, the cheapest first; Recut::remembered says where it does.

@@ -24,24 +24,24 @@ constexpr const char* kFastest = "the fastest of earlier runs here";
 
 Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known,
                std::shared_ptr<const search::Memory> memory)
-    : ways_(std::move(formulations)), memory_(std::move(memory)) {
+    : variants_(std::move(formulations)), memory_(std::move(memory)) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
-  for (size_t i = 0; i < ways_.openings(); ++i)
-    fastest_known_.push_back(fastest_of(ways_.opening(i).formulation.label, known));
+  for (size_t i = 0; i < variants_.openings(); ++i)
+    fastest_known_.push_back(fastest_of(variants_.opening(i).formulation.label, known));
   fastest_rewritten_ = fastest_beside(known);
 }
 Expert::~Expert() = default;
 
-Result<search::Proposal> Expert::emit(const Way& way, const Choice& choice, std::string reason) const {
-  const Formulation& formulation = way.formulation;
+Result<search::Proposal> Expert::emit(const Variant& variant, const Choice& choice, std::string reason) const {
+  const Formulation& formulation = variant.formulation;
   search::Proposal out;
   SOLSTICE_TRY(out.program, formulation.render(formulation.axes, choice));
-  const bool said = formulation.label.empty() || way.base > 0;  // by what it is derived from
+  const bool said = formulation.label.empty() || variant.base > 0;  // by what it is derived from
   out.reason = said ? std::move(reason) : formulation.label + ": " + reason;
   out.predicted = formulation.predicted(choice);
   out.settings = formulation.settings_of(choice);
   out.equations = formulation.label;
-  out.cut = way.cut;
+  out.cut = variant.cut;
   out.origin = "expert";
   if (const auto known = known_.find(out.program); known != known_.end()) out.known = known->second;
   return out;
@@ -56,9 +56,9 @@ std::optional<Place> Expert::fastest_of(const std::string& label, const std::vec
   std::stable_sort(fastest.begin(), fastest.end(), [](const Known* a, const Known* b) { return a->time < b->time; });
   constexpr size_t kTried = 3;  // to find a place takes a while
   for (size_t i = 0; i < std::min(kTried, fastest.size()); ++i) {
-    Way* const way = ways_.find(label, fastest[i]->cut);
-    std::optional<Choice> choice = way ? way->formulation.choice_of(fastest[i]->settings) : std::nullopt;
-    if (choice) return Place{way, std::move(*choice)};
+    Variant* const variant = variants_.find(label, fastest[i]->cut);
+    std::optional<Choice> choice = variant ? variant->formulation.choice_of(fastest[i]->settings) : std::nullopt;
+    if (choice) return Place{variant, std::move(*choice)};
   }
   return std::nullopt;
 }
@@ -73,35 +73,35 @@ std::optional<Place> Expert::fastest_beside(const std::vector<Known>& known) {
   return best && steps_named(best->equations) ? fastest_of(best->equations, known) : std::nullopt;
 }
 
-const Worth& Expert::worth_of_way(Way& way) const {
-  if (!way.worth) way.worth = worth_of(way.formulation, memory_.get());
-  return *way.worth;
+const Worth& Expert::worth_of_variant(Variant& variant) const {
+  if (!variant.worth) variant.worth = worth_of(variant.formulation, memory_.get());
+  return *variant.worth;
 }
 
 // Of each formulation the fastest of earlier runs, or where there is none what memory of other problems prefers, or
 // where it has no say the cost models' own choice; then the others' choice.
 Found Expert::open(const search::Tree& tree) {
   if (fastest_rewritten_) {
-    SOLSTICE_TRY(search::Proposal proposal, emit(*fastest_rewritten_->way, fastest_rewritten_->choice, kFastest));
+    SOLSTICE_TRY(search::Proposal proposal, emit(*fastest_rewritten_->variant, fastest_rewritten_->choice, kFastest));
     if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
   }
   for (const bool first : {true, false}) {
-    for (size_t i = 0; i < ways_.openings(); ++i) {
-      Place place{&ways_.opening(i), Choice(ways_.opening(i).formulation.axes.size(), 0)};
+    for (size_t i = 0; i < variants_.openings(); ++i) {
+      Place place{&variants_.opening(i), Choice(variants_.opening(i).formulation.axes.size(), 0)};
       std::string reason = "the cost models' first choice";
       double remembered = 0;
       if (first && fastest_known_[i]) {
         place = *fastest_known_[i];
         reason = kFastest;
       } else if (std::optional<Choice> better =
-                     first ? preferred(place.way->formulation, worth_of_way(*place.way)) : std::nullopt) {
-        const Formulation& formulation = place.way->formulation;
-        const double gain = expected_gain(formulation, *place.way->worth, place.choice, *better);
-        remembered = beyond_models(formulation, *place.way->worth, place.choice, *better);
+                     first ? preferred(place.variant->formulation, worth_of_variant(*place.variant)) : std::nullopt) {
+        const Formulation& formulation = place.variant->formulation;
+        const double gain = expected_gain(formulation, *place.variant->worth, place.choice, *better);
+        remembered = beyond_models(formulation, *place.variant->worth, place.choice, *better);
         reason = fmt::format("what memory prefers, expected {} than the cost models' first choice", share_text(gain));
         place.choice = std::move(*better);
       }
-      SOLSTICE_TRY(search::Proposal proposal, emit(*place.way, place.choice, std::move(reason)));
+      SOLSTICE_TRY(search::Proposal proposal, emit(*place.variant, place.choice, std::move(reason)));
       proposal.remembered = remembered;
       if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
     }
@@ -130,13 +130,13 @@ Expert::Surroundings Expert::around(const search::Tree& tree, const Place& place
     if (!skipped && event.kind != search::Event::Kind::kProposed) continue;
     const search::Proposal& proposal = *event.proposal;
     const auto from = out.choices.find(proposal.parent);
-    if (!place.way->has(proposal, skipped ? 0 : event.node)) {
+    if (!place.variant->has(proposal, skipped ? 0 : event.node)) {
       if (from != out.choices.end() && !proposal.cut.empty())
-        ++(proposal.equations == place.way->formulation.label ? out.cuts : out.rewrites);
+        ++(proposal.equations == place.variant->formulation.label ? out.cuts : out.rewrites);
       continue;
     }
-    const std::optional<Place>& at = ways_.place_of(tree, proposal, skipped ? 0 : event.node);
-    if (!at || at->way != place.way) continue;
+    const std::optional<Place>& at = variants_.place_of(tree, proposal, skipped ? 0 : event.node);
+    if (!at || at->variant != place.variant) continue;
     Tried one{at->choice, skipped ? nullptr : &tree.node(event.node), nullptr, std::nullopt};
     if (!skipped) out.choices[event.node] = at->choice;
     const search::Node& parent = tree.node(proposal.parent);
@@ -144,29 +144,30 @@ Expert::Surroundings Expert::around(const search::Tree& tree, const Place& place
     if (parent.usable()) one.parent_time = parent.measurement->time;
     out.tried.push_back(std::move(one));
   }
-  if (!place.way->groups) place.way->groups = alike(place.way->formulation.axes);
+  if (!place.variant->groups) place.variant->groups = alike(place.variant->formulation.axes);
   return out;
 }
 
 Result<search::Proposal> Expert::moved(const Place& from, const Move& move) {
-  const Formulation& formulation = from.way->formulation;
+  const Formulation& formulation = from.variant->formulation;
   const Choice to = move.applied_to(from.choice);
   const std::string reason = text_of(formulation.axes, move) + (move.repeats ? ", which gained elsewhere" : "") +
-                             said_of(formulation, memory_.get(), move);
-  SOLSTICE_TRY(search::Proposal proposal, emit(*from.way, to, reason));
-  if (move.remembered) proposal.remembered = beyond_models(formulation, worth_of_way(*from.way), from.choice, to);
+                             advice_text(formulation, memory_.get(), move);
+  SOLSTICE_TRY(search::Proposal proposal, emit(*from.variant, to, reason));
+  if (move.remembered)
+    proposal.remembered = beyond_models(formulation, worth_of_variant(*from.variant), from.choice, to);
   return proposal;
 }
 
 Found Expert::vary(const search::Tree& tree, int node) {
-  const std::optional<Place>& place = ways_.place_of(tree, tree.node(node).proposal, node);
-  if (!place || (place->way->base == node && !tree.node(node).usable())) return kNothing;
+  const std::optional<Place>& place = variants_.place_of(tree, tree.node(node).proposal, node);
+  if (!place || (place->variant->base == node && !tree.node(node).usable())) return kNothing;
   const Surroundings near = around(tree, *place);
-  const Formulation& formulation = place->way->formulation;
+  const Formulation& formulation = place->variant->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
   const std::vector<Seconds> headroom = headroom_of(formulation.axes, tree.node(node));
-  for (const Move& move : moves_from(formulation.axes, *place->way->groups, place->choice, near.tried,
-                                     worth_of_way(*place->way), headroom)) {
+  for (const Move& move : moves_from(formulation.axes, *place->variant->groups, place->choice, near.tried,
+                                     worth_of_variant(*place->variant), headroom)) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (!is_new(tree, proposal.program)) continue;
     SOLSTICE_TRY(std::optional<search::Proposal> other, before(tree, *place, near, move, proposal.predicted));

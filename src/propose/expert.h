@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "propose/ways.h"
+#include "propose/variants.h"
 #include "search/memory.h"
 #include "search/search.h"
 
@@ -41,7 +41,7 @@ class Expert : public search::Proposer {
   Result<std::optional<search::Proposal>> tune(const search::Tree& tree, int node);
 
  private:
-  // Candidates that were tried of the way of a candidate.
+  // Candidates that were tried of one candidate's variant.
   struct Surroundings {
     std::map<int, Choice> choices = {};  // of nodes; those of `tried` point here
     std::vector<Tried> tried = {};
@@ -55,16 +55,16 @@ class Expert : public search::Proposer {
   Result<search::Proposal> moved(const Place& from, const Move& move);
   std::vector<Move> gains(const Place& from, const std::vector<Move>& moves);
   Result<std::optional<search::Proposal>> all_by_models(const Place& from);
-  const Worth& worth_of_way(Way& way) const;
+  const Worth& worth_of_variant(Variant& variant) const;
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
   Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from, size_t looked_at,
                                                   Seconds most);
   Result<std::optional<search::Proposal>> before(const search::Tree& tree, const Place& from, const Surroundings& near,
                                                  const Move& move, Seconds predicted);
-  Result<search::Proposal> emit(const Way& way, const Choice& choice, std::string reason) const;
+  Result<search::Proposal> emit(const Variant& variant, const Choice& choice, std::string reason) const;
   bool is_new(const search::Tree& tree, const std::string& program);
 
-  Ways ways_;
+  Variants variants_;
   std::shared_ptr<const search::Memory> memory_;                // null: none
   std::map<std::string, Seconds> known_;                        // by program
   std::vector<std::optional<Place>> fastest_known_;             // of the equations of each opening

@@ -45,18 +45,18 @@ Choice carried(const Formulation& from, const Choice& choice, const Formulation&
 // The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below
 // `most`.
 Other Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
-  Way& way = *from.way;
-  if (!way.formulation.equations) return kNoOther;
-  if (!way.others) {
-    way.others = recuts(way.formulation);
-    correct_by_memory(*way.others, way.formulation, memory_.get());
+  Variant& variant = *from.variant;
+  if (!variant.formulation.equations) return kNoOther;
+  if (!variant.others) {
+    variant.others = recuts(variant.formulation);
+    correct_by_memory(*variant.others, variant.formulation, memory_.get());
   }
-  for (const Recut& other : *way.others) {
+  for (const Recut& other : *variant.others) {
     if (other.cost > most) break;
-    Way* const to = ways_.find(way.formulation.label, cut_text(other.partition), &other.partition);
+    Variant* const to = variants_.find(variant.formulation.label, cut_text(other.partition), &other.partition);
     if (!to) continue;  // its schedules are all illegal here
     const Choice choice =
-        carried(way.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_way(*to)));
+        carried(variant.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_variant(*to)));
     const std::string said = other.remembered == 0
                                  ? ""
                                  : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
@@ -75,11 +75,11 @@ Other Expert::rewrite(const search::Tree& tree, const Place& from, size_t looked
   for (const search::Event& event : tree.events()) {
     if (event.proposal) entered.insert(unordered(event.proposal->equations));
   }
-  for (const Reworded* other : ways_.rewritten(*from.way, looked_at)) {
-    Way& to = *other->way;
+  for (const Reworded* other : variants_.rewritten(*from.variant, looked_at)) {
+    Variant& to = *other->variant;
     if (entered.contains(unordered(to.formulation.label))) continue;
-    const Formulation& before = from.way->formulation;
-    const Choice choice = carried(before, from.choice, to.formulation, preferred(to.formulation, worth_of_way(to)));
+    const Formulation& before = from.variant->formulation;
+    const Choice choice = carried(before, from.choice, to.formulation, preferred(to.formulation, worth_of_variant(to)));
     if (to.formulation.predicted(choice) > most) continue;
     SOLSTICE_TRY(search::Proposal proposal, emit(to, choice, other->how.reason));
     if (is_new(tree, proposal.program)) return std::optional(std::move(proposal));
@@ -96,7 +96,7 @@ Other Expert::before(const search::Tree& tree, const Place& from, const Surround
   const auto turn = [&](size_t had) { return had * kSchedulesACut <= near.tried.size(); };
   SOLSTICE_TRY(std::optional<search::Proposal> other, turn(near.cuts) ? recut(tree, from, predicted) : Other(kNoOther));
   if (other || !turn(near.rewrites)) return other;
-  const Seconds gaining = from.way->formulation.predicted(from.choice) * (1 - search::kNoise);
+  const Seconds gaining = from.variant->formulation.predicted(from.choice) * (1 - search::kNoise);
   return rewrite(tree, from, near.tried.size() / kSchedulesACut, std::min(predicted, gaining));
 }
 

@@ -26,7 +26,7 @@ std::string text_of(const std::vector<Axis>& axes, const Move& move);
 struct Tried {
   Choice choice;
   const search::Node* node = nullptr;  // null where it was skipped
-  const Choice* parent = nullptr;      // what it was derived from, where that is of the same formulation
+  const Choice* parent = nullptr;      // its parent, where that is of the same formulation
   std::optional<Seconds> parent_time;  // where that is usable
 };
 

@@ -1,4 +1,4 @@
-// Schedules of one kernel, with the cost models' word.
+// Schedules of one kernel, timed by the cost models.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
-// From equations to what the expert varies: the partition of the cost models and the schedules of its kernels.
+// Plans: from equations to a formulation that the expert varies: the partition of the cost models and the schedules of
+// its kernels.
 #pragma once
 
 #include <memory>

@@ -16,7 +16,7 @@ namespace solstice::propose {
 struct RewriteStep {
   const ir::Rewrite* rewrite = nullptr;
   std::string target;  // of the equation that it is applied at
-  int piece = 0;       // which of that tensor's equations, from 0
+  int piece = 0;       // number of the equation among that tensor's, from 0
 
   bool operator==(const RewriteStep&) const = default;
   std::string text() const;  // "fold_scalars at `z`", "fold_scalars at piece 2 of `z`"

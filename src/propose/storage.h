@@ -1,4 +1,4 @@
-// In which format an intermediate goes to memory.
+// Formats of intermediates in memory.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// Programs that somebody else wrote, a language model or a person, as what the expert varies.
+// Programs that somebody else wrote, a language model or a person, as formulations that the expert varies.
 #pragma once
 
 #include <string>

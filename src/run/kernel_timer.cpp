@@ -145,7 +145,7 @@ Status KernelTimer::wait() const {
   }
 }
 
-Result<double> KernelTimer::once(rt::Executor& executor, int flushes) {
+Result<double> KernelTimer::time_once(rt::Executor& executor, int flushes) {
   const std::vector<void*> tensors = tensors_of(executor);
   for (int i = 0; i < flushes; ++i) {
     SOLSTICE_CHECK(driver_.check(
@@ -166,7 +166,7 @@ Result<std::vector<double>> KernelTimer::time(const Plan& plan, std::vector<std:
   SOLSTICE_CHECK(reserve(workspace_, std::max<int64_t>(executor->workspace_bytes(), kAlignment)));
   const std::vector<void*> tensors = tensors_of(*executor);
   SOLSTICE_CHECK(executor->prepare(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
-  SOLSTICE_TRY(const double first, once(*executor, 1));
+  SOLSTICE_TRY(const double first, time_once(*executor, 1));
   if (first > kSlow * budget.value) return std::vector<double>{first};
   const Seconds begin = monotonic_now();
   SOLSTICE_CHECK(executor->launch(tensors, reinterpret_cast<void*>(workspace_.address()), nullptr));
@@ -177,7 +177,7 @@ Result<std::vector<double>> KernelTimer::time(const Plan& plan, std::vector<std:
   std::vector<double> out;
   const int repetitions = std::clamp(static_cast<int>(budget.value / std::max(first, 1e-6)), kLeast, kMost);
   for (int i = 0; i < repetitions; ++i) {
-    SOLSTICE_TRY(const double seconds, once(*executor, flushes));
+    SOLSTICE_TRY(const double seconds, time_once(*executor, flushes));
     out.push_back(seconds);
   }
   return out;

@@ -35,7 +35,7 @@ class KernelTimer {
   Status write(const PlanBuffer& buffer, int64_t limit, cu::DevicePtr at);
   Status wait() const;
   std::vector<void*> tensors_of(const rt::Executor& executor) const;
-  Result<double> once(rt::Executor& executor, int flushes);
+  Result<double> time_once(rt::Executor& executor, int flushes);
 
   const rt::Driver& driver_;
   rt::DeviceContext context_;

@@ -1,7 +1,7 @@
 // The judge's end of the runner's protocol: one untrusted process, typed requests, a deadline on each.
 //
 // Errors of a request: `deadline` (hung; the process is gone), `cuda_error` and `process_failed` (crashed; gone), and
-// what the runner answers otherwise: of `hello` anything (no_driver, no_gpu, ...), from `load` on only what finding_of
+// other answers of the runner: of `hello` anything (no_driver, no_gpu, ...), from `load` on only codes that finding_of
 // (finding.h) counts to the candidate (bad_record, too_large, ...); any other code becomes `process_failed`.
 #pragma once
 

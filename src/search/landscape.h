@@ -14,7 +14,7 @@ namespace solstice::search {
 // A move to another candidate.
 struct Step {
   std::string candidate;      // never "", which is the problem
-  double predicted_gain = 0;  // what a cost model would say: log2 of the speedup; may be wrong
+  double predicted_gain = 0;  // by a cost model, log2 of the speedup; may be wrong
 };
 
 struct Landscape {

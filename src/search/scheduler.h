@@ -1,4 +1,4 @@
-// Several problems, one budget: who gets the next trial.
+// The scheduler of several problems under one budget: it gives out the next trial.
 //
 // Of each problem it is estimated what log-gain its next trial brings: the share of recent trials that gained, times a
 // share of what is left down to the practical bound. Each has its floor of trials first; then the problem with the most

@@ -65,7 +65,7 @@ struct Budget {
       0;  // events of the tree before this one were another proposer's, and count for neither `rule` nor `lost`
   Seconds lost{0};        // stop once `rule.least` trials are done and the best takes longer; 0: never
   bool measured = false;  // trials are: what was predicted before counts for none of these, and is no best
-  bool finish = false;    // what is in flight when time is up is finished: it took long to make
+  bool finish = false;    // trials in flight when time is up are finished: they took long to make
   double hopeless = 0;    // a proposal expected to take this much longer than the best is not tried; 0: all are
 };
 
@@ -81,7 +81,7 @@ bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budge
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
   std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
-  std::function<void(const Error&)> refused;               // what ended the proposer, where that does not end the run
+  std::function<void(const Error&)> refused;               // the proposer ended, but not the run
   std::function<void(const Error&)> failed;                // the same of the policy
   // Each event by its number, before what follows from it is begun; an error ends the search.
   std::function<Status(const Tree&, size_t)> recorded;

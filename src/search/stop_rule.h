@@ -1,5 +1,5 @@
-// When a search has enough, by what came in: one rule, which the search itself and its replays go by. docs/replay.md
-// has the formulas.
+// The stop rule of a search, over its results so far: one rule, which the search itself and its replays go by.
+// docs/replay.md has the formulas.
 #pragma once
 
 #include <optional>

@@ -34,7 +34,7 @@ size_t hindsight_stop(const Sequence& sequence);
 struct Stopped {
   const Sequence* sequence = nullptr;
   size_t at = 0;
-  const Sequence* fixed = nullptr;  // what it is compared with: the recorded search, to its end
+  const Sequence* fixed = nullptr;  // the comparison: the recorded search, to its end
 
   const Point& point() const { return sequence->points[at]; }
 };

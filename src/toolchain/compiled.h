@@ -32,7 +32,7 @@ struct Compiled {
   std::vector<KernelResources> kernels;  // one an entry
   std::vector<PtxasNote> notes;          // performance losses and warnings of ptxas
   std::vector<std::string> lasting;      // of given code: variables that keep values between launches (ptx.h)
-  Seconds seconds;                       // what compiling took, when it was done
+  Seconds seconds;                       // time of the compilation, when it was done
   bool cached = false;                   // this time it was read from the cache
   std::string key;
   std::vector<KeyPart> parts;

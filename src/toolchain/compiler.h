@@ -27,7 +27,7 @@ struct CompileRequest {
   std::string name;                       // of the unit
   std::string code;                       // headers of kernels/ are included by their path below it
   std::vector<std::string> options = {};  // beyond standard_options()
-  std::string file = "";                  // what messages call it; "": NAME.cu
+  std::string file = "";                  // its name in messages; "": NAME.cu
 };
 
 // The difference of a key from the nearest other entry of the cache.

@@ -1,5 +1,5 @@
 // The headers a source can reach, found by reading `#include` lines recursively, whatever #if they stand in: the set is
-// what the cache key hashes, so too many is fine and too few is not.
+// hashed by the cache key, so too many is fine and too few is not.
 //
 // A source (and a header of kernels/) may include headers of kernels/, by their path below it, those of kernels/std by
 // their names alone (<cstdint>), and of the CUDA folders.

@@ -1,4 +1,4 @@
-// A kernel's equations as functions of its accumulators: all over the anchor's indices, those that reduce told apart.
+// A kernel's equations as functions of its accumulators: all over the anchor's indices, row results marked.
 #pragma once
 
 #include <set>

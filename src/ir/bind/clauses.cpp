@@ -93,16 +93,16 @@ bool Binder::one_of(const std::vector<std::string>& names, const std::string& wo
 }
 
 void Binder::clause(const lang::Clause& c, Span span, const Scope& scope) {
-  const auto once = [&](const std::string& given, const char* word) {
+  const auto refuse_second = [&](const std::string& given, const char* word) {
     if (!given.empty()) error("E022", span, fmt::format("`{}` is given twice", word), "keep one");
   };
   switch (c.kind) {
     case lang::Clause::Kind::kTarget:
-      once(program_.target, "target");
+      refuse_second(program_.target, "target");
       program_.target = c.names[0];
       break;
     case lang::Clause::Kind::kNumerics:
-      once(program_.numerics, "numerics");
+      refuse_second(program_.numerics, "numerics");
       program_.numerics = c.names[0];
       if (!one_of(numerics_names(), c.names[0], "numerics", span)) break;
       check_options("numerics", c, bind_knobs(c.knobs, scope), span);
@@ -110,7 +110,7 @@ void Binder::clause(const lang::Clause& c, Span span, const Scope& scope) {
         program_.not_yet.push_back({"`numerics budget`: a policy of the program's own", span});
       break;
     case lang::Clause::Kind::kLaunch:
-      once(program_.launch_kind, "launch");
+      refuse_second(program_.launch_kind, "launch");
       program_.launch_kind = c.names[0];
       if (!one_of(launch_names(), c.names[0], "launch", span)) break;
       program_.launch = bind_knobs(c.knobs, scope);

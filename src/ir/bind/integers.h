@@ -59,7 +59,7 @@ class Integers {
   ValueRange reduction_range(const ExprRef& e);
   void assume_comparison(Op op, const Linear& a, const Linear& b);
   std::vector<bool> reached_from(const Linear& goal, const std::vector<Linear>& more) const;
-  std::vector<Linear> apart(const Linear& goal) const;
+  std::vector<Linear> case_splits(const Linear& goal) const;
   std::vector<Linear> relevant(const Linear& goal, const std::vector<Linear>& more) const;
   Proof search(const Linear& form, int64_t bound) const;
   void collect_indices(const Linear& form, std::set<int>& out) const;

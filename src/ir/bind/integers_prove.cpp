@@ -116,7 +116,7 @@ std::vector<bool> Integers::reached_from(const Linear& goal, const std::vector<L
 }
 
 // Forms known not to be 0, of variables that bear on the goal: a few, as each doubles the cases.
-std::vector<Linear> Integers::apart(const Linear& goal) const {
+std::vector<Linear> Integers::case_splits(const Linear& goal) const {
   constexpr size_t kMost = 4;
   std::vector<Linear> out;
   if (unequal_.empty()) return out;
@@ -156,7 +156,7 @@ bool Integers::follows(const Linear& form, int64_t bound) const {
 
 Proof Integers::prove_at_least(const Linear& form, int64_t bound) {
   if (interval(form).low >= bound || follows(form, bound)) return Proof::kProved;
-  const std::vector<Linear> unequal = apart(form);
+  const std::vector<Linear> unequal = case_splits(form);
   std::vector<Linear> system = relevant(form, unequal);
   system.push_back(plus(constant_form(bound - 1), form, -1));  // suppose form <= bound - 1
   if (infeasible_apart(std::move(system), unequal, 0)) return Proof::kProved;
@@ -216,7 +216,7 @@ std::vector<Fact> Integers::alternatives(std::set<int>& indices) const {
 
 // Tries every point of the indices involved, if there are few.
 Proof Integers::search(const Linear& form, int64_t bound) const {
-  const std::vector<Linear> unequal = apart(form), system = relevant(form, unequal);
+  const std::vector<Linear> unequal = case_splits(form), system = relevant(form, unequal);
   std::set<int> involved;
   collect_indices(form, involved);
   for (const Linear& f : unequal) collect_indices(f, involved);

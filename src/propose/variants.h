@@ -1,4 +1,4 @@
-// The ways to compute a problem that a search has met: the formulations that open it, other cuts of their equations,
+// Variants of a problem that a search has met: the formulations that open it, other cuts of their equations,
 // those that one rewrite more or less leads to, programs that somebody else wrote. Each is made when it is first
 // needed, and from what the tree says of a candidate alone, so that a search that is resumed finds all of them again.
 #pragma once
@@ -15,16 +15,16 @@
 
 namespace solstice::propose {
 
-struct Way;
+struct Variant;
 
 // Equations that one rewrite more or less leads to, as far as they were looked at.
 struct Reworded {
   Rewording how;
   bool looked_at = false;
-  Way* way = nullptr;  // null: they cannot be run, or are no others
+  Variant* variant = nullptr;  // null: they cannot be run, or are no others
 };
 
-struct Way {
+struct Variant {
   Formulation formulation;
   std::string cut = {};  // of its equations, as the tree keeps it
   int base = 0;          // number of the trial whose program it is; 0: it is ours
@@ -34,41 +34,42 @@ struct Way {
   std::optional<Worth> worth = {};                // of its options, by memory
   std::optional<std::vector<Reworded>> rewrites = {};
 
-  // The candidate is of this way, as far as its record says.
+  // The candidate is of this variant, as far as its record says.
   bool has(const search::Proposal& proposal, int node) const;
 };
 
 // A candidate.
 struct Place {
-  Way* way = nullptr;
+  Variant* variant = nullptr;
   Choice choice;
 };
 
-class Ways {
+class Variants {
  public:
-  explicit Ways(std::vector<Formulation> openings);
+  explicit Variants(std::vector<Formulation> openings);
 
   size_t openings() const { return openings_; }
-  Way& opening(size_t i) { return *ways_[i]; }
+  Variant& opening(size_t i) { return *variants_[i]; }
 
   // Null where no such cut can be run: the tree is of another build.
-  Way* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
-  // Of the first `most` ways that one rewrite more or less leads to those that can be run, the fastest by the cost
+  Variant* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
+  // Of the first `most` variants that one rewrite more or less leads to, those that can be run, the fastest by the cost
   // models first.
-  std::vector<const Reworded*> rewritten(Way& from, size_t most);
+  std::vector<const Reworded*> rewritten(Variant& from, size_t most);
   // Nothing where it is no program that can be varied. `node`: its number; of what was skipped 0.
   const std::optional<Place>& place_of(const search::Tree& tree, const search::Proposal& proposal, int node);
 
  private:
-  Way* written(const search::Tree& tree, int base);
-  Way* base_of(const std::string& label);
-  Way* rewritten_as(const std::string& label);
+  Variant* written(const search::Tree& tree, int base);
+  Variant* base_of(const std::string& label);
+  Variant* rewritten_as(const std::string& label);
   bool opens(const std::string& equations) const;
   std::optional<Place> found(const search::Tree& tree, const search::Proposal& proposal, int node);
-  Way* add(Formulation formulation, int base = 0);
+  Variant* add(Formulation formulation, int base = 0);
 
-  std::vector<std::unique_ptr<Way>> ways_;  // those that open first, then others in the order in which they were met
-  std::unordered_map<int, Way*> written_;   // by trial; null: its program cannot be varied
+  std::vector<std::unique_ptr<Variant>>
+      variants_;                               // those that open first, then others in the order in which they were met
+  std::unordered_map<int, Variant*> written_;  // by trial; null: its program cannot be varied
   std::unordered_map<std::string, std::optional<Place>> places_;  // by program: to find out takes a while
   size_t openings_ = 0;
 };

@@ -1,4 +1,4 @@
-#include "propose/ways.h"
+#include "propose/variants.h"
 
 #include <algorithm>
 
@@ -9,28 +9,29 @@
 
 namespace solstice::propose {
 
-bool Way::has(const search::Proposal& proposal, int node) const {
+bool Variant::has(const search::Proposal& proposal, int node) const {
   if (base > 0 && node == base) return true;
   return !proposal.settings.empty() && proposal.equations == formulation.label && proposal.cut == cut;
 }
 
-Ways::Ways(std::vector<Formulation> openings) : openings_(openings.size()) {
+Variants::Variants(std::vector<Formulation> openings) : openings_(openings.size()) {
   for (Formulation& formulation : openings) add(std::move(formulation));
 }
 
-Way* Ways::add(Formulation formulation, int base) {
-  Way& out = *ways_.emplace_back(std::make_unique<Way>());
+Variant* Variants::add(Formulation formulation, int base) {
+  Variant& out = *variants_.emplace_back(std::make_unique<Variant>());
   out.cut = formulation.equations ? cut_text(formulation.cut) : "";
   out.formulation = std::move(formulation);
   out.base = base;
   return &out;
 }
 
-Way* Ways::find(const std::string& label, const std::string& cut, const Partition* parts) {
-  const auto found = std::find_if(ways_.begin(), ways_.end(),
-                                  [&](const auto& way) { return way->formulation.label == label && way->cut == cut; });
-  if (found != ways_.end()) return found->get();
-  const Way* const base = base_of(label);
+Variant* Variants::find(const std::string& label, const std::string& cut, const Partition* parts) {
+  const auto found = std::find_if(variants_.begin(), variants_.end(), [&](const auto& variant) {
+    return variant->formulation.label == label && variant->cut == cut;
+  });
+  if (found != variants_.end()) return found->get();
+  const Variant* const base = base_of(label);
   if (!base || !base->formulation.equations) return nullptr;
   if (base->cut == cut) return base_of(label);
   const std::shared_ptr<const Equations> equations = base->formulation.equations;
@@ -42,19 +43,19 @@ Way* Ways::find(const std::string& label, const std::string& cut, const Partitio
   return add(std::move(*made));
 }
 
-Way* Ways::base_of(const std::string& label) {
-  const auto found =
-      std::find_if(ways_.begin(), ways_.end(), [&](const auto& way) { return way->formulation.label == label; });
-  return found != ways_.end() ? found->get() : rewritten_as(label);
+Variant* Variants::base_of(const std::string& label) {
+  const auto found = std::find_if(variants_.begin(), variants_.end(),
+                                  [&](const auto& variant) { return variant->formulation.label == label; });
+  return found != variants_.end() ? found->get() : rewritten_as(label);
 }
 
 // In the planner's cut; null where there is no such problem, step or plan.
-Way* Ways::rewritten_as(const std::string& label) {
+Variant* Variants::rewritten_as(const std::string& label) {
   std::optional<std::vector<RewriteStep>> steps = steps_named(label);
-  const auto own = std::find_if(ways_.begin(), ways_.end(), [](const auto& way) {
-    return way->formulation.equations && way->formulation.equations->from.problem;
+  const auto own = std::find_if(variants_.begin(), variants_.end(), [](const auto& variant) {
+    return variant->formulation.equations && variant->formulation.equations->from.problem;
   });
-  if (!steps || own == ways_.end()) return nullptr;
+  if (!steps || own == variants_.end()) return nullptr;
   const std::shared_ptr<const Equations> of = (*own)->formulation.equations;
   Result<ir::BoundText> text = propose::rewritten(*of->from.problem, *steps);
   if (!text.ok()) return nullptr;
@@ -65,13 +66,14 @@ Way* Ways::rewritten_as(const std::string& label) {
   return add(std::move(planned->formulation));
 }
 
-bool Ways::opens(const std::string& equations) const {
-  return std::any_of(ways_.begin(), ways_.begin() + static_cast<std::ptrdiff_t>(openings_), [&](const auto& way) {
-    return way->formulation.equations && lang::print(way->formulation.equations->text->tree) == equations;
-  });
+bool Variants::opens(const std::string& equations) const {
+  return std::any_of(
+      variants_.begin(), variants_.begin() + static_cast<std::ptrdiff_t>(openings_), [&](const auto& variant) {
+        return variant->formulation.equations && lang::print(variant->formulation.equations->text->tree) == equations;
+      });
 }
 
-std::vector<const Reworded*> Ways::rewritten(Way& from, size_t most) {
+std::vector<const Reworded*> Variants::rewritten(Variant& from, size_t most) {
   if (!from.formulation.equations) return {};
   if (!from.rewrites) {
     from.rewrites.emplace();
@@ -81,44 +83,45 @@ std::vector<const Reworded*> Ways::rewritten(Way& from, size_t most) {
   std::vector<const Reworded*> out;
   for (size_t i = 0; i < std::min(most, from.rewrites->size()); ++i) {
     Reworded& one = (*from.rewrites)[i];
-    if (!one.looked_at) one.way = base_of(label_of(one.how.steps));
-    if (!one.looked_at && one.way && opens(lang::print(one.way->formulation.equations->text->tree))) one.way = nullptr;
+    if (!one.looked_at) one.variant = base_of(label_of(one.how.steps));
+    if (!one.looked_at && one.variant && opens(lang::print(one.variant->formulation.equations->text->tree)))
+      one.variant = nullptr;
     one.looked_at = true;
-    if (one.way) out.push_back(&one);
+    if (one.variant) out.push_back(&one);
   }
   const auto time = [](const Reworded* one) {
-    return one->way->formulation.predicted(Choice(one->way->formulation.axes.size(), 0));
+    return one->variant->formulation.predicted(Choice(one->variant->formulation.axes.size(), 0));
   };
   std::stable_sort(out.begin(), out.end(), [&](const Reworded* a, const Reworded* b) { return time(a) < time(b); });
   return out;
 }
 
 // The program of trial `base` as it was written; null where it cannot be varied, as device code that has no cost model.
-Way* Ways::written(const search::Tree& tree, int base) {
+Variant* Variants::written(const search::Tree& tree, int base) {
   if (base <= 0 || base > tree.trials()) return nullptr;
   const auto [at, fresh] = written_.try_emplace(base, nullptr);
   if (!fresh) return at->second;
-  const auto planned =
-      std::find_if(ways_.begin(), ways_.end(), [](const auto& way) { return way->formulation.equations != nullptr; });
-  if (planned == ways_.end()) return nullptr;  // nobody knows for what
+  const auto planned = std::find_if(variants_.begin(), variants_.end(),
+                                    [](const auto& variant) { return variant->formulation.equations != nullptr; });
+  if (planned == variants_.end()) return nullptr;  // nobody knows for what
   const PlanningContext& context = (*planned)->formulation.equations->context;
   Result<Formulation> made = formulate_written(tree.node(base).proposal.program, as_trial(base), context);
   if (made.ok()) at->second = add(std::move(*made), base);
   return at->second;
 }
 
-std::optional<Place> Ways::found(const search::Tree& tree, const search::Proposal& proposal, int node) {
+std::optional<Place> Variants::found(const search::Tree& tree, const search::Proposal& proposal, int node) {
   const std::optional<int> base = trial_named(proposal.equations);
-  Way* const way = proposal.settings.empty() ? nullptr
-                   : base                    ? written(tree, *base)
-                                             : find(proposal.equations, proposal.cut);
-  std::optional<Choice> choice = way ? way->formulation.choice_of(proposal.settings) : std::nullopt;
-  if (choice) return Place{way, std::move(*choice)};
-  Way* const own = written(tree, node);  // somebody else's, or of another build of this expert
+  Variant* const variant = proposal.settings.empty() ? nullptr
+                           : base                    ? written(tree, *base)
+                                                     : find(proposal.equations, proposal.cut);
+  std::optional<Choice> choice = variant ? variant->formulation.choice_of(proposal.settings) : std::nullopt;
+  if (choice) return Place{variant, std::move(*choice)};
+  Variant* const own = written(tree, node);  // somebody else's, or of another build of this expert
   return own ? std::optional(Place{own, Choice(own->formulation.axes.size(), 0)}) : std::nullopt;
 }
 
-const std::optional<Place>& Ways::place_of(const search::Tree& tree, const search::Proposal& proposal, int node) {
+const std::optional<Place>& Variants::place_of(const search::Tree& tree, const search::Proposal& proposal, int node) {
   const auto at = places_.find(proposal.program);
   if (at != places_.end()) return at->second;
   std::optional<Place> place = found(tree, proposal, node);
