@@ -1,10 +1,10 @@
-// Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or what elementwise
-// equations make of them), with a role for every index; or two such sums that share an operand and its roles (the
+// Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or elementwise
+// equations of reads), with a role for every index; or two such sums that share an operand and its roles (the
 // products of a gated activation).
 //
 // Roles are those of ir/contraction.h. Several indices of one role are walked as one, so each operand must step through
 // them with one stride (the normal form splits `//` and
-// `%` before; what still does not flatten is refused with its reason).
+// `%` before; indices that still do not flatten are refused with the reason).
 #pragma once
 
 #include <optional>
