@@ -1,5 +1,5 @@
-// Contractions: sums of a product of two operands, and the role of every index in one. The only recogniser: the count
-// of work (work.h, factoring.h), the normal form, error models, and the families that run them.
+// Contractions: sums of a product of two operands, and the role of every index in one. This is the only recogniser: the
+// count of work (work.h, factoring.h), the normal form, error models and the families that run them ask here.
 //
 // batch: in both operands and in the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
 #pragma once

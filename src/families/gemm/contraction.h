@@ -1,4 +1,4 @@
-// Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or elementwise
+// A product of the family: one sum over a product of two operands in a kernel's equations (reads, or elementwise
 // equations of reads), with a role for every index; or two such sums that share an operand and its roles (the
 // products of a gated activation).
 //
@@ -52,12 +52,5 @@ struct Contraction : Product {
 };
 
 inline bool is_grouped(const Contraction& c) { return c.grouping.kind != Grouped::kNone; }
-
-// The same product with the operands, and so M and N, exchanged. Of one sum.
-Contraction exchanged(const Contraction& c);
-
-// Errors, each with its reason: illegal_knobs where the kernel's equations are no product of this family; not_yet
-// where they are one that it does not run yet.
-Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel);
 
 }  // namespace solstice::families::gemm

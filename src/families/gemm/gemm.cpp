@@ -11,6 +11,7 @@
 #include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cutlass/rules.h"
+#include "families/gemm/find_contraction.h"
 #include "families/gemm/knobs.h"
 #include "families/gemm/rules.h"
 #include "families/gemm/steps.h"

@@ -1,10 +1,8 @@
 #include "families/tensor_core/row_resident.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 
 #include "codegen/short_values.h"
 

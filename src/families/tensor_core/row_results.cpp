@@ -1,7 +1,6 @@
 #include "families/tensor_core/row_results.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
