@@ -1,5 +1,5 @@
-// Contractions: sums of a product of two operands, and the role of every index in one. All who need to know of one ask
-// here: the count of work (work.h, factoring.h), the normal form, error models, and the families that run them.
+// Contractions: sums of a product of two operands, and the role of every index in one. This is the only recogniser: the
+// count of work (work.h, factoring.h), the normal form, error models and the families that run them ask here.
 //
 // batch: in both operands and in the result; M: in A and the result; N: in B and the result; K: summed, in A and B.
 #pragma once
@@ -29,8 +29,8 @@ struct ProductSum {
 // Each once, however often it occurs (`z * erf(z)` has one shared node), outermost first.
 std::vector<ProductSum> product_sums(const Equation& equation);
 
-// A read as an operand: what is linear in the equation's indices by dimension of the tensor; nothing where a dimension
-// gathers. Without the value of its `else`.
+// A read as an operand: an affine form of the equation's indices for each dimension of the tensor; nothing where the
+// dimension gathers. Without the value of its `else`.
 struct Access {
   explicit Access(const Expr& read);
 
@@ -54,7 +54,7 @@ struct Operand {
 // one operand by a gather (the expert of a token) does not make the operands share it.
 bool is_contraction(const Operand& a, const Operand& b);
 
-// Whether the equation sums products of two factors over what both vary along, each read at other indices than the
+// The equation sums products of two factors over an index that both vary along, each read at other indices than the
 // other: a product of matrices, of a matrix and a vector, a convolution. Not a norm, and not what is multiplied element
 // by element.
 bool has_contraction(const Equation& equation);

@@ -40,8 +40,8 @@ const std::vector<KnobSpec>& conv_knobs() {
   return specs;
 }
 
-// Configuration of the family's own kernels (`backend=lean`), of which none is built yet. Knobs are left to no choice:
-// without them a tile has two stages and a cluster one block.
+// Configuration of the family's own kernels (`backend=lean`); none is built yet. Knobs that are not written stand for
+// two stages and a cluster of one block.
 class LeanConv {
  public:
   explicit LeanConv(const ir::Knobs& knobs) {

@@ -1,5 +1,5 @@
-// Reading a convolution off a kernel's equations: a sum over a product of two reads, one of which lies at an affine
-// combination of an output's and a summed index (forward), or under `where u == s*i + d*r - p` (transposed).
+// Recognition of a convolution in a kernel's equations: a sum over a product of two reads, one of which lies at an
+// affine combination of an output's and a summed index (forward), or under `where u == s*i + d*r - p` (transposed).
 #pragma once
 
 #include <cstdint>

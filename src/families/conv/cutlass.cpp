@@ -15,7 +15,7 @@ namespace {
 using Rules = std::vector<Rule<CutlassConv>>;
 
 constexpr int64_t kMostBytes = int64_t{1} << 31;
-constexpr std::array<int64_t, 3> kMostOffset = {65536, 256, 16};  // what an im2col descriptor holds, by rank
+constexpr std::array<int64_t, 3> kMostOffset = {65536, 256, 16};  // of an im2col descriptor, by rank
 
 bool is_sm90(const CutlassConv& c) { return c.generation == Generation::kSm90; }
 bool is_gradient(const CutlassConv& c) { return c.direction != Direction::kForward; }
@@ -169,8 +169,7 @@ CutlassConv cutlass_config(const ir::Program& program, const ir::Kernel& kernel)
       const ir::Tensor& tensor = program.tensor(id);
       out.largest_bytes = std::max(out.largest_bytes, tensor.elements() * size_of(tensor.dtype.value_or(DType::kF32)));
     }
-    out.epilogue =
-        collective_epilogue(program, kernel, found->equation, found->node).value_or(out.epilogue);
+    out.epilogue = collective_epilogue(program, kernel, found->equation, found->node).value_or(out.epilogue);
   }
   out.tile_k = 4 * out.k_instruction();
   const auto tile = kernel.knobs.size_or("tile", {128, 128});

@@ -1,5 +1,5 @@
 // CUTLASS's convolutions as a front end must know them: those for sm_90a (collective builders of conv), and the 2.x
-// kernels that remain for what those refuse. docs/legality.md lists the rules.
+// kernels for the problems that those refuse. docs/legality.md lists the rules.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct CutlassConv {
 const std::vector<Rule<CutlassConv>>& cutlass_rules();
 
 // A kernel with `backend=cutlass`. Where its equations are no convolution that is read here (convolution.h), its knobs
-// beside a usual problem.
+// with a usual problem.
 CutlassConv cutlass_config(const ir::Program& program, const ir::Kernel& kernel);
 
 }  // namespace solstice::families::conv

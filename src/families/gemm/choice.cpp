@@ -90,7 +90,7 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   const std::vector<Math> maths = written ? std::vector<Math>{*written} : allowed_maths(context, problem);
   const auto tile = knobs.size_or("tile", {});
   const auto cluster = knobs.size_or("cluster", {});
-  // What is left to the family follows from what is written: the cheapest setting that agrees with it.
+  // The family chooses the rest: the cheapest setting that agrees with the knobs that are written.
   const std::vector<Settings> ranked = ranked_settings(context, problem, maths);
   const auto first = [&](bool and_split) {
     return std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs, and_split); });

@@ -13,7 +13,7 @@ std::vector<Settings> ranked_settings(const Context& context, const Problem& pro
 // The cheapest legal setting among these maths; simt if none fits.
 Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
 
-// Knobs as written, `auto` resolved by what the numerics policy allows and the shape prefers.
+// Knobs as written; `auto` is resolved by cost among the maths that the numerics policy allows.
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem);
 
 // The same for the rules.

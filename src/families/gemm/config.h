@@ -1,5 +1,5 @@
-// A kernel's settings with what legality asks: the configuration that the rules of `backend=lean` judge and mend, the
-// predicates that they share, and the groups that they come in (rules.h has all).
+// The configuration that the rules of `backend=lean` judge and mend, predicates that they share, and the groups that
+// they come in (rules.h has all).
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct GemmConfig {
   Settings settings;
   // Knobs that only `backend=cutlass` has, as written.
   std::string schedule, other_epilogue, scheduler;
-  // The fastest of some maths: whoever ranks settings (choice.h) tells, since ranking asks for the rules.
+  // The fastest of some maths: the ranking (choice.h) sets it, since it asks for the rules itself.
   Math (*fastest)(const Context&, const Problem&, const std::vector<Math>&) = nullptr;
 
   std::vector<std::pair<std::string, std::string>> knobs() const;

@@ -1,10 +1,10 @@
-// Recognising a product: one sum over a product of two operands in a kernel's equations (reads, or what elementwise
-// equations make of them), with a role for every index; or two such sums that share an operand and its roles (the
+// A product of the family: one sum over a product of two operands in a kernel's equations (reads, or elementwise
+// equations of reads), with a role for every index; or two such sums that share an operand and its roles (the
 // products of a gated activation).
 //
 // Roles are those of ir/contraction.h. Several indices of one role are walked as one, so each operand must step through
 // them with one stride (the normal form splits `//` and
-// `%` before; what still does not flatten is refused with its reason).
+// `%` before; indices that still do not flatten are refused with the reason).
 #pragma once
 
 #include <optional>
@@ -52,12 +52,5 @@ struct Contraction : Product {
 };
 
 inline bool is_grouped(const Contraction& c) { return c.grouping.kind != Grouped::kNone; }
-
-// The same product with the operands, and so M and N, exchanged. Of one sum.
-Contraction exchanged(const Contraction& c);
-
-// Errors, each with its reason: illegal_knobs where the kernel's equations are no product of this family; not_yet
-// where they are one that it does not run yet.
-Result<Contraction> find_contraction(const ir::Program& program, const ir::Kernel& kernel);
 
 }  // namespace solstice::families::gemm

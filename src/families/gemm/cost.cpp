@@ -13,6 +13,7 @@ namespace solstice::families::gemm {
 namespace {
 
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
+// Of a launch beyond its tiles (start, first loads, the last tile's epilogue): fitted as tile_cost.cpp's.
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
 struct Moved {
@@ -20,7 +21,7 @@ struct Moved {
   double instructions = 0;        // of a prologue in the split pass
 };
 
-// What the split pass moves, and what the product reads of one operand.
+// Traffic of one operand: of the split pass, and of the product.
 Moved traffic_of(const Context& context, const OperandAccess& operand, int64_t lines, const Contraction& c,
                  const Settings& s) {
   const double elements = elements_of(operand, lines, c), bytes = elements * bytes_of_element(operand);

@@ -178,7 +178,7 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
       finishes ? fmt::format("{{\ngemm::run_finish<{}, {}, {}>(partial, problem, Epilogue{{{}}});\nreturn;\n}}\n",
                              s.split, finish_ways(s), finish_vector(problem), functor.arguments)
                : "{\nif (blockIdx.x == 0) ptx::wait_for_previous_kernel();\nreturn;\n}\n";
-  // A fallback decides while the product runs, from what the split pass left; one block ends after the product.
+  // A fallback decides while the product runs, from the split pass's guard words; one block ends after the product.
   const std::string wait = "ptx::wait_for_previous_kernel();\n";
   const std::string decide = !guarded ? ""
                                       : fmt::format("{}{}if (gemm::split_suffices(guard)) {}{}", finishes ? wait : "",

@@ -10,8 +10,9 @@
 
 namespace solstice::families::gemm {
 
-// `splits`: the operands that one launch takes. Parameters per operand: x (or what its prologue reads), planes, then
-// scales and guard if scaled; then, where there are any, the signals of the product behind, which it clears.
+// `splits`: the operands that one launch takes. Parameters per operand: x (or the tensors that its prologue reads),
+// planes, then scales and guard if scaled; then, where there are any, the signals of the product that follows, which it
+// clears.
 std::string split_source(const std::string& entry, const std::vector<SplitPlan>& splits, const Settings& settings,
                          int64_t signals = 0);
 

@@ -1,7 +1,7 @@
 // Family `gemm`: one product of two tensors with any index roles (batch, M, N, K), any major order, and an
 // elementwise epilogue. On sm_90a: TMA, wgmma, warp-specialised persistent kernels (kernels/gemm/tensor.h),
-// fp32 accuracy through split planes; and a SIMT kernel for what alignment or strides forbid. docs/gemm.md
-// describes both and what they reach.
+// fp32 accuracy through split planes; and a SIMT kernel where alignment or strides forbid that. docs/gemm.md
+// describes both and their speed.
 #include <fmt/format.h>
 
 #include <map>
@@ -11,11 +11,11 @@
 #include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
 #include "families/gemm/cutlass/rules.h"
+#include "families/gemm/find_contraction.h"
 #include "families/gemm/knobs.h"
 #include "families/gemm/rules.h"
 #include "families/gemm/steps.h"
 #include "families/written_math.h"
-#include "numerics/policy.h"
 
 namespace solstice::families {
 namespace gemm {
@@ -82,12 +82,11 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
-  const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
-  // A few tiles of each form: what one math cannot do (range, subnormal results), another can.
+  // A few tiles of each form: a math may fail where another does not (range, subnormal results).
   constexpr int kMostOfOneForm = 4;
   std::map<std::tuple<Math, Streamed, bool>, int> taken;
   std::vector<ir::Knobs> out;
-  for (const Settings& s : ranked_settings(context, problem, numerics::legal_maths(policy, operand_dtype(problem)))) {
+  for (const Settings& s : ranked_settings(context, problem, allowed_maths(context, problem))) {
     if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ < kMostOfOneForm)
       out.push_back(knobs_of(s));
   }

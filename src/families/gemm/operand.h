@@ -1,4 +1,4 @@
-// The operands of a product: where they lie in memory, what is contiguous, and the elementwise equations (prologue)
+// The operands of a product: their strides and contiguous dimension, and the elementwise equations (prologue)
 // that make their elements as they are read.
 #pragma once
 
@@ -20,7 +20,7 @@ struct PrologueText {
   std::vector<int> reads;  // tensors, as the parameters are
 };
 
-// What an operand is made of. The read that has all indices of the element, its main one, decides how the operand is
+// The equations of an operand. The read that has all indices of the element, its main one, decides how the operand is
 // walked.
 struct Prologue {
   // One equation: the element, over the indices of the sum's equation by their ids; its left side repeats the main

@@ -1,4 +1,4 @@
-// What reading the operands of a product costs, and the cost of its forms from their terms.
+// Cost of reading the operands of a product, and of its forms from their terms.
 #pragma once
 
 #include "families/gemm/settings.h"

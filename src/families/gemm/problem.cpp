@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "families/gemm/find_contraction.h"
+#include "families/gemm/pair.h"
 #include "families/gemm/prologue.h"
 #include "families/tensor_core/tile_config.h"
 

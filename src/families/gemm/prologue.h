@@ -8,16 +8,16 @@
 
 namespace solstice::families::gemm {
 
-// Writes the functors of the operands that have prologues, as which of the two they are. Errors: what cannot be
-// written.
+// Writes the functors of the operands that have prologues, for A and for B. Errors: not_yet, where an expression has no
+// text.
 Status write_prologues(const ir::Program& program, Contraction& product);
 
-// An operand in an entry: what stands above it, its parameters (each with a comma before it), the template arguments of
+// An operand in an entry: the text above it, its parameters (each with a comma before it), the template arguments of
 // gemm::Operand and gemm::StridedOperand, its data, and the last initialiser of either (with a comma before it).
 struct OperandText {
   std::string above, parameters, type, data, made;
 };
-// What stands above operands in the file: in namespace solstice, behind the headers of math.
+// The text above operands in the file: in namespace solstice, after the headers of math.
 std::string prologue_head(const std::string& above);
 // `name`: the parameter's, of an operand in memory.
 OperandText operand_text(const OperandAccess& operand, const std::string& name);

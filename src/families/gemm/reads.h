@@ -1,4 +1,4 @@
-// The two operands of a product as it reads them: what is linear in the equation's indices, and what is not.
+// The two operands of a product as it reads them: the part that is linear in the equation's indices, and the gathers.
 #pragma once
 
 #include <set>
@@ -17,7 +17,7 @@ struct Gather {
 
 struct OperandRead {
   int tensor = -1;
-  ir::Affine offset;  // elements, of what is linear
+  ir::Affine offset;  // elements, of the linear part
   std::vector<Gather> gathers;
 
   int64_t coefficient_of(int index) const;

@@ -1,4 +1,4 @@
-// What the family's own kernels (kernels/gemm, `backend=lean`) can be told: their rules as data, for the checker, the
+// Legality of the family's own kernels (kernels/gemm, `backend=lean`) as data, for the checker, the
 // settings that are searched, `solstice list rules` and docs/legality.md. Rules of tiles on the tensor cores are
 // tensor_core/tile_rules.h's.
 #pragma once

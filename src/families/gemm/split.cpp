@@ -63,7 +63,7 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
                         : by_k   ? ceil_div(out.batches * extent, out.lanes > 0 ? kSplitThreads / out.lanes : 1)
                                  : out.batches * ceil_div(extent, 32);
   out.blocks = std::min<int64_t>(items, context.machine.sm_count * split_blocks(s, out.major));
-  // Scales of what lies along an accumulator's columns are floats, of its rows exponents.
+  // Scales along an accumulator's columns are floats, along its rows exponents.
   const bool streaming = s.stream != Streamed::kNone && !is_gemv(s);
   out.scale_size = is_a && !streaming && !by_line ? 1 : 4;
   if (streaming && is_a == (s.stream == Streamed::kRows)) out.blocks = stream_plan(context, problem, s).tiles * s.split;

@@ -1,5 +1,5 @@
 // Operands on their way to the planes that the tensor cores multiply (kernels/gemm/split.h): how the split pass walks
-// them, and what it leaves.
+// them, and the planes, scales and guard words that it leaves.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace solstice::families::gemm {
 
 inline constexpr int kSplitThreads = 256;  // kernels/gemm/operand.h
 
-// One operand on its way to planes: how the split pass walks it, and what it writes.
+// One operand on its way to planes: how the split pass walks it, and its planes.
 struct SplitPlan {
   OperandAccess operand;
   bool is_a = true, is_second = false;  // a second B
@@ -31,7 +31,7 @@ SplitPlan split_plan(const Context& context, const Problem& problem, const Setti
 // Blocks of the split pass that an SM is to hold, by the registers that they leave a thread.
 int split_blocks(const Settings& settings, Major major);
 
-// Guard words decide whether the fallback runs: of operands that are scaled, or of what a product streams.
+// Guard words decide whether the fallback runs: of operands that are scaled, or of a streamed operand.
 bool has_guard(const Settings& settings, const SplitPlan& operand);
 
 // A, B and, of two sums that share A, the other B.

@@ -124,7 +124,7 @@ class Generator {
     out_.steps.push_back(std::move(clear));
   }
 
-  // A launch of every call clears the signals of the product behind it.
+  // A launch of every call clears the signals of the product that follows.
   void add_split(const std::string& name, const std::vector<SplitPlan>& splits, Phase phase) {
     const bool clears = shares() && phase == Phase::kLaunch;
     out_.sources.push_back(
@@ -273,7 +273,7 @@ class Generator {
   }
   std::string parts() const { return part_name(kernel_, "parts"); }
 
-  // Behind the product and what may overwrite its results.
+  // After the product and the fallback that may overwrite its results.
   Status add_fold() {
     const std::string name = part_name(kernel_, "fold");
     SOLSTICE_TRY(Fold fold, emit_fold(program_, codegen::entry_name(name), c_, *problem_.epilogue.rows));

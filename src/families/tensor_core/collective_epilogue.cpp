@@ -13,7 +13,7 @@ namespace {
 using ir::ExprRef;
 using ir::Op;
 
-// What the kernel does with its product, after locals and views are inlined.
+// The use that a kernel makes of its product, after locals and views are inlined.
 class EpilogueReader {
  public:
   EpilogueReader(const ir::Program& program, const codegen::FlatKernel& flat, int product)

@@ -1,5 +1,5 @@
-// The epilogue of CUTLASS's collectives for sm_90a, which products and convolutions share: what a kernel's equations
-// ask of it, and what it occupies in shared memory.
+// The epilogue of CUTLASS's collectives for sm_90a, which products and convolutions share: the demands of a kernel's
+// equations on it, and its bytes of shared memory.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ namespace solstice::families::tensor_core {
 
 struct CollectiveEpilogue {
   DType result = DType::kF32;
-  int64_t align_result = 16;  // bytes that divide base, lines and batches of the result and of what is read beside
+  int64_t align_result = 16;  // bytes that divide base, lines and batches of the result and of residuals
   int residuals = 0;          // tensors of the result's shape that are read (C and further ones)
   bool fused = false;         // more than alpha * product + beta * C
 };
 
-// What the kernel does with the sum `node` of `equation`, after locals and views are inlined; nothing where that is not
-// known.
+// Of a kernel that uses the sum `node` of `equation` in it, after locals and views are inlined; nothing where its use
+// is not known.
 std::optional<CollectiveEpilogue> collective_epilogue(const ir::Program& program, const ir::Kernel& kernel,
                                                       int equation, const ir::Expr* node);
 

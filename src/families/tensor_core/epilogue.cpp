@@ -17,7 +17,7 @@ bool same_indices(std::vector<int> a, std::vector<int> b) {
   return a == b;
 }
 
-// What all equations do with an element, and what it costs to take it into each reduction: a selection, an operation
+// Of all equations, and of taking an element into each reduction: a selection, an operation
 // and a share of the shuffles.
 double instructions_of_element(const RowResults& results, const codegen::EpilogueRows& rows) {
   constexpr double kReduced = 2.5;
@@ -28,7 +28,7 @@ double instructions_of_element(const RowResults& results, const codegen::Epilogu
   return element + kReduced * static_cast<double>(results.findings.size());
 }
 
-// What all equations do with an element; sweeps compute some of it again.
+// Of all equations; sweeps compute some of an element again.
 double instructions_of_element(const RowResident& rows, const codegen::WholeEpilogue& whole) {
   constexpr double kReduced = 2.5;
   const double element =
@@ -142,7 +142,7 @@ bool stores_by_copy_engine(const ir::Program& program, const Product& product, c
   const int64_t unit = 16 / size_of(*program.tensor(store.tensor).dtype);
   const auto& s = *store.strides;
   const bool aligned = store.base % unit == 0 && s[0] % unit == 0 && s[1] % unit == 0;
-  // The copy engine writes whole units: behind a row that ends within one there would have to be room.
+  // The copy engine writes whole units: after a row that ends within one there would have to be room.
   return s[2] == 1 && aligned && s[1] >= product.n && product.n % unit == 0;
 }
 

@@ -1,5 +1,5 @@
-// Epilogue of a product on the tensor cores: what a kernel's equations do with an accumulator, with the reductions
-// along the product's rows that they ask for, and what the launch that stores it may do.
+// Epilogue of a product on the tensor cores: the equations of a kernel that use an accumulator, the reductions along
+// the product's rows that they ask for, and the ways in which their results may be stored.
 #pragma once
 
 #include <optional>
@@ -37,7 +37,7 @@ struct EpilogueScope {
 Result<Epilogue> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Product& product,
                              const EpilogueScope& scope, bool& turned);
 
-// Of an element: what does not vary with a summed index.
+// Of an element, without those that vary with a summed index.
 Result<double> instructions_after(const ir::Program& program, const ir::Kernel& kernel);
 
 // Errors: not_yet, naming an output of a format that no epilogue stores.

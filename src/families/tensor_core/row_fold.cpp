@@ -86,7 +86,7 @@ class FoldWriter {
                        collected);
   }
 
-  // Finding i of part k for the row's center. `centers`: what is known before the loop.
+  // Finding i of part k for the row's center. `centers`: statements before the loop.
   Result<std::string> correction_text(size_t i, std::string& centers) {
     const RowFinding& f = rows_.findings[i];
     const auto total = [](const RowFinding& of) { return of.row.value(); };

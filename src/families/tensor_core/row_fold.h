@@ -1,5 +1,5 @@
 // The last launch of a product whose rows are reduced: folds each row's parts (row_results.h), evaluates the equations
-// of rows and stores what they define.
+// of rows and stores their results.
 #pragma once
 
 #include <string>

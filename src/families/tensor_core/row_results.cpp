@@ -1,7 +1,6 @@
 #include "families/tensor_core/row_results.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,7 +13,7 @@ using codegen::CType;
 using ir::ExprRef;
 using ir::Op;
 
-// Whether anything but reductions' results and constants occurs.
+// Something but reductions' results and constants occurs.
 bool reads_row(const ExprRef& e) {
   if (e->op == Op::kReduce) return false;
   return e->op == Op::kRead || e->op == Op::kIndex || std::any_of(e->args.begin(), e->args.end(), reads_row);

@@ -1,8 +1,8 @@
 // Reductions over the rows of a product (a sum, a maximum, logsumexp, mean, variance along N), in the kernel that
-// multiplies. A part of a row is kPartColumns of its columns. Whoever has them in registers finds for the part what
-// rows/local.h describes, and leaves it in a workspace [finding][part][row]; a launch behind (fold.h) folds a row's
-// parts in the order of their numbers and evaluates the equations of rows. Findings of a part are in fp32, what they
-// are folded in is fp64.
+// multiplies. A part of a row is kPartColumns of its columns. The warp that has them in registers finds the part's
+// local results (row_shape.h: findings_of) and leaves them in a workspace [finding][part][row]; a launch after the
+// product (row_fold.h) folds a row's parts in the order of their numbers and evaluates the equations of rows. Findings
+// of a part are in fp32, the fold is in fp64.
 #pragma once
 
 #include <functional>
@@ -17,12 +17,12 @@ namespace solstice::families::tensor_core {
 
 inline constexpr int64_t kPartColumns = 32;  // kernels/epilogue/parts.h
 
-// What is found of a part, and of a row.
+// A result of a part, and of a row.
 struct RowFinding {
   ir::ExprRef node;
   reduction::Reduction row;                       // as the fold accumulates it
   std::optional<reduction::Corrected> corrected;  // around the part's own maximum or mean
-  size_t value = 0;                               // among the epilogue's terms: what is reduced, or the x of x - m
+  size_t value = 0;                               // among the epilogue's terms: the reduced one, or the x of x - m
   std::vector<size_t> factors;                    // of exp(x - m)
   size_t sum = 0;                                 // the finding whose share is the m of (x - m)^2
 };

@@ -1,5 +1,5 @@
 // Configuration of a warp-specialised kernel on the tensor cores (kernels/gemm/tensor.h): math, tile, cluster, rings of
-// stages; and what it occupies in shared memory.
+// stages; and its layout in shared memory.
 #pragma once
 
 #include <string>

@@ -11,11 +11,10 @@
 namespace solstice::families::tensor_core {
 namespace {
 
-// Share of the pipe's ceiling that a tile reaches in its main loop, and what a launch costs beyond it
-// (starting, the first loads, the last tile's epilogue): fitted to the measurements of docs/measured/gemm.md at 16384
+// Share of the pipe's ceiling that a tile reaches in its mainloop: fitted to the measurements of docs/measured/gemm.md at 16384
 // x 4096 x 4096 and 1024^3.
 constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
-// Of the datasheet's rate, which no machine file has a measured ceiling beside: at 4096^3.
+// Of the datasheet's rate, since no machine file has a measured ceiling of it: at 4096^3.
 double tile_efficiency_of_bytes(const TileConfig& s) {
   if (s.tile_m == 128) return s.tile_n == 256 ? 0.74 : s.tile_n == 128 ? 0.77 : 0.58;
   return s.tile_n == 256 ? 0.54 : s.tile_n == 128 ? 0.61 : 0.41;
@@ -29,13 +28,13 @@ double tile_efficiency(const TileConfig& s) {
 }
 // Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
 constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1.1;
-// Of shared tiles: what a share costs beside its products, more where promoted sums fill the registers; bytes a second
-// of sums that a block writes or reads; and how much of the time that SMs had nothing to do stays, since less power was
-// drawn in it: less of it where promotion leaves the tensor cores idle.
+// Of stream-K: the time of a share's fix-up, longer where promoted sums fill the registers; bytes a second of sums that
+// a block writes or reads; and the share of idle time that is lost all the same, since less power was drawn in it: less
+// of it where promotion leaves the tensor cores idle.
 constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4,
                  kPromotedClockShare = 0.15;
 constexpr double kAlone = 1.02;  // blocks walk several tiles and share no loads
-// Where such tiles are shared and promoted besides, blocks run apart with each tile they walk and meet less of each
+// Where such tiles are shared and promoted too, blocks run apart with each tile they walk and meet less of each
 // other's data in L2.
 constexpr double kApart = 0.03, kMostApart = 5;
 
@@ -61,13 +60,13 @@ constexpr double kScaleLines = 2e-6;  // and where its sums are scaled before
 constexpr double kWholeEpilogue = 0.6,
                  kLongWhole = 1.4;  // share of the time of its instructions, and where they are a loop
 
-// Beside the one that writes.
+// Without the one that stores.
 double sweeps_of(const Epilogue& epilogue) { return static_cast<double>(epilogue.resident->sweeps.size() - 1); }
 
 // Sums that are promoted leave no registers for an epilogue where a thread holds 128 elements.
 bool is_crowded(const TileConfig& s) { return s.scaled && !is_line_scaled(s) && s.tile_n == 256; }
 
-// Of a tile that has its SM to itself: its products, and what follows them there and nothing covers.
+// Of a tile that has its SM to itself: its mainloop, and the epilogue that nothing covers.
 struct TileTime {
   double product = 0, ending = 0;
 };
@@ -91,7 +90,7 @@ double ending_time(const TiledProduct& of) {
   const double drained =
       (stores_by_copy_engine(program, product, epilogue) ? 2.5e-6 : 7.5e-6) * s.tile_m * columns / (128.0 * 256.0);
   const double stored = epilogue.code.stores.empty() ? 0 : drained;
-  // Of a pair, outputs beyond the first are what two kernels would write by the copy engine.
+  // Of a pair, outputs beyond the first leave without the copy engine, by which two kernels would write them.
   const double others =
       s.dual ? 7.5e-6 * static_cast<double>(epilogue.code.stores.size() - 1) * s.tile_m * columns / (128.0 * 256.0) : 0;
   // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster.

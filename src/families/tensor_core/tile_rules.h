@@ -1,6 +1,6 @@
-// Legality of tiles on the tensor cores and of what they occupy: one function a rule, for the configuration of any
-// family with kernels of this kind. Rules on clusters and rings ask for `Tiled`, those on the product's tiles for
-// `TiledKernel`.
+// Legality of tiles on the tensor cores, of clusters and of shared memory: one function a rule, for the configuration
+// of any family with kernels of this kind. Rules on clusters and rings ask for `Tiled`, those on the product's tiles
+// for `TiledKernel`.
 #pragma once
 
 #include <algorithm>

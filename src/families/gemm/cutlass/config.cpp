@@ -50,7 +50,7 @@ bool CutlassGemm::swaps_operands() const {
 
 int64_t CutlassGemm::epilogue_bytes() const {
   if (epilogue == CutlassEpilogue::kNoSmem) return 0;
-  // Grouped kernels keep tensor maps and a pipe of 8 tiles there too; what they take is rounded up.
+  // Grouped kernels keep tensor maps and a pipe of 8 tiles there too, rounded up.
   return stored_through_shared({result, align_result, residuals, fused}, tile_m, tile_n, is_cooperative()) +
          (grouped ? 1024 : 0);
 }

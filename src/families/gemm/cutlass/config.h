@@ -1,5 +1,5 @@
 // CUTLASS 3.x kernels for sm_90a as a front end must know them: which configurations its collective builders accept,
-// which they compile and then run wrongly or not at all, and what a configuration occupies. The facts are those of
+// which they compile and then run wrongly or not at all, and the resources of a configuration. The facts are those of
 // CUTLASS 4.2's builders (include/cutlass/gemm/collective/builders/sm90_*,
 // epilogue/collective/builders/sm90_builder.inl) and of its own list of valid kernels
 // (python/cutlass_library/sm90_utils.py); docs/legality.md lists the rules.
@@ -96,7 +96,7 @@ bool both(const CutlassGemm& c, Major major);
 // The epilogue through shared memory that goes with a schedule; kNoSmem: none does.
 CutlassEpilogue epilogue_of(const CutlassGemm& c);
 
-// A kernel with `backend=cutlass`: its product, and what its equations do with it.
+// A kernel with `backend=cutlass`: its product and epilogue.
 CutlassGemm cutlass_config(const ir::Program& program, const ir::Kernel& kernel, const Contraction& product);
 
 }  // namespace solstice::families::gemm

@@ -1,4 +1,4 @@
-// From a kernel's equations and knobs to what CUTLASS's rules ask.
+// The configuration of a kernel's equations and knobs.
 #include <numeric>
 
 #include "families/gemm/cutlass/config.h"

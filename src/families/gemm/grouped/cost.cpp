@@ -10,8 +10,8 @@
 namespace solstice::families::gemm {
 namespace {
 
-// Share of the pipe's ceiling in the main loop, what the sort and a launch cost beyond their launches, and a tile
-// beyond its products: fitted to the measurements of docs/measured/gemm.md. Shared loads save power.
+// Share of the pipe's ceiling in the mainloop, the time of the sort and of a launch beyond their launches, and of a
+// tile beyond its products: fitted to the measurements of docs/measured/gemm.md. Shared loads save power.
 double efficiency_of(const Settings& s) {
   const double shared = s.cluster > 1 ? 1.05 : s.cluster_n > 1 ? 1.02 : 1;
   return (s.tile_n == 256 ? 0.88 : 0.72) * shared;

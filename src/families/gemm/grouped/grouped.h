@@ -1,4 +1,4 @@
-// Grouped products: what the kernels of kernels/gemm/grouped.h ask, their settings, sources and launches.
+// Grouped products (kernels/gemm/grouped.h): settings, shared memory, sources and launches.
 //
 // Two launches: one block sorts the rows by group (kernels/gemm/group_rows.h) and leaves a table, the product reads it.
 #pragma once

@@ -24,15 +24,15 @@ constexpr double kChunkMN = 0.06e-6;                             // more where k
 constexpr double kChunkNarrow = 0.20e-6, kChunkPairs = 0.13e-6;  // and where lines are aligned to 4 or 8 bytes
 constexpr double kAloneMN = 10, kAloneNarrow = 1.5, kTf32AloneNarrow = 2.5;  // times that, for a lone group
 constexpr double kPlanes = 0.1;                                              // of the time held planes take from L2
-// The same of TF32, whose fragments need no splitting; what blocks read in all leaves L2 at this share of its rate.
+// The same of TF32, whose fragments need no splitting; all that blocks read leaves L2 at this share of its rate.
 constexpr double kTf32Chunk = 0.12e-6, kTf32ChunkOfHeld = 0.0014e-6, kTf32Alone = 0.8e-6, kFromL2 = 0.75;
-// And of bf16x6, most of it products; and what all warpgroups of an SM wait beside them.
+// And of bf16x6, most of it products; and the time that all warpgroups of an SM wait in addition.
 constexpr double kSixChunk = 0.28e-6, kSixChunkOfHeld = 0.005e-6, kSixWait = 0.3e-6;
 constexpr double kSixNarrow = 0.11e-6, kSixPairs = 0.04e-6;
 constexpr double kTwoSlots = 1.1;  // where two chunks of the held operand have room, not three
 constexpr double kRound = 4e-6;    // a round of blocks after the first: it fills its slots anew
-// Partial sums are written beside what is streamed and read again by a launch that has nothing else to do: times what
-// their bytes take to be copied once. Those of streamed rows leave in half sectors.
+// Partial sums are written while an operand is streamed, and read again by a launch that has nothing else to do: times
+// what their bytes take to be copied once. Those of streamed rows leave in half sectors.
 constexpr double kSums = 2.8, kRowSums = 4.2;
 
 // A chunk of 64 k by one of several warpgroups of an SM, and by one alone.
@@ -67,7 +67,7 @@ Walk walk_of(const Context& context, const Contraction& c, const StreamPlan& p, 
   return {blocks, std::ceil(std::ceil(static_cast<double>(c.k) / 64) / s.split), std::ceil(blocks / at_once), at_once};
 }
 
-// What moves bytes slows down while the last round leaves SMs without a block, but not by as many.
+// Transfers slow down while the last round leaves SMs without a block, but not by as many.
 double thinned(const Context& context, const Walk& walk) {
   const double room = walk.rounds > 1 ? walk.rounds * walk.at_once : static_cast<double>(context.machine.sm_count);
   return std::sqrt(std::max(1.0, room / walk.blocks));

@@ -8,7 +8,7 @@ namespace solstice::families::gemm {
 namespace {
 
 constexpr int64_t kSharedHeld =
-    128;  // lines of planes that are worth a cluster: fewer are little beside what is streamed
+    128;  // lines of planes that are worth a cluster: fewer are little against the streamed operand
 constexpr int64_t kMostHeld = 1024;  // beyond, an operand would be split again for each of many tiles
 
 // Blocks of 128 * groups threads that the registers of an SM hold. Each quarter of it holds one warp of four, of 128

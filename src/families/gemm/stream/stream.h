@@ -1,5 +1,5 @@
-// Settings that stream an operand (kernels/gemm/stream.h, gemv.h): what they look like for a problem, which are
-// legal, and their CUDA text.
+// Settings that stream an operand (kernels/gemm/stream.h, gemv.h): their plan for a problem and the settings worth a
+// trial.
 #pragma once
 
 #include <array>
@@ -35,7 +35,7 @@ inline constexpr int64_t kGemvHeld = 8, kGemvHeldHalves = 16;
 bool is_gemv(const Settings& settings);
 // Of 16-bit operands: lines held, in eights, and streamed by a block.
 void set_gemv_tile(const Context& context, const Problem& problem, Settings& settings);
-// A block of theirs; what follows `warps` is of 16-bit operands alone (measured, docs/measured/gemm.md).
+// A block of theirs; fields after `warps` are of 16-bit operands alone (measured, docs/measured/gemm.md).
 struct GemvShape {
   int64_t lines = 8, warps = 8;  // of the streamed operand
   int tiles = 1, ahead = 1,
