@@ -25,10 +25,9 @@
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
-namespace {
 
 // Values of the stages so far. Later ones refer to earlier ones.
-struct Stages {
+struct RunStages {
   std::optional<Opened> opened;
   std::optional<Imported> imported;
   std::optional<Bounds> bounds;
@@ -44,6 +43,8 @@ struct Stages {
     return imported ? imported->inputs.original.time : Seconds(0);
   }
 };
+
+namespace {
 
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is
 // said.
@@ -63,7 +64,7 @@ void choose_folder(Run& run) {
 }
 
 // Everything before the first trial.
-Status prepare(Run& run, Stages& at) {
+Status prepare(Run& run, RunStages& at) {
   SOLSTICE_CHECK(keep_transcript(run));
   SOLSTICE_TRY(at.opened, open_place(run));
   SOLSTICE_CHECK(check_place(run, *at.opened));
@@ -78,7 +79,7 @@ Status prepare(Run& run, Stages& at) {
   return brief_agent(run, *at.opened, *at.imported, *at.bounds, *at.planned, left);
 }
 
-Status run_last_stages(Run& run, Stages& at) {
+Status run_last_stages(Run& run, RunStages& at) {
   if (run.options.search.only) return success();
   SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable));
   SOLSTICE_CHECK(check_dropin(run, *at.measurable, at.chosen));
@@ -103,7 +104,7 @@ const T* address_of(const std::optional<T>& value) {
   return value ? &*value : nullptr;
 }
 
-Status write_outcome(Run& run, const Stages& at) {
+Status write_outcome(Run& run, const RunStages& at) {
   const fs::path& fresh = run.folders.fresh;
   add_timings(run);
   SOLSTICE_CHECK(describe_search(run, {address_of(at.opened), address_of(at.imported), address_of(at.bounds),
@@ -122,14 +123,14 @@ void drop_broken(EngineParts& parts) {
   parts.oracle.reset();
 }
 
-void keep_for_next(Run& run, Stages& at) {
+void keep_for_next(Run& run, RunStages& at) {
   if (!at.imported) return;
   TrialInputs& inputs = at.measurable ? at.measurable->inputs : at.imported->inputs;
   keep_prepared(run, *at.imported, inputs, at.measurable ? at.measurable->warnings : std::vector<std::string>());
 }
 
 // Frees the problem's memory on the GPU.
-void release_engine(Engine& engine, Run& run, Stages& at, const Status& done) {
+void release_engine(Engine& engine, Run& run, RunStages& at, const Status& done) {
   EngineParts& parts = run.engine;
   close_fleet(run, at.measurable.get());
   if (parts.judge) parts.judge->release();
@@ -145,7 +146,7 @@ RunState state_after(const Status& done) {
 }
 
 // The run's last entry in the store.
-Status close_run(Run& run, const Stages& at, const Status& done) {
+Status close_run(Run& run, const RunStages& at, const Status& done) {
   const RunState how = state_after(done);
   const Report& report = run.report;
   store::Store& store = *run.stored.store;
@@ -160,7 +161,7 @@ Status close_run(Run& run, const Stages& at, const Status& done) {
 }
 
 // Leaves the facts of its measurements to searches of other problems; the outcome stands without.
-void leave_facts(Run& run, const Stages& at) {
+void leave_facts(Run& run, const RunStages& at) {
   if (!at.gpu()) return;
   const Result<int> added = keep_facts(*run.stored.store, run.report.run, run.tree, at.opened->machine);
   if (!added.ok())
@@ -175,7 +176,7 @@ struct Optimization::Parts {
 
   Engine& engine;
   Run run;
-  Stages at;
+  RunStages at;
   std::optional<OutcomeLock> lock;
   Status done = success();  // of all so far
   bool concluded = false;
@@ -240,7 +241,7 @@ std::optional<search::Stop> Optimization::step() {
 
 void Optimization::search() {
   if (!parts_->done.ok()) return;
-  Stages& at = parts_->at;
+  RunStages& at = parts_->at;
   Result<Searched> done = search_candidates(parts_->run, *at.planned, *at.measurable, at.searching);
   if (done.ok()) {
     at.searched = std::move(*done);
@@ -260,7 +261,7 @@ Result<OptimizeOutcome> Optimization::conclude() {
 
 Result<OptimizeOutcome> Optimization::finish() {
   Run& run = parts_->run;
-  Stages& at = parts_->at;
+  RunStages& at = parts_->at;
   Status& done = parts_->done;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
   if (!done.ok() && is_outcome(done.error())) {

@@ -26,13 +26,14 @@ Result<sol::SolReport> report_of(const Run& run, const Opened& opened, const Imp
 
 Result<Bounds> compute_bounds(Run& run, const Opened& opened, const Imported& imported) {
   Bounds bounds;
-  SOLSTICE_CHECK(stage(run, "speed of light", opened.machine.title, [&]() -> Result<std::string> {
+  const Status done = stage(run, "speed of light", opened.machine.title, [&]() -> Result<std::string> {
     SOLSTICE_TRY(bounds.sol, report_of(run, opened, imported, imported.problem.program));
     run.report.bounds = sol::to_bounds(bounds.sol);
     const sol::SolReport& report = bounds.sol;
     return fmt::format("io {}, work {}, practical {} ({})", time_text(report.io.time), time_text(report.work.time),
                        time_text(report.practical.time), report.practical.limited_by);
-  }));
+  });
+  SOLSTICE_CHECK(done);
   return bounds;
 }
 

@@ -69,7 +69,7 @@ std::string verdict_of(const std::vector<Finalist>& finalists, const Finalist* w
 }
 
 // Of what ran, else of the plan.
-void add_kernels(Run& run, const Reached& reached, const Finalist* winner) {
+void add_kernels(Run& run, const ReachedStages& reached, const Finalist* winner) {
   if (!reached.planned) return;
   std::optional<ir::Program> program;
   const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
@@ -110,7 +110,7 @@ const Bound* bound_named(const Report& report, std::string_view name) {
 }
 
 // The best time against the rungs of the ladder, and the resource behind the nearest.
-void add_explanation(Run& run, const Reached& reached, const Finalist* winner) {
+void add_explanation(Run& run, const ReachedStages& reached, const Finalist* winner) {
   const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
   if (!best) return;
   run.report.program = best->proposal.program;
@@ -130,7 +130,7 @@ void add_explanation(Run& run, const Reached& reached, const Finalist* winner) {
 
 }  // namespace
 
-Status describe_search(Run& run, const Reached& reached) {
+Status describe_search(Run& run, const ReachedStages& reached) {
   static const Chosen kNone;
   const Chosen& chosen = reached.chosen ? *reached.chosen : kNone;
   add_candidates(run, chosen.finalists);

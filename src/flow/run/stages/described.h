@@ -9,7 +9,7 @@
 namespace solstice::flow {
 
 // Values of the stages that a run got through; null where it ended before.
-struct Reached {
+struct ReachedStages {
   const Opened* opened = nullptr;
   const Imported* imported = nullptr;
   const Bounds* bounds = nullptr;
@@ -19,6 +19,6 @@ struct Reached {
 };
 
 // Errors: the winner's plan cannot be read.
-Status describe_search(Run& run, const Reached& reached);
+Status describe_search(Run& run, const ReachedStages& reached);
 
 }  // namespace solstice::flow

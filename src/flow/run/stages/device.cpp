@@ -80,7 +80,7 @@ Status open_model(Run& run, Measurable& out) {
 Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Imported& imported, const Bounds& bounds) {
   std::unique_ptr<Measurable> out(new Measurable{opened, imported, bounds});
   const char* detail = opened.gpu ? "inputs, float64 oracle, baseline" : "model";
-  SOLSTICE_CHECK(stage(run, "device", detail, [&]() -> Result<std::string> {
+  const Status done = stage(run, "device", detail, [&]() -> Result<std::string> {
     SOLSTICE_CHECK(open_compiler(run, opened));
     if (!opened.gpu) {
       SOLSTICE_CHECK(open_model(run, *out));
@@ -97,7 +97,8 @@ Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Import
     }
     SOLSTICE_CHECK(open_gpus(run, *out));
     return "PyTorch eager takes " + time_text(out->inputs.original.time) + gpus_text(*out);
-  }));
+  });
+  SOLSTICE_CHECK(done);
   return out;
 }
 

@@ -34,14 +34,15 @@ Result<Imported> import_anew(Run& run) {
 
 Result<Imported> import_problem(Run& run) {
   std::optional<Imported> out;
-  SOLSTICE_CHECK(stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+  const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
     SOLSTICE_TRY(out, import_anew(run));
     const Problem& problem = out->problem;
     return fmt::format("{} operators, {} equations{}", problem.graph.nodes.size(), problem.program.equations.size(),
                        problem.cached.empty() ? "" : " (graph from the cache)");
-  }));
+  });
+  SOLSTICE_CHECK(done);
   return std::move(*out);
 }
 

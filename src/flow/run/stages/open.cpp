@@ -84,21 +84,23 @@ bool judge_fits(const EngineParts& engine, const GpuSideRequest& wanted) {
 
 Result<Opened> open_place(Run& run) {
   Opened opened;
-  SOLSTICE_CHECK(stage(run, "oracle", run.engine.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
-    if (run.engine.oracle) {
-      stop_on_interrupt(run);
-    } else {
-      SOLSTICE_TRY(opened.gpu_side, connect_oracle(run));
-    }
-    const OracleHello& hello = run.engine.hello;
-    opened.gpu = hello.device.is_cuda();
-    const bool needed = run.options.place.device == "gpu" || run.options.place.gpus.given();
-    if (needed && !opened.gpu) return why_no_gpu(run, opened.gpu_side);
-    SOLSTICE_TRY(opened.machine, choose_machine(run, opened.gpu));
-    describe_place(run, opened);
-    return fmt::format("torch {}, {}", hello.torch,
-                       opened.gpu ? hello.device.name : "no GPU: times are predicted for " + opened.machine.title);
-  }));
+  const Status done =
+      stage(run, "oracle", run.engine.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
+        if (run.engine.oracle) {
+          stop_on_interrupt(run);
+        } else {
+          SOLSTICE_TRY(opened.gpu_side, connect_oracle(run));
+        }
+        const OracleHello& hello = run.engine.hello;
+        opened.gpu = hello.device.is_cuda();
+        const bool needed = run.options.place.device == "gpu" || run.options.place.gpus.given();
+        if (needed && !opened.gpu) return why_no_gpu(run, opened.gpu_side);
+        SOLSTICE_TRY(opened.machine, choose_machine(run, opened.gpu));
+        describe_place(run, opened);
+        return fmt::format("torch {}, {}", hello.torch,
+                           opened.gpu ? hello.device.name : "no GPU: times are predicted for " + opened.machine.title);
+      });
+  SOLSTICE_CHECK(done);
   return opened;
 }
 

@@ -92,7 +92,7 @@ Status bound_rewritten(Run& run, const Opened& opened, const Imported& imported,
 
 Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds) {
   Planned out;
-  SOLSTICE_CHECK(stage(run, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
+  const Status done = stage(run, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
     Planner planner(run, opened, imported, bounds);
     SOLSTICE_TRY(propose::Plan plain, planner.plain());
     std::optional<propose::Plan> other = run.options.terms.rewrites ? planner.rewritten() : std::nullopt;
@@ -111,7 +111,8 @@ Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imp
     out.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(run, opened),
                                                    recalled_facts(run, opened));
     return text;
-  }));
+  });
+  SOLSTICE_CHECK(done);
   return out;
 }
 
