@@ -29,7 +29,7 @@ class Claim : public ::testing::Test {
   Status chosen_and_begun(Meanwhile meanwhile) {
     SilentProgress progress;
     Engine engine;
-    Run run(options_, progress, engine.parts());
+    flow::Run run(options_, progress, engine.parts());
     SOLSTICE_CHECK(open_store(run));
     SOLSTICE_CHECK(choose_run(run));
     meanwhile();

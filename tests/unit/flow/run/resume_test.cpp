@@ -31,7 +31,7 @@ class ResumedRun : public ::testing::Test {
   TempFolder folder_ = std::move(TempFolder::create("resumed-")).value();
   SilentProgress silent_;
   Engine engine_;
-  Run run_{OptimizeOptions(), silent_, engine_.parts()};
+  flow::Run run_{OptimizeOptions(), silent_, engine_.parts()};
 };
 
 TEST_F(ResumedRun, AGpuTimesTheOriginalOfARunThatHadNone) {

@@ -47,7 +47,7 @@ class ConclusionTest : public ::testing::Test {
   TempFolder folder_ = std::move(TempFolder::create("conclusion-")).value();
   SilentProgress silent_;
   Engine engine_;
-  Run run_{OptimizeOptions(), silent_, engine_.parts()};
+  flow::Run run_{OptimizeOptions(), silent_, engine_.parts()};
   Problem problem_;
   std::vector<Finalist> finalists_;
 };
