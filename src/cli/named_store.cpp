@@ -1,6 +1,6 @@
 #include "cli/named_store.h"
 
-#include "flow/run/opening.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::cli {
 

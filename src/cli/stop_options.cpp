@@ -17,9 +17,9 @@ std::vector<Parameter> stop_parameters() {
 }
 
 Status read_stop_rule(const Invocation& in, flow::OptimizeOptions& out) {
-  SOLSTICE_TRY(out.eps, parse_eps(in.get("--eps")));
-  SOLSTICE_TRY(out.window, parse_window(in.get("--window")));
-  SOLSTICE_TRY(out.roi, parse_roi(in.get("--roi")));
+  SOLSTICE_TRY(out.search.eps, parse_eps(in.get("--eps")));
+  SOLSTICE_TRY(out.search.window, parse_window(in.get("--window")));
+  SOLSTICE_TRY(out.search.roi, parse_roi(in.get("--roi")));
   return success();
 }
 

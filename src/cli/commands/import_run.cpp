@@ -3,7 +3,7 @@
 
 #include "cli/command.h"
 #include "flow/history/recorded_runs.h"
-#include "flow/run/opening.h"
+#include "flow/run/state/stored_runs.h"
 #include "store/exported.h"
 
 namespace solstice::cli {

@@ -25,8 +25,8 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
     SOLSTICE_TRY(given, parse_given_budget(in.get("--budget")));
   }
   const BudgetText budget = completed(given, {.time = out.agent.wanted() ? kUsualTimeWithAgent : kUsualTime});
-  out.budget = budget.time;
-  out.trials = budget.trials;
+  out.search.budget = budget.time;
+  out.search.trials = budget.trials;
   if (!given.seconds) out.left_out.insert("--budget");
   if (!given.trials) out.left_out.insert("--trials");
   return success();
@@ -35,38 +35,38 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--oracle-fd")) {
-    SOLSTICE_TRY(options.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
+    SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
     return fail(Code::bad_argument, "no FILE was given; see `solstice optimize --help`");
   }
   if (in.has("FILE")) {
     SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
-    options.file = subject.file;
-    options.class_name = subject.class_name;
+    options.module.file = subject.file;
+    options.module.class_name = subject.class_name;
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
   options.left_out = in.left_out;
   SOLSTICE_CHECK(read_budget(in, options));
-  options.device = in.get("--device");
-  options.machine = in.get("--machine");
-  options.numerics = in.get("--numerics");
-  options.frozen = in.get("--weights") == "frozen";
-  options.rewrites = in.get("--rewrites") == "on";
-  options.memory = in.get("--memory") == "on";
+  options.place.device = in.get("--device");
+  options.place.machine = in.get("--machine");
+  options.terms.numerics = in.get("--numerics");
+  options.terms.frozen = in.get("--weights") == "frozen";
+  options.terms.rewrites = in.get("--rewrites") == "on";
+  options.search.memory = in.get("--memory") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
   SOLSTICE_CHECK(read_stop_rule(in, options));
-  options.policy = in.get("--policy");
+  options.search.policy = in.get("--policy");
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
-  options.seed = static_cast<uint64_t>(seed);
+  options.search.seed = static_cast<uint64_t>(seed);
   options.resume = in.get("--resume");
   if (in.has("--resume") && options.resume.empty())
     return fail(
         Code::bad_argument,
         "--resume is empty; it takes the id of a run, the start of one, or `last` (`solstice show` lists them)");
   options.baselines = !in.flag("--no-baselines");
-  SOLSTICE_TRY(options.gpus, chosen_devices(in));
-  options.allow_busy = in.flag("--allow-busy");
+  SOLSTICE_TRY(options.place.gpus, chosen_devices(in));
+  options.place.allow_busy = in.flag("--allow-busy");
   options.command = in.argv;
   return options;
 }

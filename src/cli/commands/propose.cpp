@@ -26,14 +26,14 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
     out.left_out.insert("FILE");
   } else {
     SOLSTICE_TRY(const FileAndClass file, parse_file_and_class(subject));
-    out.file = file.file;
-    out.class_name = file.class_name;
+    out.module.file = file.file;
+    out.module.class_name = file.class_name;
   }
-  out.numerics = in.get("--numerics");
-  out.frozen = in.get("--weights") == "frozen";
-  out.rewrites = in.get("--rewrites") == "on";
-  out.memory = in.get("--memory") == "on";
-  out.machine = in.get("--machine");
+  out.terms.numerics = in.get("--numerics");
+  out.terms.frozen = in.get("--weights") == "frozen";
+  out.terms.rewrites = in.get("--rewrites") == "on";
+  out.search.memory = in.get("--memory") == "on";
+  out.place.machine = in.get("--machine");
   return success();
 }
 
@@ -41,14 +41,14 @@ Result<flow::ProposeOptions> propose_options(const Invocation& in) {
   flow::ProposeOptions out;
   SOLSTICE_CHECK(read_subject(in, out.run));
   SOLSTICE_TRY(out.run.agent, agent_choice(in));
-  SOLSTICE_TRY(out.run.trials, parse_int("--trials", in.get("--trials"), 1, 1000000));
+  SOLSTICE_TRY(out.run.search.trials, parse_int("--trials", in.get("--trials"), 1, 1000000));
   SOLSTICE_CHECK(read_stop_rule(in, out.run));
   SOLSTICE_TRY(const int seed, parse_int("--seed", in.get("--seed"), 0, 1000000000));
-  out.run.seed = static_cast<uint64_t>(seed);
-  out.run.policy = in.get("--policy");
+  out.run.search.seed = static_cast<uint64_t>(seed);
+  out.run.search.policy = in.get("--policy");
   out.run.store = in.get("--store");
-  out.run.device = "model";
-  out.run.detached = true;
+  out.run.place.device = "model";
+  out.run.place.detached = true;
   out.run.command = in.argv;
   SOLSTICE_TRY(out.count, parse_int("--batch", in.get("--batch"), 1, 1000));
   out.out = std::filesystem::path(in.get("--out"));

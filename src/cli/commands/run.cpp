@@ -17,13 +17,13 @@ Result<flow::OptimizeOptions> run_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--of")) {
     SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("--of")));
-    options.file = subject.file;
-    options.class_name = subject.class_name;
+    options.module.file = subject.file;
+    options.module.class_name = subject.class_name;
   }
-  options.device = in.get("--device");
-  options.machine = in.get("--machine");
-  options.numerics = in.get("--numerics");
-  options.frozen = in.get("--weights") == "frozen";
+  options.place.device = in.get("--device");
+  options.place.machine = in.get("--machine");
+  options.terms.numerics = in.get("--numerics");
+  options.terms.frozen = in.get("--weights") == "frozen";
   options.out = in.get("--out");
   options.command = in.argv;
   return options;

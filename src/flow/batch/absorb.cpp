@@ -10,9 +10,9 @@
 #include "flow/batch/files.h"
 #include "flow/batch/standing.h"
 #include "flow/run/state/closing.h"
+#include "flow/run/state/commands.h"
 #include "flow/run/state/facts.h"
-#include "flow/run/opening.h"
-#include "flow/run/state/resume_options.h"
+#include "flow/run/state/stored_runs.h"
 #include "flow/run/state/trial_of.h"
 #include "search/tree.h"
 #include "store/store.h"
@@ -54,7 +54,7 @@ class Absorber {
     return out_;
   }
 
-  // How the run stands now. Without news it is as it was.
+  // Leaves the run's state in the store. Without news it is as it was.
   Status close(const Status& done) {
     const std::string waits = waiting_for(run_.id, tree_.in_flight(), named_);
     const std::string reason =
@@ -99,7 +99,7 @@ class Absorber {
   }
 
   bool was_measured() const { return original_ && !original_->predicted; }
-  // Whether the run knows where it is measured, and the batch says where it was.
+  // The run knows where it is measured, and the batch says where it was.
   bool both_measured() const { return known_ && was_measured() && run_.device == gpu_of(run_); }
 
   // Times of two GPU models do not compare.
@@ -136,7 +136,7 @@ class Absorber {
     return why ? fmt::format("{}: {}", original_file(folder_).string(), why) : "";
   }
 
-  // What the original takes is found nowhere else.
+  // The original's time is found nowhere else.
   void miss_original() {
     const auto measured = [this](const BatchCandidate& candidate) {
       if (candidate.node > tree_.trials()) return false;
@@ -160,7 +160,7 @@ class Absorber {
     out_.refused.push_back(fmt::format("{}: {}", result_file(folder_, node).string(), why));
   }
 
-  // "" where the result is of what the run asks for, and possible.
+  // "" where the result is of a request of the run, and possible.
   std::string flaw_of(const BatchCandidate& candidate, const BatchResult& result) const {
     if (result.batch != batch_.id || result.node != candidate.node) return "it is the result of another batch";
     if (candidate.node <= 0 || candidate.node > tree_.trials()) return "the run has no such trial";
@@ -182,7 +182,7 @@ class Absorber {
     return time.value < io / kWarm ? fmt::format("{} is below what the bytes alone take", time_text(time)) : "";
   }
 
-  // Whether it is what the run asked for last and has not, or a measurement in the place of a prediction.
+  // The result of the last request that the run has no result of, or a measurement in the place of a prediction.
   bool is_news(const search::Node& node, const BatchResult& result) const {
     const bool predicted = node.measurement && node.measurement->state == TrialState::kPredicted;
     if (predicted && !node.in_flight && result.measurement.state != TrialState::kPredicted) return true;
@@ -224,7 +224,7 @@ class Absorber {
   const fs::path& named_;
   search::Tree tree_;
   size_t told_ = 0;
-  bool known_ = false;  // what the original takes, and where, before this batch
+  bool known_ = false;  // the original's time, and its place, before this batch
   std::optional<BatchOriginal> original_;
   bool original_refused_ = false;
   int measured_ = 0;  // of the results that were taken

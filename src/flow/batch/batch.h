@@ -6,7 +6,8 @@
 // again, or given up, and is still taken when it comes after all.
 #pragma once
 
-#include "flow/run/optimize.h"
+#include "flow/run/state/options.h"
+#include "record/progress.h"
 
 namespace solstice::flow {
 

@@ -4,8 +4,6 @@
 
 #include <set>
 
-#include "flow/run/state/resume_options.h"
-
 namespace solstice::flow {
 namespace fs = std::filesystem;
 
@@ -55,13 +53,6 @@ Result<Batch> read_batch(const fs::path& folder) {
                 fmt::format("{}: node {} is none, or there twice", folder.string(), candidate.node));
   }
   return batch;
-}
-
-std::string waiting_for(const std::string& run, int in_flight, const fs::path& store) {
-  if (in_flight > 0) return in_flight == 1 ? "1 result is out" : fmt::format("{} results are out", in_flight);
-  return fmt::format(
-      "all results are in: `{}` writes the next batch, `{}` where the GPU is verifies the best and ends the run",
-      command_to_propose(run, store), command_to_optimize(run, store));
 }
 
 }  // namespace solstice::flow

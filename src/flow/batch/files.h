@@ -40,9 +40,6 @@ Status write_record_file(const std::filesystem::path& file, const T& record) {
   return write_file(file, to_json(record).dump(1) + "\n");
 }
 
-// What a run that is measured elsewhere waits for, and what to do; `store`: "": the user's.
-std::string waiting_for(const std::string& run, int in_flight, const std::filesystem::path& store);
-
 // The number of the event that last asked for the node to be measured; -1: none did.
 int request_of(const search::Tree& tree, int node);
 

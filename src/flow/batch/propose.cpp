@@ -6,12 +6,20 @@
 #include "base/time_text.h"
 #include "flow/batch/batch.h"
 #include "flow/batch/files.h"
-#include "flow/run/state/closing.h"
-#include "flow/run/stages/known.h"
-#include "flow/run/opening.h"
+#include "flow/run/account.h"
+#include "flow/run/agent/handover.h"
+#include "flow/run/begin.h"
 #include "flow/run/resume.h"
+#include "flow/run/stages/brief.h"
+#include "flow/run/stages/budget.h"
+#include "flow/run/stages/plan.h"
+#include "flow/run/stages/restore.h"
+#include "flow/run/state/build_identity.h"
+#include "flow/run/state/closing.h"
+#include "flow/run/state/commands.h"
+#include "flow/run/state/engine.h"
 #include "flow/run/state/resume_options.h"
-#include "flow/run/state/run.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -20,28 +28,36 @@ namespace {
 constexpr const char* kNoMoves = "there are no further moves";
 constexpr const char* kPolicyEnded = "moves are left, but the policy asks for none of them";
 
+// Values of the stages before the first proposal.
+struct ProposeStages {
+  Opened opened;
+  Imported imported;
+  Bounds bounds;
+  Planned planned;
+};
+
 // Proposes until there are `count` more, or nobody has anything; says why there are not more.
 class Round {
  public:
-  Round(Session& state, search::Policy& policy) : state_(state), policy_(policy) {}
+  Round(Run& run, const ProposeStages& at) : run_(run), at_(at), policy_(*run.policy) {}
 
   Result<std::string> make(int count) {
-    if (!state_.agent) SOLSTICE_CHECK(open_nodes_again(state_));
+    if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
     while (made_ < count) {
-      if (state_.tree.trials() >= state_.options.trials)
-        return over(fmt::format("the run has its {} trials", state_.options.trials));
+      if (run_.tree.trials() >= run_.options.search.trials)
+        return over(fmt::format("the run has its {} trials", run_.options.search.trials));
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
-      SOLSTICE_TRY(const std::optional<search::Stop> stop, search::has_enough(state_.tree, budget()));
+      SOLSTICE_TRY(const std::optional<search::Stop> stop, search::has_enough(run_.tree, budget()));
       if (stop && ends_the_run(*stop)) return over(text_of(*stop));
       if (stop) {
         SOLSTICE_CHECK(hand_over());
         continue;
       }
       SOLSTICE_TRY(const bool more, step());
-      if (state_.agent_failed) return state_.agent_failed->text();
+      if (agent_failed_) return agent_failed_->text();
       if (more) continue;
-      if (by_agent_ || !state_.agent) return why_not_more();
+      if (by_agent_ || !run_.agent) return why_not_more();
       SOLSTICE_CHECK(hand_over());
     }
     return std::string();
@@ -49,13 +65,13 @@ class Round {
 
   bool is_over() const { return over_; }  // nobody would propose more
   int skipped() const { return skipped_; }
+  const std::optional<Error>& agent_failed() const { return agent_failed_; }
 
  private:
   std::string why_not_more() {
-    if (state_.tree.in_flight() > 0) return "results have to come in first";
-    if (!open_nodes(state_.tree).empty()) return over(kPolicyEnded);
-    return by_agent_ ? state_.agent->who() + " has no further moves; without --agent the expert goes on"
-                     : over(kNoMoves);
+    if (run_.tree.in_flight() > 0) return "results have to come in first";
+    if (!open_nodes(run_.tree).empty()) return over(kPolicyEnded);
+    return by_agent_ ? run_.agent->who() + " has no further moves; without --agent the expert goes on" : over(kNoMoves);
   }
 
   std::string over(std::string why) {
@@ -63,28 +79,31 @@ class Round {
     return why;
   }
 
-  search::Budget budget() const { return by_agent_ ? agent_budget(state_) : expert_budget(state_); }
+  search::Budget budget() const {
+    return by_agent_ ? agent_budget(run_, yardstick()) : expert_budget(run_, yardstick());
+  }
+  Yardstick yardstick() const { return {at_.bounds.practical(), {}, at_.opened.gpu}; }
 
   // As in a search: a model may find more than the expert, but not where nothing is to be gained.
-  bool ends_the_run(search::Stop stop) const { return by_agent_ || !state_.agent || stop == search::Stop::kNearBound; }
+  bool ends_the_run(search::Stop stop) const { return by_agent_ || !run_.agent || stop == search::Stop::kNearBound; }
 
   static std::string text_of(search::Stop stop) {
     return fmt::format("the search has enough ({}); --eps, --window and --roi say when", enum_name(stop));
   }
 
   bool is_agents_turn() const {
-    return state_.agent && (handed_over(state_.tree) || state_.tree.trials() >= *state_.agent_choice.terms.expert);
+    return run_.agent && (handed_over(run_.tree) || run_.tree.trials() >= *run_.options.agent.terms.expert);
   }
 
   // False: there is no further move. The expert goes on from what is in flight too, by what its cost models expect.
   Result<bool> step() {
     // A model is told results, so it waits for them.
-    if (by_agent_ && state_.tree.in_flight() > made_by_agent_) return false;
-    const search::Tree expected = by_agent_ ? state_.tree : as_predicted(state_.tree);
+    if (by_agent_ && run_.tree.in_flight() > made_by_agent_) return false;
+    const search::Tree expected = by_agent_ ? run_.tree : as_predicted(run_.tree);
     SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(expected));
-    const size_t told = state_.tree.events().size();
+    const size_t told = run_.tree.events().size();
     if (decision) SOLSTICE_CHECK(follow(*decision, expected));
-    return state_.tree.events().size() > told;
+    return run_.tree.events().size() > told;
   }
 
   static search::Tree as_predicted(search::Tree tree) {
@@ -101,37 +120,37 @@ class Round {
 
   Status hand_over() {
     by_agent_ = true;
-    return open_nodes_again(state_);
+    return open_nodes_again(run_);
   }
 
   Status follow(const search::Decision& decision, const search::Tree& expected) {
-    const size_t told = state_.tree.events().size();
+    const size_t told = run_.tree.events().size();
     if (decision.again) {
-      if (state_.tree.node(decision.node).in_flight) return success();
-      state_.tree.again(decision.node, decision.precision);
+      if (run_.tree.node(decision.node).in_flight) return success();
+      run_.tree.again(decision.node, decision.precision);
       count();
-      return keep_events_since(state_, told);
+      return keep_events_since(run_, told);
     }
-    search::Proposer& proposer = by_agent_ ? state_.agent->proposer() : *state_.expert;
+    search::Proposer& proposer = by_agent_ ? run_.agent->proposer() : *at_.planned.expert;
     Result<std::optional<search::Proposal>> answer = proposer.propose(expected, decision.node);
     if (!answer.ok()) return end_at(answer.error());
     std::optional<search::Proposal> proposal = *std::move(answer);
-    if (!proposal || proposal->program.empty() || state_.tree.contains(proposal->program)) {
-      state_.tree.spend(decision.node, std::move(proposal));
-      return keep_events_since(state_, told);
+    if (!proposal || proposal->program.empty() || run_.tree.contains(proposal->program)) {
+      run_.tree.spend(decision.node, std::move(proposal));
+      return keep_events_since(run_, told);
     }
     proposal->parent = decision.node;
     proposal->precision = decision.precision;
-    if (is_hopeless(state_.tree, *proposal, budget())) {
-      state_.tree.skip(std::move(*proposal));
+    if (is_hopeless(run_.tree, *proposal, budget())) {
+      run_.tree.skip(std::move(*proposal));
       ++skipped_;
-      return keep_events_since(state_, told);
+      return keep_events_since(run_, told);
     }
     const std::string reason = proposal->reason;
-    state_.tree.add(std::move(*proposal));
+    run_.tree.add(std::move(*proposal));
     count();
-    state_.progress.message(fmt::format("attempt {}: {}", state_.tree.trials(), reason));
-    return keep_events_since(state_, told);
+    run_.progress.message(fmt::format("attempt {}: {}", run_.tree.trials(), reason));
+    return keep_events_since(run_, told);
   }
 
   void count() {
@@ -143,34 +162,36 @@ class Round {
   // have been paid for.
   Status end_at(const Error& error) {
     if (!by_agent_ || made_ == 0 || kind_of(error.code) == ErrorKind::kInternal) return error;
-    state_.agent_failed = error;
+    agent_failed_ = error;
     return success();
   }
 
-  Session& state_;
+  Run& run_;
+  const ProposeStages& at_;
   search::Policy& policy_;
+  std::optional<Error> agent_failed_;
   bool by_agent_ = false, over_ = false;
   int made_ = 0, made_by_agent_ = 0, skipped_ = 0;
 };
 
-// Where its candidates were measured is not where they are proposed.
-void keep_description(Session& state) {
-  const RunRecord& run = state.resumed->run;
-  if (!run.device.empty()) state.report.device = run.device;
-  for (const auto& [name, version] : run.versions) state.report.versions[name] = version;
+// The description of the place where its candidates were measured, which is not this one.
+void keep_description(Run& run, const RunRecord& record) {
+  if (!record.device.empty()) run.report.device = record.device;
+  for (const auto& [name, version] : record.versions) run.report.versions[name] = version;
 }
 
-Status prepare(Session& state) {
-  SOLSTICE_CHECK(keep_transcript(state));
-  SOLSTICE_CHECK(start_oracle(state));
-  SOLSTICE_CHECK(check_place(state));
-  SOLSTICE_CHECK(import_problem(state));
-  SOLSTICE_CHECK(compute_bounds(state));
-  if (state.resumed) keep_description(state);
-  SOLSTICE_CHECK(plan_kernels(state));
-  SOLSTICE_CHECK(describe_run(state));  // with the bounds of rewritten equations too: absorb goes by them
-  if (state.agent) SOLSTICE_CHECK(state.agent->brief(state));
-  return restore_tree(state);
+Status prepare(Run& run, ProposeStages& at) {
+  SOLSTICE_CHECK(keep_transcript(run));
+  SOLSTICE_TRY(at.opened, open_place(run));
+  SOLSTICE_CHECK(check_place(run, at.opened));
+  SOLSTICE_TRY(at.imported, import_problem(run));
+  SOLSTICE_TRY(at.bounds, compute_bounds(run, at.opened, at.imported));
+  if (run.stored.resumed) keep_description(run, run.stored.resumed->run);
+  SOLSTICE_TRY(at.planned, plan_kernels(run, at.opened, at.imported, at.bounds));
+  SOLSTICE_CHECK(describe_run(run));  // with the bounds of rewritten equations too: absorb goes by them
+  const auto left = [] { return Seconds(1e9); };
+  SOLSTICE_CHECK(brief_agent(run, at.opened, at.imported, at.bounds, at.planned, left));
+  return restore_tree(run, Seconds(0));
 }
 
 std::vector<int> nodes_in_flight(const search::Tree& tree) {
@@ -181,11 +202,11 @@ std::vector<int> nodes_in_flight(const search::Tree& tree) {
   return out;
 }
 
-Status write_files(const Session& state, const Batch& batch, const fs::path& folder) {
+Status write_files(const Run& run, const Batch& batch, const fs::path& folder) {
   for (const BatchCandidate& candidate : batch.candidates) {
-    SOLSTICE_CHECK(write_file(program_file(folder, candidate.node), state.tree.node(candidate.node).proposal.program));
+    SOLSTICE_CHECK(write_file(program_file(folder, candidate.node), run.tree.node(candidate.node).proposal.program));
   }
-  SOLSTICE_CHECK(write_file(folder / batch.file, state.source));  // the run's, whatever the file says by now
+  SOLSTICE_CHECK(write_file(folder / batch.file, run.stored.source));  // the run's, whatever the file says by now
   return write_record_file(folder / "batch.json", batch);
 }
 
@@ -197,16 +218,16 @@ Status rename_folder(const fs::path& from, const fs::path& to) {
 }
 
 // Under another name until it is whole.
-Status write_batch(const Session& state, const Batch& batch, const fs::path& folder) {
+Status write_batch(const Run& run, const Batch& batch, const fs::path& folder) {
   std::error_code ignored;
   const fs::path part = folder.string() + ".part";
   fs::remove_all(part, ignored);
-  Status written = write_files(state, batch, part);
+  Status written = write_files(run, batch, part);
   if (written.ok()) written = rename_folder(part, folder);
   if (written.ok()) return written;
   fs::remove_all(part, ignored);  // the error to tell is the first
   return std::move(written).context(fmt::format("writing a batch that `{} --again` writes as well",
-                                                command_to_propose(batch.run, state.options.store)));
+                                                command_to_propose(batch.run, run.options.store)));
 }
 
 // "batch-ID", or with a number where there is one already: the same candidates may go out once more.
@@ -218,83 +239,85 @@ fs::path free_folder(const std::string& id) {
   return out;
 }
 
-Batch batch_of(const Session& state, const std::vector<int>& nodes) {
+Batch batch_of(const Run& run, const machine::Machine& machine, const std::vector<int>& nodes) {
   Batch out;
-  out.id = fmt::format("{}-{}", state.report.run, state.tree.events().size());
-  out.run = state.report.run;
-  out.problem = state.report.problem;
-  out.file = state.options.file.filename().string();
-  out.class_name = state.options.class_name;
-  out.numerics = state.options.numerics;
-  out.frozen = state.options.frozen;
-  out.machine = state.machine->name;
+  out.id = fmt::format("{}-{}", run.report.run, run.tree.events().size());
+  out.run = run.report.run;
+  out.problem = run.report.problem;
+  out.file = run.options.module.file.filename().string();
+  out.class_name = run.options.module.class_name;
+  out.numerics = run.options.terms.numerics;
+  out.frozen = run.options.terms.frozen;
+  out.machine = machine.name;
   out.build = build_identity();
   out.created = utc_now();
   for (const int id : nodes) {
-    const search::Proposal& proposal = state.tree.node(id).proposal;
+    const search::Proposal& proposal = run.tree.node(id).proposal;
     out.candidates.push_back(
-        {id, request_of(state.tree, id), hash_hex(proposal.program), proposal.reason, proposal.precision});
+        {id, request_of(run.tree, id), hash_hex(proposal.program), proposal.reason, proposal.precision});
   }
   return out;
 }
 
-Result<ProposeOutcome> propose_in(Session& state, const ProposeOptions& options) {
-  SOLSTICE_CHECK(prepare(state));
+Result<ProposeOutcome> propose_in(Run& run, const ProposeOptions& options, ProposeStages& at) {
+  SOLSTICE_CHECK(prepare(run, at));
   ProposeOutcome out;
-  out.run = state.report.run;
-  const std::vector<int> before = nodes_in_flight(state.tree);
+  out.run = run.report.run;
+  const std::vector<int> before = nodes_in_flight(run.tree);
   if (options.give_up) {
-    const size_t told = state.tree.events().size();
-    for (const int id : before) state.tree.lose(id);
-    SOLSTICE_CHECK(keep_events_since(state, told));
+    const size_t told = run.tree.events().size();
+    for (const int id : before) run.tree.lose(id);
+    SOLSTICE_CHECK(keep_events_since(run, told));
   }
   if (!options.again) {
-    Round round(state, *state.chooser);
+    Round round(run, at);
     SOLSTICE_TRY(out.why, round.make(options.count));
     out.over = round.is_over();
     out.skipped = round.skipped();
-    out.agent_failed = state.agent_failed;
+    out.agent_failed = round.agent_failed();
   } else if (before.empty()) {
     out.why = "nothing is out that could be sent again";
   }
-  std::vector<int> nodes = nodes_in_flight(state.tree);
+  std::vector<int> nodes = nodes_in_flight(run.tree);
   out.in_flight = static_cast<int>(nodes.size());
   if (!options.again && !options.give_up)
     std::erase_if(nodes, [&](int id) { return std::find(before.begin(), before.end(), id) != before.end(); });
   out.candidates = static_cast<int>(nodes.size());
   if (nodes.empty()) return out;
-  const Batch batch = batch_of(state, nodes);
+  const Batch batch = batch_of(run, at.opened.machine, nodes);
   out.folder = options.out.empty() ? free_folder(batch.id) : options.out;
-  SOLSTICE_CHECK(write_batch(state, batch, out.folder));
+  SOLSTICE_CHECK(write_batch(run, batch, out.folder));
   return out;
 }
 
-std::string reason_after(const Session& state, const ProposeOutcome& done) {
-  const std::string waiting = waiting_for(state.report.run, done.in_flight, state.options.store);
+std::string reason_after(const Run& run, const ProposeOutcome& done) {
+  const std::string waiting = waiting_for(run.report.run, done.in_flight, run.options.store);
   if (done.in_flight > 0 || done.why.empty()) return waiting;
   if (!done.over) return done.why + "; " + waiting;
   return fmt::format("{}; `{}` where the GPU is verifies the best and ends the run", done.why,
-                     command_to_optimize(state.report.run, state.options.store));
+                     command_to_optimize(run.report.run, run.options.store));
 }
 
-// Whether nothing came of it, and there is nothing new to say of what the run waits for.
-bool leaves_as_it_was(const Session& state, const ProposeOptions& options) {
-  if (!state.resumed || state.tree.in_flight() > 0) return false;
-  if (state.tree.events().size() > state.resumed->events.size()) return false;
-  return options.again || state.resumed->run.state != RunState::kWaiting;
+// Nothing came of it, and there is nothing new to say of the results that the run waits for.
+bool leaves_as_it_was(const Run& run, const ProposeOptions& options) {
+  if (!run.stored.resumed || run.tree.in_flight() > 0) return false;
+  if (run.tree.events().size() > run.stored.resumed->events.size()) return false;
+  return options.again || run.stored.resumed->run.state != RunState::kWaiting;
 }
 
-// How the run stands now.
-Status close_run(Session& state, const ProposeOptions& options, const Result<ProposeOutcome>& done) {
-  const bool waits = state.tree.in_flight() > 0;
-  const std::string& run = state.report.run;
+// Leaves the run's state in the store.
+Status close_run(Run& run, const ProposeOptions& options, const Result<ProposeOutcome>& done) {
+  const bool waits = run.tree.in_flight() > 0;
+  const Report& report = run.report;
+  store::Store& store = *run.stored.store;
   if (!done.ok()) {
     const RunState how = waits ? RunState::kWaiting : RunState::kFailed;
-    return told_after(done.error(), state.store->stop_run(run, how, done.error().message, account_of(state)));
+    return told_after(done.error(), store.stop_run(report.run, how, done.error().message, account_of(report)));
   }
   const RunState how = interrupted() && !waits ? RunState::kInterrupted : RunState::kWaiting;
-  if (leaves_as_it_was(state, options)) return state.store->stop_run(run, how, "", account_of(state));
-  return state.store->finish_run(run, how, RunOutcome::kNone, reason_after(state, *done), summary_of(state));
+  if (leaves_as_it_was(run, options)) return store.stop_run(report.run, how, "", account_of(report));
+  return store.finish_run(report.run, how, RunOutcome::kNone, reason_after(run, *done),
+                          summary_of(report, Seconds(0), std::nullopt));
 }
 
 }  // namespace
@@ -304,21 +327,21 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   if (!options.out.empty() && fs::exists(options.out, error)) {
     return fail(Code::bad_argument, fmt::format("{} exists: a batch is a folder of its own", options.out.string()));
   }
-  OptimizeOptions run = options.run;
-  if (!run.resume.empty()) {
-    SOLSTICE_TRY(run, as_begun(std::move(run)));
+  OptimizeOptions given = options.run;
+  if (!given.resume.empty()) {
+    SOLSTICE_TRY(given, as_begun(std::move(given)));
   }
-  SOLSTICE_TRY(store::Store store, store_of(run.store));
+  SOLSTICE_TRY(store::Store store, store_of(given.store));
   Engine engine;
-  Session state(run, progress, engine);
-  state.measured_elsewhere = true;
-  SOLSTICE_CHECK(use_store(state, std::move(store)));
-  SOLSTICE_CHECK(choose_run(state));
-  begin_report(state);
-  SOLSTICE_CHECK(begin_run(state));
-  Result<ProposeOutcome> done = propose_in(state, options);
-  account_for_agent(state);
-  SOLSTICE_CHECK(close_run(state, options, done));
+  Run run(std::move(given), progress, engine.parts());
+  SOLSTICE_CHECK(use_store(run, std::move(store)));
+  SOLSTICE_CHECK(choose_run(run));
+  begin_report(run);
+  SOLSTICE_CHECK(begin_run(run));
+  ProposeStages at;
+  Result<ProposeOutcome> done = propose_in(run, options, at);
+  account_for_agent(run);
+  SOLSTICE_CHECK(close_run(run, options, done));
   return done;
 }
 

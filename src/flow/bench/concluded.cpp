@@ -6,7 +6,7 @@ Result<OptimizeOutcome> ConcludingWorker::optimize(const OptimizeOptions& option
   if (outcome_) return std::move(*outcome_);
   OptimizeOptions last = options;
   last.resume = run_;
-  last.searched = why_;
+  last.search.searched = why_;
   return worker_.optimize(last, progress);
 }
 

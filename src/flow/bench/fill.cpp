@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/version.h"
-#include "flow/run/stages/known.h"
 #include "flow/run/report/measured.h"
+#include "flow/run/state/build_identity.h"
 #include "run/timing_stats.h"
 
 namespace solstice::flow {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "flow/bench/opponents.h"
+#include "flow/run/optimize_outcome.h"
 #include "record/bench.h"
 
 namespace solstice::flow {

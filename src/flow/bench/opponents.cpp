@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/process/interrupt.h"
-#include "flow/run/state/run.h"
+#include "flow/run/state/engine_parts.h"
 
 namespace solstice::flow {
 namespace {
@@ -15,13 +15,13 @@ bool is_lost(const Error& error) {
   return error.code == Code::deadline || error.code == Code::interrupted || error.code == Code::process_failed;
 }
 
-void drop_oracle(Engine::Parts& parts) {
+void drop_oracle(EngineParts& parts) {
   parts.prepared.reset();
   if (parts.judge) parts.judge->imports().close_all_of(&parts);
   parts.oracle.reset();
 }
 
-Status start(Engine::Parts& parts, const OpponentsRequest& request) {
+Status start(EngineParts& parts, const OpponentsRequest& request) {
   if (!parts.oracle) {
     run::OracleOptions options;
     options.warm = true;
@@ -35,13 +35,13 @@ Status start(Engine::Parts& parts, const OpponentsRequest& request) {
 
 // The opponents get all the memory there is: of the candidates' cases nothing is needed any more. Where no module is
 // loaded there is nothing to free.
-void free_memory(Engine::Parts& parts) {
+void free_memory(EngineParts& parts) {
   parts.prepared.reset();
   if (parts.judge) parts.judge->imports().close_all_of(&parts);
   (void)parts.oracle->release(true);
 }
 
-Result<OpponentsFound> ask(Engine::Parts& parts, const OpponentsRequest& request, Progress& progress) {
+Result<OpponentsFound> ask(EngineParts& parts, const OpponentsRequest& request, Progress& progress) {
   if (parts.opponents_of != request.file) SOLSTICE_CHECK(start(parts, request));
   parts.opponents_of.clear();
   free_memory(parts);
@@ -68,7 +68,7 @@ Result<OpponentsFound> ask(Engine::Parts& parts, const OpponentsRequest& request
 }  // namespace
 
 void start_opponents(Engine& engine, const std::filesystem::path& file, const std::string& class_name) {
-  Engine::Parts& parts = engine.parts();
+  EngineParts& parts = engine.parts();
   parts.opponents_of.clear();
   if (!parts.oracle || !parts.hello.device.is_cuda()) return;
   if (parts.oracle->start_rivals(file.string(), class_name).ok())
@@ -76,7 +76,7 @@ void start_opponents(Engine& engine, const std::filesystem::path& file, const st
 }
 
 Result<OpponentsFound> compete(Engine& engine, const OpponentsRequest& request, Progress& progress) {
-  Engine::Parts& parts = engine.parts();
+  EngineParts& parts = engine.parts();
   Result<OpponentsFound> found = ask(parts, request, progress);
   if (found.ok()) return found;
   if (is_lost(found.error())) {

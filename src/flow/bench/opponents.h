@@ -6,8 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "flow/run/optimize.h"
+#include "flow/run/state/engine.h"
 #include "record/oracle_messages.h"
+#include "record/progress.h"
 
 namespace solstice::flow {
 

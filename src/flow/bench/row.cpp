@@ -175,10 +175,10 @@ bool ends_the_bench(const Error& error) {
 
 OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& problem, const VariantName& variant) {
   OptimizeOptions each = options.each;
-  each.file = problem.file;
-  each.problem = problem.id + " " + problem.name;
-  each.numerics = variant.numerics;
-  each.rewrites = variant.rewrites != "off";
+  each.module.file = problem.file;
+  each.module.name = problem.id + " " + problem.name;
+  each.terms.numerics = variant.numerics;
+  each.terms.rewrites = variant.rewrites != "off";
   each.baselines = false;  // they are timed once, beside all variants
   each.keep = true;
   std::string folder = problem.id;

@@ -31,18 +31,18 @@ std::string listed(const std::vector<VariantName>& variants) {
 std::map<std::string, std::string> options_of(const BenchOptions& options) {
   const OptimizeOptions& o = options.each;
   std::map<std::string, std::string> out = {
-      {"device", o.device},
-      {"machine", o.machine},
+      {"device", o.place.device},
+      {"machine", o.place.machine},
       {"numerics", listed<&VariantName::numerics>(options.variants)},
       {"rewrites", listed<&VariantName::rewrites>(options.variants)},
-      {"weights", o.frozen ? "frozen" : "live"},
-      {"budget", fmt::format("{} s", o.budget.value)},
-      {"trials", std::to_string(o.trials)},
+      {"weights", o.terms.frozen ? "frozen" : "live"},
+      {"budget", fmt::format("{} s", o.search.budget.value)},
+      {"trials", std::to_string(o.search.trials)},
       {"opponents", options.opponents ? fmt::format("within {} s{}", options.deadline.value,
                                                     options.opponents_of_all ? "" : " where supported")
                                       : "none"}};
-  if (o.gpus.given()) out["devices"] = o.gpus.text();
-  if (!o.memory) out["memory"] = "off";
+  if (o.place.gpus.given()) out["devices"] = o.place.gpus.text();
+  if (!o.search.memory) out["memory"] = "off";
   if (options.shared) out["total"] = options.shared->total_text, out["schedule"] = options.shared->schedule_text;
   return out;
 }

@@ -13,9 +13,10 @@
 #include "flow/bench/row.h"
 #include "flow/bench/same.h"
 #include "flow/history/recorded_runs.h"
-#include "flow/run/state/facts.h"
+#include "flow/run/optimize.h"
 #include "flow/run/outcome/outcome.h"
-#include "flow/run/state/run.h"
+#include "flow/run/state/facts.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -26,15 +27,15 @@ constexpr const char* kStore = "store";
 
 std::map<std::string, std::string> shaping(const SearchBenchOptions& options) {
   const OptimizeOptions& each = options.each;
-  std::map<std::string, std::string> out = {{"trials", std::to_string(each.trials)},
-                                            {"budget", time_text(each.budget)},
-                                            {"numerics", each.numerics},
-                                            {"device", each.device},
-                                            {"machine", each.machine.empty() ? "auto" : each.machine},
-                                            {"eps", fmt::format("{:g}", each.eps)},
-                                            {"window", std::to_string(each.window)},
+  std::map<std::string, std::string> out = {{"trials", std::to_string(each.search.trials)},
+                                            {"budget", time_text(each.search.budget)},
+                                            {"numerics", each.terms.numerics},
+                                            {"device", each.place.device},
+                                            {"machine", each.place.machine.empty() ? "auto" : each.place.machine},
+                                            {"eps", fmt::format("{:g}", each.search.eps)},
+                                            {"window", std::to_string(each.search.window)},
                                             {"memory", options.memory.empty() ? "off" : whole_path(options.memory)}};
-  if (each.gpus.given()) out["devices"] = each.gpus.text();
+  if (each.place.gpus.given()) out["devices"] = each.place.gpus.text();
   return out;
 }
 
@@ -84,7 +85,7 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
   return old;
 }
 
-struct Searched {
+struct SearchedRun {
   SearchRow row;
   std::optional<store::LoadedRun> run = {};  // none where there is no search
 };
@@ -100,7 +101,7 @@ class OneSearch {
     out_.row.seed = seed;
   }
 
-  Result<Searched> run(Engine& engine, Progress& progress) {
+  Result<SearchedRun> run(Engine& engine, Progress& progress) {
     SOLSTICE_CHECK(clear());
     SOLSTICE_TRY(out_.row.source, hash_of(problem_));
     if (!options_.memory.empty()) SOLSTICE_CHECK(copy_memory());
@@ -120,15 +121,15 @@ class OneSearch {
  private:
   OptimizeOptions request() const {
     OptimizeOptions each = options_.each;
-    each.file = problem_.file;
-    each.problem = problem_.id + " " + problem_.name;
-    each.policy = out_.row.policy;
-    each.seed = static_cast<uint64_t>(out_.row.seed);
-    each.memory = !options_.memory.empty();
+    each.module.file = problem_.file;
+    each.module.name = problem_.id + " " + problem_.name;
+    each.search.policy = out_.row.policy;
+    each.search.seed = static_cast<uint64_t>(out_.row.seed);
+    each.search.memory = !options_.memory.empty();
     each.store = folder_ / kStore;
     each.out = folder_ / "outcome";
     each.baselines = false;
-    each.search_only = true;
+    each.search.only = true;
     each.keep = true;
     return each;
   }
@@ -170,7 +171,7 @@ class OneSearch {
   const SearchBenchOptions& options_;
   const BenchProblem& problem_;
   fs::path folder_;
-  Searched out_;
+  SearchedRun out_;
 };
 
 bool is_of(const SearchRow& row, const BenchProblem& problem, const std::string& policy, int seed) {
@@ -223,7 +224,7 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
         }
         if (interrupted()) return bench;
         SOLSTICE_TRY(
-            Searched searched,
+            SearchedRun searched,
             OneSearch(options, problem, policy, seed).run(engine, progress).context("search of " + problem.id));
         if (interrupted()) return bench;  // what was stopped is no result
         SOLSTICE_CHECK(check_device(bench, searched.row));

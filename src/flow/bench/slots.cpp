@@ -55,7 +55,7 @@ Status BenchSlots::open(BenchSlot& slot) {
 
 Result<std::unique_ptr<BenchSearch>> BenchSlots::begin(const BenchSlot& slot) {
   OptimizeOptions each = options_for(options_, *slot.problem, options_.variants[0]);
-  each.in_turns = true;
+  each.search.in_turns = true;
   each.keep = false;
   each.resume = rows_.run_of(*slot.problem);
   Result<std::unique_ptr<BenchSearch>> opened = worker_.open(each, progress_);

@@ -11,7 +11,7 @@ class EngineSearch : public BenchSearch {
  public:
   static Result<std::unique_ptr<EngineSearch>> open(const OptimizeOptions& options, Progress& progress,
                                                     const Engine& beside) {
-    std::unique_ptr<EngineSearch> out(new EngineSearch(beside.beside()));
+    std::unique_ptr<EngineSearch> out(new EngineSearch(beside.sibling()));
     SOLSTICE_TRY(out->run_, Optimization::open(options, progress, *out->engine_));
     return out;
   }
@@ -32,7 +32,9 @@ class EngineSearch : public BenchSearch {
 
 class EngineWorker : public BenchWorker {
  public:
-  void begin(const OptimizeOptions& options) override { start_opponents(engine_, options.file, options.class_name); }
+  void begin(const OptimizeOptions& options) override {
+    start_opponents(engine_, options.module.file, options.module.class_name);
+  }
   Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress& progress) override {
     return flow::optimize(options, progress, engine_);
   }

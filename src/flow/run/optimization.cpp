@@ -3,97 +3,141 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/process/interrupt.h"
-#include "base/time_text.h"
-#include "flow/run/state/closing.h"
-#include "flow/run/stages/conclusion.h"
-#include "flow/run/state/facts.h"
-#include "flow/run/opening.h"
+#include "flow/run/account.h"
+#include "flow/run/begin.h"
 #include "flow/run/outcome/outcome.h"
-#include "flow/run/stages/described.h"
 #include "flow/run/report/report.h"
 #include "flow/run/resume.h"
+#include "flow/run/stages/brief.h"
+#include "flow/run/stages/check_dropin.h"
+#include "flow/run/stages/compiler.h"
+#include "flow/run/stages/conclusion.h"
+#include "flow/run/stages/described.h"
+#include "flow/run/stages/memory_peaks.h"
+#include "flow/run/stages/prepare.h"
+#include "flow/run/stages/rivals.h"
+#include "flow/run/stages/search.h"
+#include "flow/run/state/closing.h"
+#include "flow/run/state/facts.h"
 #include "flow/run/state/resume_options.h"
-#include "flow/run/state/run.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
+
+// Values of the stages so far. Later ones refer to earlier ones.
+struct RunStages {
+  std::optional<Opened> opened;
+  std::optional<Imported> imported;
+  std::optional<Bounds> bounds;
+  std::optional<Planned> planned;
+  std::unique_ptr<Measurable> measurable;
+  std::unique_ptr<Searching> searching;
+  Searched searched;
+  Chosen chosen;
+
+  bool gpu() const { return opened && opened->gpu; }
+  Seconds original() const {
+    if (measurable) return measurable->inputs.original.time;
+    return imported ? imported->inputs.original.time : Seconds(0);
+  }
+};
+
 namespace {
 
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is
 // said.
-void choose_folder(Session& state) {
-  const fs::path& given = state.options.out;
-  const bool named =
-      !given.empty() && !(state.resumed && state.options.left_out.contains("--out"));  // else it is the run's
-  const fs::path wanted = given.empty() ? fs::path("runs") / name_of_problem(state.options) : given;
-  const std::string subject = subject_text(state.options.file, state.options.class_name), found = subject_in(wanted);
-  state.out = named || subject.empty() ? wanted : folder_for(wanted, subject);
+void choose_folder(Run& run) {
+  const RunOptions& options = run.options;
+  const fs::path& given = options.out;
+  const bool named = !given.empty() && !(run.stored.resumed && options.left_out.contains("--out"));  // else the run's
+  const fs::path wanted = given.empty() ? fs::path("runs") / name_of_problem(options) : given;
+  const std::string subject = subject_text(options.module.file, options.module.class_name);
+  const std::string found = subject_in(wanted);
+  fs::path& out = run.folders.out;
+  out = named || subject.empty() ? wanted : folder_for(wanted, subject);
   if (subject.empty() || found.empty() || found == subject) return;
-  state.progress.message(
-      named
-          ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
-          : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, state.out.string()));
+  run.progress.message(
+      named ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
+            : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, out.string()));
 }
 
-Status prepare(Session& state) {
-  SOLSTICE_CHECK(keep_transcript(state));
-  SOLSTICE_CHECK(start_oracle(state));
-  SOLSTICE_CHECK(check_place(state));
-  SOLSTICE_CHECK(import_problem(state));
-  SOLSTICE_CHECK(identify_object(state));
-  SOLSTICE_CHECK(compute_bounds(state));
-  SOLSTICE_CHECK(open_compiler(state));
-  SOLSTICE_CHECK(describe_run(state));
-  SOLSTICE_CHECK(plan_kernels(state));
-  SOLSTICE_CHECK(open_device(state));
-  return state.agent ? state.agent->brief(state) : success();
+// Everything before the first trial.
+Status prepare(Run& run, RunStages& at) {
+  SOLSTICE_CHECK(keep_transcript(run));
+  SOLSTICE_TRY(at.opened, open_place(run));
+  SOLSTICE_CHECK(check_place(run, *at.opened));
+  SOLSTICE_TRY(at.imported, import_problem(run));
+  SOLSTICE_CHECK(identify_object(run, at.imported->problem));
+  SOLSTICE_TRY(at.bounds, compute_bounds(run, *at.opened, *at.imported));
+  SOLSTICE_CHECK(open_compiler(run, *at.opened));
+  SOLSTICE_CHECK(describe_run(run));
+  SOLSTICE_TRY(at.planned, plan_kernels(run, *at.opened, *at.imported, *at.bounds));
+  SOLSTICE_TRY(at.measurable, open_device(run, *at.opened, *at.imported, *at.bounds));
+  const auto left = [&at] { return at.searching ? at.searching->left() : Seconds(1e9); };
+  return brief_agent(run, *at.opened, *at.imported, *at.bounds, *at.planned, left);
 }
 
-Status run_last_stages(Session& state) {
-  if (state.options.search_only) return success();
-  SOLSTICE_CHECK(choose_winner(state));
-  SOLSTICE_CHECK(check_dropin(state));
-  SOLSTICE_CHECK(time_rivals(state));
-  measure_memory(state);
+Status run_last_stages(Run& run, RunStages& at) {
+  if (run.options.search.only) return success();
+  SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable));
+  SOLSTICE_CHECK(check_dropin(run, *at.measurable, at.chosen));
+  SOLSTICE_CHECK(time_rivals(run, *at.measurable, at.chosen));
+  measure_memory(run, at.imported->problem);
   return success();
 }
 
 // Requests to the oracle lie within the stages.
-void add_timings(Session& state) {
-  state.report.timings["total"] = monotonic_now() - state.began;
-  if (!state.oracle) return;
-  for (const auto& [request, seconds] : state.oracle->spent()) {
-    const auto before = state.spent_before.find(request);
-    const Seconds spent = before == state.spent_before.end() ? seconds : seconds - before->second;
-    if (spent.value > 0) state.report.timings["oracle: " + request] = spent;
+void add_timings(Run& run) {
+  run.report.timings["total"] = monotonic_now() - run.began;
+  if (!run.engine.oracle) return;
+  for (const auto& [request, seconds] : run.engine.oracle->spent()) {
+    const auto before = run.spent_before.find(request);
+    const Seconds spent = before == run.spent_before.end() ? seconds : seconds - before->second;
+    if (spent.value > 0) run.report.timings["oracle: " + request] = spent;
   }
 }
 
-Status write_outcome(Session& state) {
-  add_timings(state);
-  SOLSTICE_CHECK(describe_search(state));
-  if (state.problem) SOLSTICE_CHECK(write_file(state.fresh / "problem.ucut", state.problem->imported.text));
-  if (!state.report.program.empty()) SOLSTICE_CHECK(write_file(state.fresh / "program.ucut", state.report.program));
-  SOLSTICE_CHECK(write_report(state.report, state.fresh));
-  return commit_outcome(state.fresh, state.out);
+template <typename T>
+const T* address_of(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
 }
 
-// Frees what this problem held on the GPU. An oracle or judge that failed is not used again: the next run starts
-// another.
-void release_engine(Engine& engine, Session& state, const Status& done) {
-  close_fleet(state);
-  const bool broken = !done.ok() && !is_of_the_user(done.error());
-  if (state.judge) state.judge->release();
-  if (broken) {
-    if (state.judge) state.judge->imports().close_all_of(&state.engine);
-    state.judge.reset();
-    state.engine.further.clear();
-    state.oracle.reset();
-  }
-  if (state.oracle) state.oracle->stop_when(nullptr);  // it asks this session
-  if (state.options.keep && done.ok()) keep_prepared(state);
-  if (!state.options.keep) engine.release_problem();
+Status write_outcome(Run& run, const RunStages& at) {
+  const fs::path& fresh = run.folders.fresh;
+  add_timings(run);
+  SOLSTICE_CHECK(describe_search(run, {address_of(at.opened), address_of(at.imported), address_of(at.bounds),
+                                       address_of(at.planned), at.measurable.get(), &at.chosen}));
+  if (at.imported) SOLSTICE_CHECK(write_file(fresh / "problem.ucut", at.imported->problem.imported.text));
+  if (!run.report.program.empty()) SOLSTICE_CHECK(write_file(fresh / "program.ucut", run.report.program));
+  SOLSTICE_CHECK(write_report(run.report, fresh));
+  return commit_outcome(fresh, run.folders.out);
+}
+
+// Processes that failed are not used again: the next run starts others.
+void drop_broken(EngineParts& parts) {
+  if (parts.judge) parts.judge->imports().close_all_of(&parts);
+  parts.judge.reset();
+  parts.further.clear();
+  parts.oracle.reset();
+}
+
+void keep_for_next(Run& run, RunStages& at) {
+  if (!at.imported) return;
+  TrialInputs& inputs = at.measurable ? at.measurable->inputs : at.imported->inputs;
+  keep_prepared(run, *at.imported, inputs, at.measurable ? at.measurable->warnings : std::vector<std::string>());
+}
+
+// Frees the problem's memory on the GPU.
+void release_engine(Engine& engine, Run& run, RunStages& at, const Status& done) {
+  EngineParts& parts = run.engine;
+  close_fleet(run, at.measurable.get());
+  if (parts.judge) parts.judge->release();
+  if (!done.ok() && !is_of_the_user(done.error())) drop_broken(parts);
+  if (parts.oracle) parts.oracle->stop_when(nullptr);  // it asks this run
+  if (run.options.keep && done.ok()) keep_for_next(run, at);
+  if (!run.options.keep) engine.release_problem();
 }
 
 RunState state_after(const Status& done) {
@@ -101,25 +145,38 @@ RunState state_after(const Status& done) {
   return interrupted() ? RunState::kInterrupted : RunState::kFinished;
 }
 
-// The run's last word in the store.
-Status close_run(Session& state, const Status& done) {
+// The run's last entry in the store.
+Status close_run(Run& run, const RunStages& at, const Status& done) {
   const RunState how = state_after(done);
-  if (done.ok())
-    return state.store->finish_run(state.report.run, how, state.report.outcome, state.report.reason, summary_of(state));
+  const Report& report = run.report;
+  store::Store& store = *run.stored.store;
+  if (done.ok()) {
+    const bool searched = at.searching || run.tree.trials() > 0;
+    const std::optional<search::Stop> stop = searched ? std::optional(at.searched.stop) : std::nullopt;
+    return store.finish_run(report.run, how, report.outcome, report.reason, summary_of(report, at.original(), stop));
+  }
   std::error_code ignored;  // the error to tell is another
-  fs::remove_all(state.fresh, ignored);
-  return told_after(done, state.store->stop_run(state.report.run, how, done.error().message, account_of(state)));
+  fs::remove_all(run.folders.fresh, ignored);
+  return told_after(done, store.stop_run(report.run, how, done.error().message, account_of(report)));
+}
+
+// Leaves the facts of its measurements to searches of other problems; the outcome stands without.
+void leave_facts(Run& run, const RunStages& at) {
+  if (!at.gpu()) return;
+  const Result<int> added = keep_facts(*run.stored.store, run.report.run, run.tree, at.opened->machine);
+  if (!added.ok())
+    log_warning("the store does not keep this run's facts", Json::object().set("why", added.error().text()));
 }
 
 }  // namespace
 
 struct Optimization::Parts {
-  Parts(OptimizeOptions o, Progress& progress, Engine& e)
-      : options(std::move(o)), engine(e), state(options, progress, e) {}
+  Parts(OptimizeOptions options, Progress& progress, Engine& e)
+      : engine(e), run(std::move(options), progress, e.parts()) {}
 
-  const OptimizeOptions options;
   Engine& engine;
-  Session state;
+  Run run;
+  RunStages at;
   std::optional<OutcomeLock> lock;
   Status done = success();  // of all so far
   bool concluded = false;
@@ -132,85 +189,99 @@ Result<std::unique_ptr<Optimization>> Optimization::open(OptimizeOptions options
     SOLSTICE_TRY(options, as_begun(std::move(options)));
   }
   auto parts = std::make_unique<Parts>(std::move(options), progress, engine);
-  Session& state = parts->state;
-  if (state.oracle) state.spent_before = state.oracle->spent();
-  SOLSTICE_CHECK(open_store(state));
-  SOLSTICE_CHECK(choose_run(state));
-  choose_folder(state);
-  SOLSTICE_TRY(OutcomeLock lock, OutcomeLock::take(state.out));
+  Run& run = parts->run;
+  SOLSTICE_CHECK(open_store(run));
+  SOLSTICE_CHECK(choose_run(run));
+  choose_folder(run);
+  SOLSTICE_TRY(OutcomeLock lock, OutcomeLock::take(run.folders.out));
   parts->lock.emplace(std::move(lock));
-  SOLSTICE_TRY(state.fresh, begin_outcome(state.out));
-  begin_report(state);
-  if (Status begun = begin_run(state); !begun.ok()) {
+  SOLSTICE_TRY(run.folders.fresh, begin_outcome(run.folders.out));
+  begin_report(run);
+  if (Status begun = begin_run(run); !begun.ok()) {
     std::error_code ignored;  // the error to tell is another
-    fs::remove_all(state.fresh, ignored);
+    fs::remove_all(run.folders.fresh, ignored);
     return begun.error();
   }
-  parts->done = prepare(state);
-  if (parts->done.ok() && parts->options.in_turns) parts->done = begin_search(state);
+  parts->done = prepare(run, parts->at);
+  if (parts->done.ok() && run.options.search.in_turns) {
+    Result<std::unique_ptr<Searching>> begun = begin_search(run, *parts->at.planned, *parts->at.measurable);
+    if (begun.ok()) parts->at.searching = std::move(*begun);
+    if (!begun.ok()) parts->done = begun.error();
+  }
   return std::unique_ptr<Optimization>(new Optimization(std::move(parts)));
 }
 
 Optimization::~Optimization() {
   if (parts_->concluded) return;
+  Run& run = parts_->run;
   const Status stopped =
       parts_->done.ok() ? Status(fail(Code::interrupted, "stopped; its trials are kept")) : parts_->done;
-  if (parts_->state.judge) parts_->state.judge->serve(&parts_->state.engine);
-  account_for_agent(parts_->state);
-  release_engine(parts_->engine, parts_->state, stopped);
-  (void)close_run(parts_->state, stopped);  // what the store did not take it has warned of
+  if (run.engine.judge) run.engine.judge->serve(&run.engine);
+  account_for_agent(run);
+  release_engine(parts_->engine, run, parts_->at, stopped);
+  (void)close_run(run, parts_->at, stopped);  // the store has warned of what it did not take
 }
 
 bool Optimization::ready() const { return parts_->done.ok(); }
-const std::string& Optimization::run() const { return parts_->state.report.run; }
-const search::Tree& Optimization::tree() const { return parts_->state.tree; }
-Seconds Optimization::original() const { return parts_->state.eager; }
-Seconds Optimization::bound() const { return parts_->state.bound_practical; }
+const std::string& Optimization::run() const { return parts_->run.report.run; }
+const search::Tree& Optimization::tree() const { return parts_->run.tree; }
+Seconds Optimization::original() const { return parts_->at.original(); }
+Seconds Optimization::bound() const { return parts_->at.bounds ? parts_->at.bounds->practical() : Seconds(0); }
 
 std::optional<search::Stop> Optimization::step() {
-  Session& state = parts_->state;
+  Run& run = parts_->run;
   if (!parts_->done.ok()) return search::Stop::kInterrupted;
-  if (state.judge) state.judge->serve(&state.engine);
-  const Result<std::optional<search::Stop>> stop = step_search(state);
-  if (state.fleet) state.fleet->rest();  // the GPUs are the others' now
+  if (run.engine.judge) run.engine.judge->serve(&run.engine);
+  const Result<std::optional<search::Stop>> stop = parts_->at.searching->step();
+  if (evaluate::Fleet* const fleet = parts_->at.measurable->fleet) fleet->rest();  // the GPUs are the others' now
   if (stop.ok()) return *stop;
   parts_->done = stop.error();
   return search::Stop::kInterrupted;
 }
 
 void Optimization::search() {
-  if (parts_->done.ok()) parts_->done = search_candidates(parts_->state);
+  if (!parts_->done.ok()) return;
+  RunStages& at = parts_->at;
+  Result<Searched> done = search_candidates(parts_->run, *at.planned, *at.measurable, at.searching);
+  if (done.ok()) {
+    at.searched = std::move(*done);
+    return;
+  }
+  if (at.searching) at.searched = at.searching->so_far();
+  parts_->done = done.error();
 }
 
 Result<OptimizeOutcome> Optimization::conclude() {
   parts_->concluded = true;
-  Session& state = parts_->state;
-  if (state.judge) state.judge->serve(&state.engine);
-  if (parts_->done.ok()) parts_->done = run_last_stages(state);
+  Run& run = parts_->run;
+  if (run.engine.judge) run.engine.judge->serve(&run.engine);
+  if (parts_->done.ok()) parts_->done = run_last_stages(run, parts_->at);
   return finish();
 }
 
 Result<OptimizeOutcome> Optimization::finish() {
-  Session& state = parts_->state;
+  Run& run = parts_->run;
+  RunStages& at = parts_->at;
   Status& done = parts_->done;
-  distrust_graph(state, done);
+  if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
   if (!done.ok() && is_outcome(done.error())) {
-    state.report.outcome = RunOutcome::kUnsupported;
-    state.report.reason = done.error().message;
+    run.report.outcome = RunOutcome::kUnsupported;
+    run.report.reason = done.error().message;
     done = success();
   }
-  account_for_agent(state);
-  conclude_search(state);
-  if (done.ok()) done = worth_keeping(state);
+  account_for_agent(run);
+  conclude_search(run, at.searched.stop, at.gpu());
+  if (done.ok()) done = worth_keeping(run.tree);
   const bool replaces = done.ok();
-  if (replaces) done = write_outcome(state);
-  release_engine(parts_->engine, state, done);
-  remember(state);
-  if (const Status closed = close_run(state, done); !closed.ok()) {
-    return replaces ? closed.error() : that_left(closed.error(), state.out);
+  if (replaces) done = write_outcome(run, at);
+  release_engine(parts_->engine, run, at, done);
+  leave_facts(run, at);
+  if (const Status closed = close_run(run, at, done); !closed.ok()) {
+    return replaces ? closed.error() : that_left(closed.error(), run.folders.out);
   }
-  return OptimizeOutcome{std::move(state.report), state.out,
-                         state.agent_failed ? state.agent_failed : state.policy_failed, interrupted()};
+  const Searched& searched = at.searched;
+  return OptimizeOutcome{std::move(run.report), run.folders.out,
+                         searched.agent_failed ? searched.agent_failed : searched.policy_failed, interrupted()};
 }
 
 }  // namespace solstice::flow

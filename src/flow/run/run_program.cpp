@@ -1,39 +1,63 @@
 #include "flow/run/run_program.h"
 
 #include "base/file.h"
-#include "flow/run/state/run.h"
+#include "evaluate/model_device.h"
+#include "flow/run/stages/compiler.h"
+#include "flow/run/stages/device.h"
+#include "flow/run/stages/plan.h"
+#include "flow/run/state/engine.h"
 
 namespace solstice::flow {
 namespace {
 
+Status try_program(Run& run, search::Evaluator& device, const std::string& text, ProgramRun& out) {
+  const search::Node* node = run.tree.add({.program = text, .reason = "the given program"});
+  return stage(run, "trial", "compile, verify, time", [&]() -> Result<std::string> {
+    device.start(*node);
+    SOLSTICE_TRY(search::Landed landed, device.land());
+    out.measurement = std::move(*landed.measurement);
+    return std::string(enum_name(out.measurement.state));
+  });
+}
+
 // The model device needs no module: only a machine, and a compiler where there is one.
-Status open_model(Session& state) {
-  if (state.options.device == "gpu") {
+Result<ProgramRun> run_alone(Run& run, const std::string& text) {
+  const PlaceOptions& place = run.options.place;
+  if (place.device == "gpu") {
     return fail(Code::bad_argument,
                 "measuring needs inputs: name the module that the program computes with --of FILE.py");
   }
-  SOLSTICE_TRY(machine::Machine machine,
-               machine::load_machine(state.options.machine.empty() ? "h200" : state.options.machine));
-  state.machine.emplace(std::move(machine));
+  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(place.machine.empty() ? "h200" : place.machine));
   toolchain::CompilerOptions options;
-  options.arch = state.machine->arch;
+  options.arch = machine.arch;
   Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
   if (compiler.ok()) {
-    state.compiler = std::move(compiler).value();
+    run.engine.compiler = std::move(compiler).value();
   } else {
-    state.progress.message("nothing is compiled: " + compiler.error().message);
+    run.progress.message("nothing is compiled: " + compiler.error().message);
   }
-  state.device = std::make_unique<evaluate::ModelDevice>(state.setting(), state.compiler.get());
-  return success();
+  const CandidateTerms& terms = run.options.terms;
+  evaluate::ModelDevice device({machine, terms.numerics, terms.frozen, nullptr, run.options.candidate},
+                               run.engine.compiler.get());
+  ProgramRun out;
+  SOLSTICE_CHECK(try_program(run, device, text, out));
+  out.predicted = true;
+  return out;
 }
 
-Status open_module(Session& state) {
-  SOLSTICE_CHECK(start_oracle(state));
-  SOLSTICE_CHECK(import_problem(state));
-  SOLSTICE_CHECK(compute_bounds(state));
-  SOLSTICE_CHECK(bound_rewritten(state));
-  SOLSTICE_CHECK(open_compiler(state));
-  return open_device(state);
+Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
+  SOLSTICE_TRY(Opened opened, open_place(run));
+  SOLSTICE_TRY(Imported imported, import_problem(run));
+  SOLSTICE_TRY(Bounds bounds, compute_bounds(run, opened, imported));
+  SOLSTICE_CHECK(bound_rewritten(run, opened, imported, bounds));
+  SOLSTICE_CHECK(open_compiler(run, opened));
+  SOLSTICE_TRY(const std::unique_ptr<Measurable> measurable, open_device(run, opened, imported, bounds));
+  ProgramRun out;
+  SOLSTICE_CHECK(try_program(run, *measurable->device, text, out));
+  out.predicted = !opened.gpu;
+  if (measurable->inputs.original.time.value > 0) out.original = measurable->inputs.original.time;
+  if (bounds.practical().value > 0) out.bound = bounds.practical();
+  return out;
 }
 
 }  // namespace
@@ -41,24 +65,12 @@ Status open_module(Session& state) {
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
                                Progress& progress) {
   Engine engine;
-  Session state(options, progress, engine);
+  Run run(options, progress, engine.parts());
   SOLSTICE_TRY(const TempFolder scratch, TempFolder::create("solstice-run-"));
-  state.out = options.out.empty() ? scratch.path() : options.out;
-  state.fresh = state.out;
-  state.text_name = name;
-  SOLSTICE_CHECK(options.file.empty() ? open_model(state) : open_module(state));
-  const search::Node* node = state.tree.add({.program = text, .reason = "the given program"});
-  ProgramRun out;
-  SOLSTICE_CHECK(stage(state, "trial", "compile, verify, time", [&]() -> Result<std::string> {
-    state.device->start(*node);
-    SOLSTICE_TRY(search::Landed landed, state.device->land());
-    out.measurement = std::move(*landed.measurement);
-    return std::string(enum_name(out.measurement.state));
-  }));
-  out.predicted = !state.gpu;
-  if (state.eager.value > 0) out.original = state.eager;
-  if (state.bound_practical.value > 0) out.bound = state.bound_practical;
-  return out;
+  run.folders.out = options.out.empty() ? scratch.path() : options.out;
+  run.folders.fresh = run.folders.out;
+  run.options.candidate = name;
+  return options.module.file.empty() ? run_alone(run, text) : run_for_module(run, text);
 }
 
 }  // namespace solstice::flow

@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "flow/run/optimize.h"
+#include "flow/run/state/options.h"
+#include "record/progress.h"
 #include "search/tree.h"
 
 namespace solstice::flow {

@@ -7,7 +7,6 @@
 
 #include "evaluate/preparation.h"
 #include "families/family.h"
-#include "flow/run/state/run.h"
 #include "lang/grammar_page.h"
 #include "propose/label.h"
 
@@ -67,32 +66,31 @@ std::string grammar_for(agents::Writes writes) {
   return out;
 }
 
-std::string setting_words(const Session& state) {
-  std::string out =
-      fmt::format("Machine: {} (`target {}`), {}. ", state.machine->title, state.machine->name, state.machine->arch);
-  out += words_of(numerics::policy_from_name(state.options.numerics).value_or(numerics::Policy::kReference));
-  out += state.options.frozen
+std::string setting_words(const AgentSubject& subject) {
+  const machine::Machine& machine = subject.setting.machine;
+  std::string out = fmt::format("Machine: {} (`target {}`), {}. ", machine.title, machine.name, machine.arch);
+  out += words_of(numerics::policy_from_name(subject.setting.numerics).value_or(numerics::Policy::kReference));
+  out += subject.setting.frozen
              ? " Weights are frozen: kernels marked `once` run at load, with the item `allow frozen`."
              : " Weights are live: they may change between calls, so what is computed from them counts.";
-  if (!state.gpu && !state.options.detached)
-    out += " There is no GPU here: times are predicted by cost models, and no device verifies.";
+  if (subject.predicted) out += " There is no GPU here: times are predicted by cost models, and no device verifies.";
   return out;
 }
 
-agents::Briefing briefing_of(const Session& state, const AgentChoice& choice) {
+agents::Briefing briefing_of(const AgentSubject& subject, const AgentChoice& choice) {
   agents::Briefing out;
-  out.equations = state.problem->imported.text;
-  out.machine = *state.machine;
-  out.setting = setting_words(state);
+  out.equations = subject.equations;
+  out.machine = subject.setting.machine;
+  out.setting = setting_words(subject);
   out.grammar = grammar_for(*choice.terms.writes);
   out.families = families_words();
   out.sol = *choice.terms.sol;
-  if (*choice.terms.sol && state.sol) out.ladder = sol::render_text(*state.sol);
-  if (*choice.terms.sol && state.bound_practical.value > 0) out.practical = state.bound_practical;
+  if (*choice.terms.sol) out.ladder = sol::render_text(subject.sol);
+  if (*choice.terms.sol && subject.sol.practical.time.value > 0) out.practical = subject.sol.practical.time;
   out.writes = *choice.terms.writes;
   out.feedback = *choice.terms.feedback;
   out.repairs = choice.repairs;
-  out.trials = state.options.trials;
+  out.trials = subject.trials;
   out.tune = *choice.terms.tune;
   return out;
 }
@@ -116,8 +114,9 @@ std::string not_asked_for(const AgentChoice& choice, const ir::Program& program)
 }
 
 // As the device would refuse it, before anything is compiled.
-Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& choice, const std::string& program) {
-  evaluate::Preparation candidate(program, state.setting(), nullptr);
+Result<agents::Complaint> complaint_of(const evaluate::Setting& setting, const AgentChoice& choice,
+                                       const std::string& program) {
+  evaluate::Preparation candidate(program, setting, nullptr);
   SOLSTICE_CHECK(candidate.finish());
   if (candidate.refused()) return agents::Complaint{candidate.why(), true};
   return agents::Complaint{not_asked_for(choice, *candidate.checked().program), false};
@@ -125,22 +124,21 @@ Result<agents::Complaint> complaint_of(const Session& state, const AgentChoice& 
 
 }  // namespace
 
-Status AgentSide::brief(Session& state) {
+Status AgentSide::brief(AgentSubject subject) {
   agents::AgentOptions options;
   options.controller = controller_;
   options.most_output = *choice_.terms.most_output;
   options.most_prompt = most_prompt_;
   options.most_repaired = most_repaired_;
-  options.left = [&state] {
-    return state.searching ? state.searching->deadline.left() : Seconds(1e9);
-  };  // whoever proposes alone has time
+  options.left = std::move(subject.left);
   options.temperature = choice_.terms.temperature;
   options.origin = who();
-  options.news = [&state](const std::string& text) { state.progress.message(text); };
-  agent_ = std::make_unique<agents::Agent>(
-      std::move(options), briefing_of(state, choice_), std::move(*prompts_), *client_,
-      [this, &state](const std::string& program) { return complaint_of(state, choice_, program); });
-  tuned_ = std::make_unique<Tuned>(*state.expert, *agent_, *choice_.terms.tune);
+  options.news = std::move(subject.news);
+  agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(subject, choice_), std::move(*prompts_),
+                                           *client_, [this, setting = subject.setting](const std::string& program) {
+                                             return complaint_of(setting, choice_, program);
+                                           });
+  tuned_ = std::make_unique<Tuned>(subject.expert, *agent_, *choice_.terms.tune);
   return success();
 }
 

@@ -2,16 +2,31 @@
 // model is said at once, and its part as a proposer.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "agents/agent.h"
 #include "base/json.h"
+#include "evaluate/candidate.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/agent/tuned.h"
+#include "sol/sol.h"
 
 namespace solstice::flow {
 
-struct Session;
+// The problem as a language model is told of it.
+struct AgentSubject {
+  std::string equations;
+  evaluate::Setting setting;
+  const sol::SolReport& sol;
+  propose::Expert& expert;
+  bool predicted = false;         // times are predicted here, and measured nowhere else
+  int trials = 0;                 // of the run
+  std::function<Seconds()> left;  // time of the search
+  llm::News news;
+};
 
 class AgentSide {
  public:
@@ -28,8 +43,8 @@ class AgentSide {
   // A text without the provider's keys.
   std::string scrub(std::string text) const { return client_->scrub(std::move(text)); }
 
-  // Once the problem and its bounds are there. `state` outlives it.
-  Status brief(Session& state);
+  // Once the problem and its bounds are there. All that `subject` refers to outlives it.
+  Status brief(AgentSubject subject);
   // The model, and the expert that tunes what it writes.
   search::Proposer& proposer() { return *tuned_; }
 

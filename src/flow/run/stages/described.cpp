@@ -4,7 +4,6 @@
 
 #include "base/time_text.h"
 #include "flow/run/report/measured.h"
-#include "flow/run/stages/full_verification.h"
 #include "flow/run/state/trial_of.h"
 #include "rt/load.h"
 #include "run/timing_stats.h"
@@ -13,8 +12,8 @@ namespace solstice::flow {
 namespace {
 
 // A finalist's time is that of the final rounds, any other's that of its trial.
-Measured time_of(const Session& state, const search::Node& node) {
-  for (const Finalist& finalist : state.finalists) {
+Measured time_of(const std::vector<Finalist>& finalists, const search::Node& node) {
+  for (const Finalist& finalist : finalists) {
     if (finalist.node != node.id || !finalist.timing) continue;
     return measured_of(*finalist.timing, &TimingRound::candidate);
   }
@@ -26,8 +25,8 @@ Measured time_of(const Session& state, const search::Node& node) {
   return out;
 }
 
-void add_candidates(Session& state) {
-  for (const search::Node& node : state.tree.nodes()) {
+void add_candidates(Run& run, const std::vector<Finalist>& finalists) {
+  for (const search::Node& node : run.tree.nodes()) {
     if (node.id == 0 || !node.measurement) continue;
     CandidateRow row;
     row.trial = node.id;
@@ -37,19 +36,19 @@ void add_candidates(Session& state) {
     row.note = node.measurement->detail;
     row.took = node.measurement->cost;
     row.meaning = node.measurement->record.at("meaning").as_string();
-    if (node.usable() && node.measurement->state == TrialState::kVerified) row.time = time_of(state, node);
-    for (const Finalist& finalist : state.finalists) {
+    if (node.usable() && node.measurement->state == TrialState::kVerified) row.time = time_of(finalists, node);
+    for (const Finalist& finalist : finalists) {
       if (finalist.node == node.id) row.timing = finalist.timing;
     }
-    state.report.candidates.push_back(std::move(row));
+    run.report.candidates.push_back(std::move(row));
   }
 }
 
 // Trials that should have times by kernel and have none.
-void warn_of_traces(Session& state) {
+void warn_of_traces(Run& run) {
   int number = 0;
   std::string why;
-  for (const search::Node& node : state.tree.nodes()) {
+  for (const search::Node& node : run.tree.nodes()) {
     if (node.id == 0 || !node.usable()) continue;
     const std::string note = node.measurement->record.at("trace").at("note").as_string();
     if (note.empty()) continue;
@@ -57,49 +56,50 @@ void warn_of_traces(Session& state) {
     if (why.empty()) why = note;
   }
   if (number == 0) return;
-  state.report.warnings.push_back(
+  run.report.warnings.push_back(
       fmt::format("{} {} no times by kernel: {}", number, number == 1 ? "trial has" : "trials have", why));
 }
 
-std::string verdict_of(const Session& state) {
-  if (state.winner) return "passed " + cases_text(*state.winner->verdict);
-  for (const Finalist& finalist : state.finalists) {
+std::string verdict_of(const std::vector<Finalist>& finalists, const Finalist* winner) {
+  if (winner) return "passed " + cases_text(*winner->verdict);
+  for (const Finalist& finalist : finalists) {
     if (finalist.verdict && !finalist.verdict->passed()) return finalist.refused;
   }
   return "";
 }
 
 // Of what ran, else of the plan.
-void add_kernels(Session& state) {
-  if (!state.scheduled) return;
+void add_kernels(Run& run, const ReachedStages& reached, const Finalist* winner) {
+  if (!reached.planned) return;
   std::optional<ir::Program> program;
-  const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
-  if (best) program = evaluate::check(best->proposal.program, state.setting()).program;
-  for (const ir::Kernel& kernel : program ? program->kernels : state.scheduled->kernels) {
-    state.report.kernels.push_back({kernel.name, kernel.family});
+  const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
+  if (best)
+    program = evaluate::check(best->proposal.program, setting_of(run, *reached.opened, *reached.imported)).program;
+  for (const ir::Kernel& kernel : program ? program->kernels : reached.planned->scheduled->kernels) {
+    run.report.kernels.push_back({kernel.name, kernel.family});
   }
 }
 
-Status add_launches(Session& state) {
-  if (!state.winner) return success();
-  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(state.builds->plan_of(state.winner->node)));
+Status add_launches(Run& run, const Measurable* measurable, const Finalist* winner) {
+  if (!winner) return success();
+  SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(measurable->builds->plan_of(winner->node)));
   for (const Step& step : loaded.plan.steps)
-    state.report.launches += step.kind == StepKind::kLaunch && step.phase == Phase::kLaunch;
+    run.report.launches += step.kind == StepKind::kLaunch && step.phase == Phase::kLaunch;
   return success();
 }
 
-void add_clocks(Session& state) {
-  if (!state.winner) return;
-  const Timing& timing = *state.winner->timing;
+void add_clocks(Run& run, const Finalist* winner) {
+  if (!winner) return;
+  const Timing& timing = *winner->timing;
   std::string reasons;
   for (const std::string& reason : timing.throttle) reasons += (reasons.empty() ? "" : ", ") + reason;
   const auto add = [&](const char* what, double TimingRound::*mhz) {
     const Hertz mean = run::mean_clock(timing, mhz);
-    state.report.clocks[what] = mean.value > 0 ? fmt::format("{:.0f} MHz", mean.value * 1e-6) : "not known";
+    run.report.clocks[what] = mean.value > 0 ? fmt::format("{:.0f} MHz", mean.value * 1e-6) : "not known";
   };
   add("SM, candidate", &TimingRound::candidate_mhz);
   add("SM, original", &TimingRound::baseline_mhz);
-  state.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
+  run.report.clocks["throttle reasons"] = reasons.empty() ? "none" : reasons;
 }
 
 const Bound* bound_named(const Report& report, std::string_view name) {
@@ -110,34 +110,36 @@ const Bound* bound_named(const Report& report, std::string_view name) {
 }
 
 // The best time against the rungs of the ladder, and the resource behind the nearest.
-void add_explanation(Session& state) {
-  const search::Node* best = state.winner ? &state.tree.node(state.winner->node) : state.tree.best();
+void add_explanation(Run& run, const ReachedStages& reached, const Finalist* winner) {
+  const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
   if (!best) return;
-  state.report.program = best->proposal.program;
-  const Bound* practical = bound_named(state.report, "practical");
-  if (!practical || practical->time.value <= 0 || state.bound_io.value <= 0) return;
-  const Seconds time = state.winner ? state.winner->timing->candidate : best->measurement->time;
+  run.report.program = best->proposal.program;
+  const Bound* practical = bound_named(run.report, "practical");
+  if (!practical || practical->time.value <= 0 || !reached.bounds || reached.bounds->io().value <= 0) return;
+  const Seconds time = winner ? winner->timing->candidate : best->measurement->time;
   const BoundTerm* largest = nullptr;
   for (const BoundTerm& term : practical->terms) {
     if (!largest || term.time > largest->time) largest = &term;
   }
-  state.report.bound_by =
+  run.report.bound_by =
       fmt::format("{}{} is {:.3g}x the practical bound of {} and {:.3g}x the io bound of {}{}",
-                  state.gpu ? "" : "a predicted ", time_text(time), time / practical->time, time_text(practical->time),
-                  time / state.bound_io, time_text(state.bound_io),
+                  reached.opened->gpu ? "" : "a predicted ", time_text(time), time / practical->time,
+                  time_text(practical->time), time / reached.bounds->io(), time_text(reached.bounds->io()),
                   largest ? fmt::format("; the largest part of the practical bound is {}", largest->name) : "");
 }
 
 }  // namespace
 
-Status describe_search(Session& state) {
-  add_candidates(state);
-  warn_of_traces(state);
-  state.report.verdict = verdict_of(state);
-  add_kernels(state);
-  add_clocks(state);
-  add_explanation(state);
-  return add_launches(state);
+Status describe_search(Run& run, const ReachedStages& reached) {
+  static const Chosen kNone;
+  const Chosen& chosen = reached.chosen ? *reached.chosen : kNone;
+  add_candidates(run, chosen.finalists);
+  warn_of_traces(run);
+  run.report.verdict = verdict_of(chosen.finalists, chosen.winner);
+  add_kernels(run, reached, chosen.winner);
+  add_clocks(run, chosen.winner);
+  add_explanation(run, reached, chosen.winner);
+  return add_launches(run, reached.measurable, chosen.winner);
 }
 
 }  // namespace solstice::flow

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/clock.h"
 #include "numerics/value_families.h"
@@ -56,7 +55,7 @@ void add_errors(std::vector<ErrorRow>& rows, const CaseVerdict& verdict) {
   }
 }
 
-// "idx, mask": the arguments of the module that are tensors and no floats.
+// "idx, mask": arguments of the module that are tensors of another type than float.
 std::string integer_inputs(const Graph& graph) {
   std::vector<std::string> names;
   for (const GraphInput& input : graph.inputs) {
@@ -68,13 +67,18 @@ std::string integer_inputs(const Graph& graph) {
 
 class FullVerification {
  public:
-  FullVerification(Session& state, Finalist& finalist) : state_(state), finalist_(finalist) {}
+  FullVerification(Run& run, const Measurable& measurable, Finalist& finalist)
+      : run_(run),
+        measurable_(measurable),
+        problem_(measurable.imported.problem),
+        judge_(*run.engine.judge),
+        finalist_(finalist) {}
 
   // One process for all cases: two slots, one for each pass; one set of the oracle in memory at a time.
   Result<Verdict> run() {
-    SOLSTICE_TRY(all_, verify(state_.trial_cases));
+    SOLSTICE_TRY(all_, verify(measurable_.inputs.cases));
     for (const CaseVerdict& one : all_.cases) add_errors(finalist_.errors, one);
-    if (const std::string fixed = integer_inputs(state_.problem->graph); !fixed.empty()) {
+    if (const std::string fixed = integer_inputs(problem_.graph); !fixed.empty()) {
       warn(fmt::format(
           "verified with the values that get_inputs() makes for {}: no family changes integers, which may be indices",
           fixed));
@@ -83,30 +87,30 @@ class FullVerification {
       if (!all_.passed()) break;
       SOLSTICE_CHECK(try_case(request));
     }
-    state_.judge->release();
+    judge_.release();
     return std::move(all_);
   }
 
  private:
   Result<Verdict> verify(const std::vector<run::JudgeCase>& cases) {
-    SOLSTICE_CHECK(state_.builds->build(state_.tree.node(finalist_.node)));
-    const std::filesystem::path plan = state_.builds->plan_of(finalist_.node);
-    SOLSTICE_TRY(const int fitting, state_.judge->slots_for(plan, 1));
-    return state_.judge->verify(plan, cases, std::min(fitting, 2));
+    SOLSTICE_CHECK(measurable_.builds->build(run_.tree.node(finalist_.node)));
+    const std::filesystem::path plan = measurable_.builds->plan_of(finalist_.node);
+    SOLSTICE_TRY(const int fitting, judge_.slots_for(plan, 1));
+    return judge_.verify(plan, cases, std::min(fitting, 2));
   }
 
-  // A case that the oracle has no room for beside the candidate gets all the memory there is.
+  // A case that the oracle has no room for next to the candidate gets all the memory there is.
   Result<std::optional<PreparedCase>> prepared(const CaseRequest& request) {
-    Result<std::optional<PreparedCase>> made = prepare_case(*state_.oracle, *state_.judge, *state_.problem, request);
-    if (made.ok() || made.error().code != Code::too_large || !state_.judge->held()) return made;
-    state_.judge->release();
-    return prepare_case(*state_.oracle, *state_.judge, *state_.problem, request);
+    Result<std::optional<PreparedCase>> made = prepare_case(*run_.engine.oracle, judge_, problem_, request);
+    if (made.ok() || made.error().code != Code::too_large || !judge_.held()) return made;
+    judge_.release();
+    return prepare_case(*run_.engine.oracle, judge_, problem_, request);
   }
 
   // Rewrites hold for finite values: `sum[n](inf * w[n])` is NaN where w has both signs, `inf * sum[n](w[n])` is
   // infinite.
   void merge_nonfinite(const CaseRequest& request, run::JudgeCase& test) {
-    const std::string& equations = state_.tree.node(finalist_.node).proposal.equations;
+    const std::string& equations = run_.tree.node(finalist_.node).proposal.equations;
     if (request.family != "nan_inf" || propose::keeps_nonfinite(equations)) return;
     test.merge_nonfinite = true;
     warn(
@@ -127,10 +131,9 @@ class FullVerification {
     if (!*made) return success();
     for (const std::string& note : (*made)->notes) warn(fmt::format("verified with {}, but {}", request.title(), note));
     merge_nonfinite(request, (*made)->judge);
-    SOLSTICE_TRY(Verdict verdict,
-                 state_.judge->held() ? state_.judge->verify_more({(*made)->judge}) : verify({(*made)->judge}));
+    SOLSTICE_TRY(Verdict verdict, judge_.held() ? judge_.verify_more({(*made)->judge}) : verify({(*made)->judge}));
     const Status determined = verdict.outcome == Outcome::kWrongResult ? verify_determined(**made, verdict) : success();
-    const Status released = release_case(*state_.oracle, *state_.judge, **made, *state_.trial_case, request.set);
+    const Status released = release_case(*run_.engine.oracle, judge_, **made, *measurable_.inputs.first, request.set);
     SOLSTICE_CHECK(determined);
     SOLSTICE_CHECK(released);
     for (const CaseVerdict& one : verdict.cases) add_errors(finalist_.errors, one);
@@ -144,8 +147,8 @@ class FullVerification {
   // Once more where single elements of the result are not determined by the inputs: the others decide. The search for
   // them takes the candidate's memory.
   Status verify_determined(PreparedCase& test, Verdict& verdict) {
-    state_.judge->release();
-    SOLSTICE_TRY(const std::string found, find_undetermined(*state_.oracle, *state_.judge, *state_.problem, test));
+    judge_.release();
+    SOLSTICE_TRY(const std::string found, find_undetermined(*run_.engine.oracle, judge_, problem_, test));
     if (!found.empty()) warn(fmt::format("{}: {}", test.judge.name, found));
     if (test.rooms.empty()) return success();
     SOLSTICE_TRY(verdict, verify({test.judge}));
@@ -154,37 +157,29 @@ class FullVerification {
 
   // Once, for all finalists.
   void warn(std::string text) {
-    std::vector<std::string>& all = state_.report.warnings;
+    std::vector<std::string>& all = run_.report.warnings;
     if (std::find(all.begin(), all.end(), text) == all.end()) all.push_back(std::move(text));
   }
 
-  Session& state_;
+  Run& run_;
+  const Measurable& measurable_;
+  const Problem& problem_;
+  run::Judge& judge_;
   Finalist& finalist_;
   Verdict all_;
 };
 
 }  // namespace
 
-void refuse(Session& state, Finalist& finalist, std::string why) {
-  finalist.refused = std::move(why);
-  state.report.warnings.push_back(finalist.refused);
-}
-
-Status verify_fully(Session& state, Finalist& finalist) {
+Status verify_fully(Run& run, const Measurable& measurable, Finalist& finalist) {
   if (finalist.verdict || !finalist.refused.empty()) return success();
   const Seconds began = monotonic_now();
-  SOLSTICE_TRY(finalist.verdict, FullVerification(state, finalist).run());
-  state.report.verification = monotonic_now() - began;
+  SOLSTICE_TRY(finalist.verdict, FullVerification(run, measurable, finalist).run());
+  run.report.verification = monotonic_now() - began;
   if (finalist.verdict->passed()) return success();
-  refuse(state, finalist,
+  refuse(run.report, finalist,
          fmt::format("trial {} failed the full verification: {}", finalist.node, finalist.verdict->message));
   return success();
-}
-
-std::string cases_text(const Verdict& verdict) {
-  std::set<std::string> names;
-  for (const CaseVerdict& one : verdict.cases) names.insert(one.name);
-  return fmt::format("{} cases, each twice", names.size());
 }
 
 }  // namespace solstice::flow

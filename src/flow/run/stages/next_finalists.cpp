@@ -1,5 +1,7 @@
 #include "flow/run/stages/next_finalists.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -18,8 +20,8 @@ std::vector<int> next_finalists(const search::Tree& tree, const std::vector<int>
   if (refused.size() >= kMostRefused) return {};
   std::set<std::string> refused_equations;
   for (const int id : refused) refused_equations.insert(propose::equations_key(tree.node(id).proposal, id));
-  using Place = std::tuple<bool, bool, double,
-                           int>;  // whether its time is no rival of others', its equations were refused; time, id
+  // its time is no rival of others'; its equations were refused; time; id
+  using Place = std::tuple<bool, bool, double, int>;
   std::vector<Place> usable;
   for (const search::Node& node : tree.nodes()) {
     if (node.id == 0 || !node.usable() || std::find(refused.begin(), refused.end(), node.id) != refused.end()) continue;
@@ -37,6 +39,13 @@ std::vector<int> next_finalists(const search::Tree& tree, const std::vector<int>
     out.push_back(id);
   }
   return out;
+}
+
+std::string first_refusal(const search::Tree& tree) {
+  for (const search::Node& node : tree.nodes()) {
+    if (node.failed()) return fmt::format("; trial {}: {}", node.id, node.measurement->detail);
+  }
+  return "";
 }
 
 }  // namespace solstice::flow

@@ -1,6 +1,7 @@
-// Which trials are verified in full, and in what order.
+// Order in which trials are verified in full.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "search/tree.h"
@@ -12,5 +13,9 @@ namespace solstice::flow {
 // schedules. Behind all of these come trials that were only predicted where others were measured: a prediction says
 // nothing of who is faster. None that takes longer than `most` (0: any), none after six were refused.
 std::vector<int> next_finalists(const search::Tree& tree, const std::vector<int>& refused, Seconds most);
+
+// "; trial 1: why": the detail of the first trial that was not usable, the cost models' favourite of those. "": of
+// none.
+std::string first_refusal(const search::Tree& tree);
 
 }  // namespace solstice::flow

@@ -6,20 +6,11 @@
 #include <limits>
 
 #include "base/clock.h"
-#include "base/log.h"
-#include "flow/run/state/resume_options.h"
+#include "flow/run/state/stored_runs.h"
 #include "propose/facts.h"
 
 namespace solstice::flow {
 namespace {
-
-Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree,
-                       const machine::Machine& machine) {
-  std::vector<Fact> facts = propose::facts_of(tree, propose::pieces_on(machine));
-  const std::string now = utc_now();
-  for (Fact& fact : facts) fact.run = run, fact.machine = machine.name, fact.at = now;
-  return store.add_facts(facts);
-}
 
 Status add_facts_of(store::Store& store, const RunRecord& run, Rebuilt& out) {
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(run.id));
@@ -38,28 +29,18 @@ Status add_facts_of(store::Store& store, const RunRecord& run, Rebuilt& out) {
 
 }  // namespace
 
-std::shared_ptr<const search::Memory> recalled(Session& state) {
-  if (state.facts == 0 || !(state.gpu || state.measured_elsewhere)) return nullptr;
-  const Result<std::vector<Fact>> facts = state.store->facts(state.machine->name, state.facts);
-  if (!facts.ok()) {
-    log_warning("facts of other problems do not order this search", Json::object().set("why", facts.error().text()));
-    return nullptr;
-  }
-  if (facts->empty()) return nullptr;
-  return std::make_shared<const search::Memory>(*facts);
+Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree,
+                       const machine::Machine& machine) {
+  std::vector<Fact> facts = propose::facts_of(tree, propose::pieces_on(machine));
+  const std::string now = utc_now();
+  for (Fact& fact : facts) fact.run = run, fact.machine = machine.name, fact.at = now;
+  return store.add_facts(facts);
 }
 
 Result<int> remember(store::Store& store, const std::string& run, const search::Tree& tree,
                      const std::string& machine) {
   SOLSTICE_TRY(const machine::Machine found, machine::load_machine(machine));
   return keep_facts(store, run, tree, found);
-}
-
-void remember(Session& state) {
-  if (!state.gpu || !state.machine) return;
-  const Result<int> added = keep_facts(*state.store, state.report.run, state.tree, *state.machine);
-  if (!added.ok())
-    log_warning("the store does not keep this run's facts", Json::object().set("why", added.error().text()));
 }
 
 Result<Rebuilt> rebuild_facts(store::Store& store) {

@@ -1,23 +1,21 @@
-// Memory across problems (search/memory.h): what a run takes from the store when it begins, and what it leaves there
-// when it ends.
+// Memory across problems (search/memory.h): facts that a run leaves in the store when it ends.
 #pragma once
 
-#include <memory>
+#include <string>
+#include <vector>
 
-#include "flow/run/state/run.h"
+#include "machine/machine.h"
+#include "search/tree.h"
+#include "store/store.h"
 
 namespace solstice::flow {
 
-// The facts that this run's search goes by: those that were there when it began, also where it goes on later. Null
-// where memory is off, where there are none of this machine, or where times are predicted. That they cannot be read is
-// a warning.
-std::shared_ptr<const search::Memory> recalled(Session& state);
-
-// Keeps what the measurements of a run say: nothing of predicted times. Returns how many facts are new. Errors: those
-// of the store; machine::load_machine's.
+// Keeps the facts that a run's measurements tell; predicted times tell none. Returns the number of new facts. Errors:
+// those of the store.
+Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree,
+                       const machine::Machine& machine);
+// The same for a machine by name. Errors: also machine::load_machine's.
 Result<int> remember(store::Store& store, const std::string& run, const search::Tree& tree, const std::string& machine);
-// The same at a run's end, where an error is a warning: the outcome stands without.
-void remember(Session& state);
 
 struct Rebuilt {
   int runs = 0;                              // that have trials

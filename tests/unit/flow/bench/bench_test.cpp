@@ -15,7 +15,7 @@ class FakeWorker : public BenchWorker {
   explicit FakeWorker(Make make) : make_(std::move(make)) {}
   void begin(const OptimizeOptions&) override { log += "("; }
   Result<OptimizeOutcome> optimize(const OptimizeOptions& o, Progress&) override {
-    log += o.numerics[0];
+    log += o.terms.numerics[0];
     return make_(o);
   }
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions&, Progress&) override {
@@ -115,7 +115,7 @@ TEST_F(BenchTest, AnErrorIsARowAndAMissingGpuEndsIt) {
 TEST_F(BenchTest, ResumeRunsAgainWhatIsAnotherFile) {
   std::vector<std::string> ran;
   FakeWorker noted([&](const OptimizeOptions& o) {
-    ran.push_back(o.problem);
+    ran.push_back(o.module.name);
     return faster(o);
   });
   const auto ignore = [](const BenchRow&) {};
@@ -152,8 +152,8 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   EXPECT_EQ(bench->rows.size(), 3u);
   EXPECT_EQ(bench->rows[1].id, "1/10");  // in order, though it was run last
   EXPECT_DOUBLE_EQ(figures_of(*bench, {{"reference", ""}}).supported, 4.0);
-  again.each.frozen = true;
-  again.each.machine = "h100";
+  again.each.terms.frozen = true;
+  again.each.place.machine = "h100";
   const Result<Bench> other = run_bench(again, second, silent_, ignore);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, Code::bad_argument);
@@ -193,7 +193,7 @@ TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
 TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   std::string gpu = "GPU A", torch = "2.1";
   FakeWorker make([&](const OptimizeOptions& o) {
-    Result<OptimizeOutcome> outcome = o.problem.starts_with("2/1") && gpu == "GPU A" && torch == "2.1"
+    Result<OptimizeOutcome> outcome = o.module.name.starts_with("2/1") && gpu == "GPU A" && torch == "2.1"
                                           ? Result<OptimizeOutcome>(fail(Code::deadline, "slow"))
                                           : faster(o);
     if (outcome.ok()) {
@@ -230,9 +230,10 @@ TEST_F(BenchTest, AnUnreadableLevelIsAnError) {
 
 TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) {
   FakeWorker worker([](const OptimizeOptions& o) -> Result<OptimizeOutcome> {
-    if (o.problem.starts_with("1/10")) return fail(Code::unsupported_operator, "fft");
+    if (o.module.name.starts_with("1/10")) return fail(Code::unsupported_operator, "fft");
     Result<OptimizeOutcome> outcome = faster(o);
-    if (o.numerics == "high" && o.problem.starts_with("2/1")) outcome->report.outcome = RunOutcome::kNotFaster;
+    if (o.terms.numerics == "high" && o.module.name.starts_with("2/1"))
+      outcome->report.outcome = RunOutcome::kNotFaster;
     EXPECT_TRUE(o.keep);
     EXPECT_FALSE(o.baselines);
     return outcome;
@@ -261,7 +262,7 @@ TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) 
 TEST_F(BenchTest, WhereNoRewriteAppliesTheSearchWithoutThemIsTheSame) {
   FakeWorker worker([](const OptimizeOptions& o) {
     Result<OptimizeOutcome> outcome = faster(o);
-    if (o.rewrites && o.problem.starts_with("2/1")) outcome->report.rewrites = "factor_sums";
+    if (o.terms.rewrites && o.module.name.starts_with("2/1")) outcome->report.rewrites = "factor_sums";
     return outcome;
   });
   BenchOptions both = options();
@@ -283,7 +284,7 @@ TEST_F(BenchTest, WhereNoKernelMultipliesALooserPolicyAllowsNothingMore) {
   FakeWorker worker([](const OptimizeOptions& o) {
     Result<OptimizeOutcome> outcome = faster(o);
     outcome->report.kernels = {{"a", "map"}};
-    if (o.problem.starts_with("2/1")) outcome->report.kernels.push_back({"b", "gemm"});
+    if (o.module.name.starts_with("2/1")) outcome->report.kernels.push_back({"b", "gemm"});
     return outcome;
   });
   BenchOptions both = options();

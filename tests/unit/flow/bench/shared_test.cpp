@@ -99,8 +99,8 @@ class Machine : public BenchWorker {
   // A run comes to its end, with the GPU to itself.
   Result<OptimizeOutcome> optimize(const OptimizeOptions& options, Progress&) override {
     EXPECT_EQ(gpu.open, 0) << options.resume;
-    EXPECT_TRUE(options.searched);
-    EXPECT_FALSE(options.in_turns);
+    EXPECT_TRUE(options.search.searched);
+    EXPECT_FALSE(options.search.in_turns);
     log.push_back("end of " + options.resume);
     if (disk_full) return fail(Code::disk_full, "no space");
     const search::Node* best = trees.at(options.resume).best();
@@ -122,9 +122,9 @@ class Machine : public BenchWorker {
     gpu.broken = false;
   }
   Result<std::unique_ptr<BenchSearch>> open(const OptimizeOptions& options, Progress&) override {
-    EXPECT_TRUE(options.in_turns);
+    EXPECT_TRUE(options.search.in_turns);
     EXPECT_FALSE(options.keep);
-    const std::string name = options.file.stem().string();
+    const std::string name = options.module.file.stem().string();
     resumed[name] = options.resume;
     if (times.find(name) == times.end())
       return std::unique_ptr<BenchSearch>(new FailedSearch(fail(Code::unsupported_operator, "fft")));

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "flow/run/opening.h"
+#include "flow/run/begin.h"
 #include "flow/run/resume.h"
+#include "flow/run/state/engine.h"
 #include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
@@ -28,11 +29,11 @@ class Claim : public ::testing::Test {
   Status chosen_and_begun(Meanwhile meanwhile) {
     SilentProgress progress;
     Engine engine;
-    Session state(options_, progress, engine);
-    SOLSTICE_CHECK(open_store(state));
-    SOLSTICE_CHECK(choose_run(state));
+    flow::Run run(options_, progress, engine.parts());
+    SOLSTICE_CHECK(open_store(run));
+    SOLSTICE_CHECK(choose_run(run));
     meanwhile();
-    return begin_run(state);
+    return begin_run(run);
   }
 
   TempFolder folder_ = std::move(TempFolder::create("claim-test-")).value();

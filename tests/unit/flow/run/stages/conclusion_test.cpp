@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "flow/run/stages/memory_peaks.h"
+#include "flow/run/state/engine.h"
 
 namespace solstice::flow {
 namespace {
@@ -18,52 +20,50 @@ class Gone final : public run::OracleTransport {
 class ConclusionTest : public ::testing::Test {
  protected:
   ConclusionTest() {
-    state_.gpu = true;
-    state_.problem.emplace();
-    state_.problem->cached = folder_.path() / "graph.json";
-    EXPECT_TRUE(write_file(state_.problem->cached, "{}").ok());
+    problem_.cached = folder_.path() / "graph.json";
+    EXPECT_TRUE(write_file(problem_.cached, "{}").ok());
   }
 
   void trial(TrialState how, const char* detail = "") {
-    const search::Node* node =
-        state_.tree.add({"program " + std::to_string(state_.tree.nodes().size()), "", Seconds(0)});
+    const search::Node* node = run_.tree.add({"program " + std::to_string(run_.tree.nodes().size()), "", Seconds(0)});
     search::Measurement m;
     m.state = how;
     m.time = microseconds(3);
     m.detail = detail;
-    state_.tree.complete(node->id, m);
+    run_.tree.complete(node->id, m);
   }
 
   void finalist(Outcome outcome) {
     Verdict verdict;
     verdict.outcome = outcome;
-    state_.finalists.emplace_back().verdict = verdict;
+    finalists_.emplace_back().verdict = verdict;
   }
 
   bool dropped(const Status& done = success()) {
-    distrust_graph(state_, done);
-    return !std::filesystem::exists(state_.problem->cached) && state_.report.warnings.size() == 1;
+    distrust_graph(run_, problem_, finalists_, done);
+    return !std::filesystem::exists(problem_.cached) && run_.report.warnings.size() == 1;
   }
 
   TempFolder folder_ = std::move(TempFolder::create("conclusion-")).value();
-  OptimizeOptions options_;
   SilentProgress silent_;
   Engine engine_;
-  Session state_{options_, silent_, engine_};
+  flow::Run run_{OptimizeOptions(), silent_, engine_.parts()};
+  Problem problem_;
+  std::vector<Finalist> finalists_;
 };
 
 TEST_F(ConclusionTest, AGraphThatVerifiedIsKeptWhereNothingWasFaster) {
-  state_.report.outcome = RunOutcome::kNotFaster;
+  run_.report.outcome = RunOutcome::kNotFaster;
   trial(TrialState::kWrong);
   trial(TrialState::kVerified);
   EXPECT_FALSE(dropped());
   finalist(Outcome::kPassed);
   EXPECT_FALSE(dropped());
-  EXPECT_TRUE(state_.report.warnings.empty());
+  EXPECT_TRUE(run_.report.warnings.empty());
 }
 
 TEST_F(ConclusionTest, AGraphUnderWhichEveryTrialIsWrongIsDropped) {
-  state_.report.outcome = RunOutcome::kNotFaster;
+  run_.report.outcome = RunOutcome::kNotFaster;
   EXPECT_FALSE(dropped());  // no trial says nothing of it
   trial(TrialState::kWrong);
   EXPECT_TRUE(dropped());
@@ -82,38 +82,35 @@ TEST_F(ConclusionTest, AModuleThatFailsSaysNothingOfItsGraph) {
 }
 
 TEST_F(ConclusionTest, AWinStaysOneWhereMemoryCannotBeMeasured) {
-  state_.oracle.emplace(std::make_unique<Gone>(), run::OracleLimits{});
-  state_.report.outcome = RunOutcome::kFaster;
-  measure_memory(state_);
-  EXPECT_EQ(state_.report.outcome, RunOutcome::kFaster);
-  EXPECT_FALSE(state_.report.original_peak_memory || state_.report.replacement_peak_memory);
-  ASSERT_EQ(state_.report.warnings.size(), 1u);
-  EXPECT_EQ(state_.report.warnings[0], "peak memory was not measured: the oracle is gone");
+  run_.engine.oracle.emplace(std::make_unique<Gone>(), run::OracleLimits{});
+  run_.report.outcome = RunOutcome::kFaster;
+  measure_memory(run_, problem_);
+  EXPECT_EQ(run_.report.outcome, RunOutcome::kFaster);
+  EXPECT_FALSE(run_.report.original_peak_memory || run_.report.replacement_peak_memory);
+  ASSERT_EQ(run_.report.warnings.size(), 1u);
+  EXPECT_EQ(run_.report.warnings[0], "peak memory was not measured: the oracle is gone");
 }
 
 TEST_F(ConclusionTest, NoTrialIsTheReason) {
-  options_.budget = Seconds(0.1);
-  state_.stop = search::Stop::kTime;
-  state_.report.outcome = RunOutcome::kNotFaster;
-  state_.report.reason = "no candidate was verified";
-  conclude_search(state_);
-  EXPECT_EQ(state_.report.reason, "no trial was run: the budget of 100 ms was used up before one could finish");
-  state_.gpu = false;
-  state_.report.outcome = RunOutcome::kNone;
-  conclude_search(state_);
-  EXPECT_EQ(state_.report.outcome, RunOutcome::kNotFaster);
-  EXPECT_EQ(state_.report.reason.rfind("no trial was run: ", 0), 0u);
+  run_.options.search.budget = Seconds(0.1);
+  run_.report.outcome = RunOutcome::kNotFaster;
+  run_.report.reason = "no candidate was verified";
+  conclude_search(run_, search::Stop::kTime, true);
+  EXPECT_EQ(run_.report.reason, "no trial was run: the budget of 100 ms was used up before one could finish");
+  run_.report.outcome = RunOutcome::kNone;
+  conclude_search(run_, search::Stop::kTime, false);
+  EXPECT_EQ(run_.report.outcome, RunOutcome::kNotFaster);
+  EXPECT_EQ(run_.report.reason.rfind("no trial was run: ", 0), 0u);
 }
 
 TEST_F(ConclusionTest, WithoutAGpuTheReasonIsThePredictionOrTheFirstRefusal) {
-  state_.gpu = false;
   trial(TrialState::kIllegal, "no such knob");
-  conclude_search(state_);
-  EXPECT_EQ(state_.report.reason, "no GPU, and no candidate passed its checks; trial 1: no such knob");
-  state_.report.outcome = RunOutcome::kNone;
+  conclude_search(run_, search::Stop::kExhausted, false);
+  EXPECT_EQ(run_.report.reason, "no GPU, and no candidate passed its checks; trial 1: no such knob");
+  run_.report.outcome = RunOutcome::kNone;
   trial(TrialState::kPredicted);
-  conclude_search(state_);
-  EXPECT_EQ(state_.report.reason, "no GPU: the best candidate is predicted to take 3 us; nothing was measured");
+  conclude_search(run_, search::Stop::kExhausted, false);
+  EXPECT_EQ(run_.report.reason, "no GPU: the best candidate is predicted to take 3 us; nothing was measured");
 }
 
 TEST_F(ConclusionTest, AnEarlierOutcomeIsNamedWhereOneIs) {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "flow/run/opening.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace {
@@ -13,10 +13,10 @@ namespace fs = std::filesystem;
 
 OptimizeOptions begun_with() {
   OptimizeOptions out;
-  out.file = "/home/me/softmax.py";
-  out.device = "auto";
-  out.numerics = "high";
-  out.seed = 7;
+  out.module.file = "/home/me/softmax.py";
+  out.place.device = "auto";
+  out.terms.numerics = "high";
+  out.search.seed = 7;
   return out;
 }
 
@@ -24,13 +24,13 @@ RunRecord run_of(const OptimizeOptions& options) {
   RunRecord out;
   out.id = "20260101-000000-aaaa";
   out.problem = "softmax";
-  out.file = options.file;
-  out.problem_key = problem_key("text", options.class_name);
+  out.file = options.module.file;
+  out.problem_key = problem_key("text", options.module.class_name);
   out.options_key = options_key_of(options);
   out.options = kept_options(options);
   out.device = "model";
   out.machine = "h200";
-  out.seed = static_cast<int64_t>(options.seed);
+  out.seed = static_cast<int64_t>(options.search.seed);
   return out;
 }
 
@@ -43,10 +43,10 @@ TEST(ResumeOptions, TheSameAreTheRuns) { EXPECT_EQ(refused(begun_with(), run_of(
 
 TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
   OptimizeOptions now = begun_with();
-  now.numerics = "reference";
-  now.frozen = true;
-  now.rewrites = false;
-  now.machine = "h100";
+  now.terms.numerics = "reference";
+  now.terms.frozen = true;
+  now.terms.rewrites = false;
+  now.place.machine = "h100";
   EXPECT_EQ(refused(now, run_of(begun_with())),
             "run 20260101-000000-aaaa of softmax cannot go on with other options than it has: --machine (the run has "
             "h200, given is h100), "
@@ -54,15 +54,15 @@ TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
             "--rewrites (the run has on, "
             "given is off); what is not given is as the run has it: `solstice optimize --resume 20260101-000000-aaaa`");
   now = begun_with();
-  now.numerics = "reference";
+  now.terms.numerics = "reference";
   now.store = "/tmp/a store";
   EXPECT_NE(refused(now, run_of(begun_with()))
                 .find("`solstice optimize --resume 20260101-000000-aaaa --store '/tmp/a store'`"),
             std::string::npos);
-  now.detached = true;
+  now.place.detached = true;
   EXPECT_NE(refused(now, run_of(begun_with())).find("`solstice propose 20260101-000000-aaaa --store '/tmp/a store'`"),
             std::string::npos);
-  now.oracle_fd = 3;
+  now.module.oracle_fd = 3;
   const std::string call =
       "`solstice.optimize(module, example_inputs, resume=\"20260101-000000-aaaa\", store=\"/tmp/a store\")`";
   EXPECT_NE(refused(now, run_of(begun_with())).find(call), std::string::npos);
@@ -78,7 +78,7 @@ TEST(ResumeOptions, AFileIsNoModuleOfPython) {
 
 TEST(ResumeOptions, AFileIsTheSameByItsText) {
   OptimizeOptions now = begun_with();
-  now.file = "/elsewhere/softmax.py";
+  now.module.file = "/elsewhere/softmax.py";
   EXPECT_EQ(refused(now, run_of(begun_with())), "");
   EXPECT_NE(refused(now, run_of(begun_with()), "other")
                 .find("FILE (the run has /home/me/softmax.py, given is /elsewhere/softmax.py); what"),
@@ -87,7 +87,7 @@ TEST(ResumeOptions, AFileIsTheSameByItsText) {
   EXPECT_NE(changed.find("FILE (the text of /home/me/softmax.py has changed since the run began); a new run"),
             std::string::npos)
       << changed;
-  now.class_name = "Other";
+  now.module.class_name = "Other";
   const std::string other_class = refused(now, run_of(begun_with()));
   EXPECT_NE(other_class.find("the class (the run has none, given is `Other`);"), std::string::npos) << other_class;
 }
@@ -95,33 +95,33 @@ TEST(ResumeOptions, AFileIsTheSameByItsText) {
 TEST(ResumeOptions, PredictedTimesGoOnAnywhereMeasuredOnesOnAGpu) {
   for (const char* now : {"auto", "model"}) {
     OptimizeOptions options = begun_with();
-    options.device = now;
+    options.place.device = now;
     EXPECT_EQ(refused(options, run_of(begun_with())), "") << now;
   }
   RunRecord measured = run_of(begun_with());
   measured.device = "NVIDIA H200";
   OptimizeOptions options = begun_with();
   EXPECT_EQ(refused(options, measured), "");
-  options.device = "model";
+  options.place.device = "model";
   EXPECT_NE(refused(options, measured).find("--device (the run has NVIDIA H200, given is model)"), std::string::npos);
 }
 
 TEST(ResumeOptions, PredictedTimesThatWereAskedForStayPredicted) {
   OptimizeOptions began = begun_with();
-  began.device = "model";
+  began.place.device = "model";
   OptimizeOptions now = began;
   for (const char* device : {"gpu", "auto"}) {  // where a GPU is, auto is one
-    now.device = device;
+    now.place.device = device;
     EXPECT_NE(refused(now, run_of(began)).find(std::string("--device (the run has model, given is ") + device + ")"),
               std::string::npos);
   }
-  now.device = "model";
-  now.gpus.ordinals = {0, 1};
+  now.place.device = "model";
+  now.place.gpus.ordinals = {0, 1};
   EXPECT_NE(refused(now, run_of(began)).find("--devices (the run has none: --device is model, given is 0,1)"),
             std::string::npos);
   RunRecord measured = run_of(began);
   measured.device = "NVIDIA H200";  // by a batch
-  now.device = "auto";
+  now.place.device = "auto";
   EXPECT_EQ(refused(now, measured), "");
 }
 
@@ -144,7 +144,7 @@ TEST(ResumeOptions, WhatWasMeasuredIsWhatTheEventsSay) {
   take_events();
   EXPECT_TRUE(is_of_gpu(loaded));  // by a batch whose original.json did not come
   OptimizeOptions now = begun_with();
-  now.device = "model";
+  now.place.device = "model";
   const Status checked = check_as_begun(now, "text", loaded);
   ASSERT_FALSE(checked.ok());
   EXPECT_NE(checked.error().message.find("--device (the run has a GPU, given is model)"), std::string::npos)
@@ -153,7 +153,7 @@ TEST(ResumeOptions, WhatWasMeasuredIsWhatTheEventsSay) {
 
 TEST(ResumeOptions, MemoryIsAsTheRunBeganWithIt) {
   OptimizeOptions now = begun_with();
-  now.memory = false;
+  now.search.memory = false;
   EXPECT_NE(refused(now, run_of(begun_with())).find("--memory (the run has on, given is off)"), std::string::npos);
 }
 
@@ -163,7 +163,7 @@ TEST(ResumeOptions, RecordsWithoutOptionsGoByTheirKey) {
   old.command = {"solstice", "optimize", "softmax.py", "--numerics", "high"};
   EXPECT_EQ(refused(begun_with(), old), "");
   OptimizeOptions now = begun_with();
-  now.numerics = "reference";
+  now.terms.numerics = "reference";
   const std::string why = refused(now, old);
   EXPECT_NE(why.find("--numerics or --weights (given are reference and live;"), std::string::npos) << why;
   EXPECT_NE(why.find("`solstice optimize softmax.py --numerics high`"), std::string::npos) << why;
@@ -181,23 +181,23 @@ TEST(ResumeOptions, WhatIsLeftOutIsTheRuns) {
   const auto completed = as_begun(options);
   ASSERT_TRUE(completed.ok()) << completed.error().text();
   EXPECT_EQ(completed->resume, id);
-  EXPECT_EQ(completed->file, "/home/me/softmax.py");
-  EXPECT_EQ(completed->numerics, "high");
-  EXPECT_EQ(completed->seed, 7u);
-  EXPECT_EQ(completed->machine, "");  // found from the device, as then
+  EXPECT_EQ(completed->module.file, "/home/me/softmax.py");
+  EXPECT_EQ(completed->terms.numerics, "high");
+  EXPECT_EQ(completed->search.seed, 7u);
+  EXPECT_EQ(completed->place.machine, "");  // found from the device, as then
   options.left_out = {"FILE"};
-  EXPECT_EQ(as_begun(options)->numerics, "reference");
-  options.detached = true;
+  EXPECT_EQ(as_begun(options)->terms.numerics, "reference");
+  options.place.detached = true;
   options.left_out = {"FILE", "--machine"};
-  EXPECT_EQ(as_begun(options)->machine, "h200");
+  EXPECT_EQ(as_begun(options)->place.machine, "h200");
 }
 
 TEST(ResumeOptions, ASearchGoesOnAsItWas) {
   const auto folder = TempFolder::create("resume-options-");
   ASSERT_TRUE(folder.ok());
   OptimizeOptions began = begun_with();
-  began.budget = Seconds(12), began.trials = 30, began.eps = 0.5, began.window = 3, began.roi = 0.25,
-  began.memory = false;
+  began.search.budget = Seconds(12), began.search.trials = 30, began.search.eps = 0.5, began.search.window = 3,
+  began.search.roi = 0.25, began.search.memory = false;
   RunRecord run = run_of(began);
   run.folder = "/home/me/runs/softmax";
   ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run).ok());
@@ -207,24 +207,24 @@ TEST(ResumeOptions, ASearchGoesOnAsItWas) {
   options.left_out = {"FILE", "--budget", "--trials", "--eps", "--window", "--roi", "--memory", "--out"};
   const auto same = as_begun(options);
   ASSERT_TRUE(same.ok()) << same.error().text();
-  EXPECT_EQ(same->budget, Seconds(12));
-  EXPECT_EQ(same->trials, 30);
-  EXPECT_EQ(same->eps, 0.5);
-  EXPECT_EQ(same->window, 3);
-  EXPECT_EQ(same->roi, 0.25);
-  EXPECT_FALSE(same->memory);
+  EXPECT_EQ(same->search.budget, Seconds(12));
+  EXPECT_EQ(same->search.trials, 30);
+  EXPECT_EQ(same->search.eps, 0.5);
+  EXPECT_EQ(same->search.window, 3);
+  EXPECT_EQ(same->search.roi, 0.25);
+  EXPECT_FALSE(same->search.memory);
   EXPECT_EQ(same->out, "/home/me/runs/softmax");
   options.agent.controller = "flat";  // for the first time: it takes longer
-  EXPECT_EQ(as_begun(options)->budget, OptimizeOptions().budget);
-  EXPECT_EQ(as_begun(options)->trials, 30);  // what was tried counts
+  EXPECT_EQ(as_begun(options)->search.budget, OptimizeOptions().search.budget);
+  EXPECT_EQ(as_begun(options)->search.trials, 30);  // what was tried counts
   options.agent = {};
   options.left_out.erase("--budget");  // `--budget 5m`: the other part is the run's
-  options.budget = Seconds(300);
-  EXPECT_EQ(as_begun(options)->budget, Seconds(300));
-  EXPECT_EQ(as_begun(options)->trials, 30);
+  options.search.budget = Seconds(300);
+  EXPECT_EQ(as_begun(options)->search.budget, Seconds(300));
+  EXPECT_EQ(as_begun(options)->search.trials, 30);
   options.left_out = {"FILE"};
   const auto other = as_begun(options);
-  EXPECT_EQ(other->eps, OptimizeOptions().eps);
+  EXPECT_EQ(other->search.eps, OptimizeOptions().search.eps);
   EXPECT_TRUE(other->out.empty());
 }
 
@@ -232,7 +232,7 @@ TEST(ResumeOptions, AModuleOfPythonIsPassedAgain) {
   const auto folder = TempFolder::create("resume-options-");
   ASSERT_TRUE(folder.ok());
   OptimizeOptions began = begun_with();
-  began.file.clear();
+  began.module.file.clear();
   ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run_of(began)).ok());
   OptimizeOptions options;
   options.store = folder->path();
@@ -244,7 +244,7 @@ TEST(ResumeOptions, AModuleOfPythonIsPassedAgain) {
       completed.error().message.find("resume=\"20260101-000000-aaaa\", store=\"" + folder->path().string() + "\")"),
       std::string::npos)
       << completed.error().message;
-  options.oracle_fd = 3;
+  options.module.oracle_fd = 3;
   EXPECT_TRUE(as_begun(options).ok());
 }
 

@@ -1,0 +1,34 @@
+// Handover of a search between the expert and a language model, read from the tree's events and the run's record.
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "flow/run/agent/agent_choice.h"
+#include "search/tree.h"
+
+namespace solstice::flow {
+
+// The expert has had its trials: the language model has taken over.
+bool handed_over(const search::Tree& tree);
+// The event with which it was handed over; the number of events where it was not yet.
+size_t handed_over_at(const search::Tree& tree);
+
+// RunRecord::options of a run that `agent` leads from event number `event` on, the expert alone where it is none.
+void set_agent(const AgentChoice& agent, size_t event, Json& options);
+// The event with which a model took over again from an expert that had gone on alone, by RunRecord::options; 0: none
+// did.
+size_t model_since(const Json& options);
+// The event since which the model's stops count: `since` (model_since()), or with which it took over first.
+size_t model_leads_since(const search::Tree& tree, size_t since);
+
+// Of a run that goes on without its model: the event with which the expert took over again, whose stops the model's
+// trials do not count for. 0 where no model took part.
+size_t taken_back_at(const search::Tree& tree);
+
+// Opens nodes for the proposer that leads now: `model`, or "", the expert alone. A model has moves where the expert, or
+// another model, had none; where it said itself that nothing is left it is not asked again. It begins anew only where
+// nothing is there to go on from. The expert may have moves where a model gave up.
+void open_nodes_again(search::Tree& tree, const std::string& model);
+
+}  // namespace solstice::flow

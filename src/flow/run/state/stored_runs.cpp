@@ -1,0 +1,56 @@
+#include "flow/run/state/stored_runs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/hash.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+// Before it is known what is there, a record says what was asked for.
+bool names_gpu(const RunRecord& run) { return !run.device.empty() && run.device != "auto" && run.device != "model"; }
+
+}  // namespace
+
+Result<store::Store> store_of(const fs::path& named) {
+  if (!named.empty()) return store::Store::open(named);
+  SOLSTICE_TRY(const fs::path usual, store::Store::default_folder());
+  return store::Store::open(usual);
+}
+
+Result<store::Store> existing_store(const fs::path& named) {
+  std::error_code error;
+  if (!named.empty() && !fs::exists(named / "runs.db", error)) {
+    return fail(Code::not_found, fmt::format("{} is no run store: it has no runs.db", named.string()));
+  }
+  return store_of(named);
+}
+
+std::string problem_key(const std::string& source, const std::string& class_name) {
+  return hash_hex(source + class_name);
+}
+
+std::string whole_path(const fs::path& path) {
+  std::error_code error;
+  const fs::path whole = fs::absolute(path, error);
+  return path.empty() || error ? path.string() : whole.lexically_normal().string();
+}
+
+bool is_of_gpu(const store::LoadedRun& loaded) {
+  if (names_gpu(loaded.run)) return true;
+  return std::any_of(loaded.events.begin(), loaded.events.end(), [](const store::StoredEvent& stored) {
+    const std::optional<search::Measurement>& found = stored.event.measurement;
+    return stored.event.node > 0 && found && found->state == TrialState::kVerified;
+  });
+}
+
+std::string gpu_of(const RunRecord& run) { return names_gpu(run) ? run.device : "a GPU"; }
+
+bool is_measured_elsewhere(const RunRecord& run) {
+  return run.state == RunState::kWaiting || run.options.at("batches").as_bool();
+}
+
+}  // namespace solstice::flow

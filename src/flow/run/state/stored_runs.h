@@ -1,0 +1,31 @@
+// Runs in a store, and the store itself.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "base/result.h"
+#include "store/store.h"
+
+namespace solstice::flow {
+
+// The store that is named; "": the user's.
+Result<store::Store> store_of(const std::filesystem::path& named);
+// The same, for a caller that asks for runs that are there. Error not_found where no store lies in the folder that is
+// named: it is not made.
+Result<store::Store> existing_store(const std::filesystem::path& named);
+
+// RunRecord::problem_key of a file's text.
+std::string problem_key(const std::string& source, const std::string& class_name);
+// A path as records have it, readable from any folder; "" for "".
+std::string whole_path(const std::filesystem::path& path);
+
+// Candidates were measured on a GPU, as the run's events say, or were to be, as its record does; else their times are
+// predicted, or nothing came in yet.
+bool is_of_gpu(const store::LoadedRun& loaded);
+// That GPU's name; "a GPU" where results of batches came without it.
+std::string gpu_of(const RunRecord& run);
+// It has had batches.
+bool is_measured_elsewhere(const RunRecord& run);
+
+}  // namespace solstice::flow
