@@ -4,7 +4,7 @@
 #include "epilogue/staged.h"
 #include "gemm/gather.h"
 #include "pipeline/ring.h"
-#include "scheduler/raster.h"
+#include "scheduler/grouped.h"
 
 namespace solstice::gemm {
 
@@ -60,7 +60,7 @@ static_assert(sizeof(GroupTile) == kToldBytes);
 
 // Tiles of one group for clusters.
 template <class Config>
-SOLSTICE_DEVICE PairedOrder order_of_group(const GroupedProblem& p, int rows) {
+SOLSTICE_DEVICE scheduler::PairedOrder order_of_group(const GroupedProblem& p, int rows) {
   constexpr int kAlongM = Config::kAlongN ? 1 : Config::kCluster, kHeight = Config::kTileM * kAlongM;
   const int rest = rows % kHeight;
   const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
@@ -80,10 +80,10 @@ struct GroupWalk {
   const int* offsets;  // of the groups, in shared memory; then how many tiles there are
   int rank, cluster, t;
   int whole = 0x7fffffff;  // tiles that are not split
-  SplitTail tail{0, 1, 0};
+  scheduler::SplitTail tail{0, 1, 0};
   int parts = 0;  // of the last tiles: 0 to begin with, 1 after what is handed on
   int group = -1, begin = 0, end = 0, before = 0, count = 0;
-  PairedOrder order{0, 0, 1, false};
+  scheduler::PairedOrder order{0, 0, 1, false};
 
   SOLSTICE_DEVICE GroupWalk(const GroupedProblem& problem, const int* offsets_, int rank_)
       : p(problem), offsets(offsets_), rank(rank_), cluster(blockIdx.x / kBlocks), t(cluster) {
@@ -91,7 +91,7 @@ struct GroupWalk {
   }
 
   SOLSTICE_DEVICE bool next(GroupTile& out) {
-    TilePart part{0, 0, 0, cluster};
+    scheduler::TilePart part{0, 0, 0, cluster};
     bool hands_on = false;
     int at = t;
     const bool of_tail = kRows && t >= whole;
@@ -111,7 +111,7 @@ struct GroupWalk {
 
  private:
   // Of the last tiles, first what others wait for.
-  SOLSTICE_DEVICE bool next_part(TilePart& out, bool& hands_on) {
+  SOLSTICE_DEVICE bool next_part(scheduler::TilePart& out, bool& hands_on) {
     hands_on = parts == 0 && tail.handed_on(cluster, out);
     if (!hands_on && (parts == 2 || !tail.finished(cluster, out))) return false;
     parts = hands_on ? 1 : 2;
@@ -137,7 +137,7 @@ struct GroupWalk {
       order = order_of_group<Config>(p, kRows ? end - begin : p.m);
       count = order.count();
     }
-    const PairedTile i = order(at - before);
+    const scheduler::PairedTile i = order(at - before);
     const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
     const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
     const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;

@@ -16,8 +16,8 @@
 #include "copy/async.h"
 #include "copy/tma.h"
 #include "gemm/chunk.h"
-#include "gemm/math.h"
 #include "gemm/planes.h"
+#include "mainloop/promotion.h"
 #include "mma/descriptor.h"
 #include "mma/wgmma_held.h"
 #include "pipeline/ring.h"
@@ -34,8 +34,8 @@ struct StreamConfig {
   using Math = Math_;
   static constexpr bool kScaled = Math::kScaled;
   static constexpr pipeline::Readers kReaders = kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
-  static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> ||
-                    (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
+  static_assert(kSame<Math, mainloop::Fp16x3> || kSame<Math, mainloop::Bf16x6Lifted> ||
+                    (kSame<Math, mainloop::Tf32> && kMajorHeld_ == mma::Major::kK),
                 "what fragments there are");
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
@@ -54,17 +54,17 @@ struct StreamConfig {
   // line then lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four
   // apart have one shift, and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes
   // (docs/gemm.md).
-  static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, Bf16x6Lifted>;
+  static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, mainloop::Bf16x6Lifted>;
 
   static constexpr int kPlaneHeld =
       kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
   static constexpr int kPlanesHeld =
-      kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
+      kSame<Math, mainloop::Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
   using RingHeld = pipeline::Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
   // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also
   // stands for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is
   // filled after an arrival behind the use of its values.
-  static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
+  static constexpr int kScales = kScaled ? mainloop::kScaleBytesB * kN : 0;
   using Scales = pipeline::SideSlots<kSlotsHeld_ + 1, kScales>;
 
   // Shared memory, in this order.
@@ -136,7 +136,7 @@ struct Stream {
     for (int plane = 0; plane < Config::kPlanesHeld; ++plane) {
       const u32 to = held.address() + plane * Config::kPlaneHeld;
       const int z = batch * Config::kPlanesHeld + plane;
-      if constexpr (kSame<typename Config::Math, Tf32>)
+      if constexpr (kSame<typename Config::Math, mainloop::Tf32>)
         load_part(to + first * mma::kRowBytes, c * kChunk + plane * kChunk / 2, column0 + first, batch, held.full());
       else if constexpr (Config::kMajorHeld == mma::Major::kK) {
         load_part(to + first * mma::kRowBytes, c * kChunk, column0 + first, z, held.full());
@@ -148,7 +148,8 @@ struct Stream {
       }
     }
     if constexpr (Config::kScaled) {
-      const u8* from = p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * kScaleBytesB;
+      const u8* from =
+          p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * mainloop::kScaleBytesB;
       copy::load_bytes(scales.address(), from, Config::kScales, held.full());
     }
     held.advance(), scales.advance();
@@ -359,7 +360,8 @@ struct Stream {
         ptx::sync_warp();
         mma::wait<0>();
         mma::pin(d);
-        if constexpr (Config::kScaled) promote(sums, part, row[i], aside.address() + 2 * kScaleBytesB * (lane % 4));
+        if constexpr (Config::kScaled)
+          promote(sums, part, row[i], aside.address() + 2 * mainloop::kScaleBytesB * (lane % 4));
         ptx::sync_warp();
         release(held, lane);
         held.advance(), aside.advance();

@@ -41,7 +41,7 @@ TEST(GemmRows, MayBeBesideTheStoredProduct) {
                "mu[m] = mean[n](h[m,n])\ns[m] = rsqrt(var[n](h[m,n]) + 0.00001)", "math=fp16x3, tile=128x256");
   const Emission emission = emission_of(program);
   EXPECT_NE(emission.sources[1].code.find("kOutputs = 1, kValues = 2;"), std::string::npos) << emission.sources[1].code;
-  EXPECT_NE(emission.sources[1].code.find("kReduces = true, kWhole = false, kTma = true"), std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find("kReduces = true, kRowResident = false, kTma = true"), std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources.back().code.find("reduction::corrected_squares("), std::string::npos)
       << emission.sources.back().code;
