@@ -1,61 +1,111 @@
-// Tiles of grouped products: pairs of columns for clusters, and the last tiles split along k. Free of PTX.
+// Tiles of grouped products: every row belongs to a group, and a group has tiles of its own.
 #pragma once
 
-#include "scheduler/raster.h"
+#include "scheduler/split_tail.h"
 
 namespace solstice::scheduler {
 
-// Tiles for clusters of blocks that lie along m, two columns at a time. A last row tile that is too low for a cluster
-// (`low`) gives each of two blocks a column of its own instead.
-struct PairedTile {
-  int m, n;      // in row tiles of a cluster, in columns
-  bool along_n;  // the blocks take columns n, n + 1
+enum class Ragged { kRows, kK };  // what the groups divide: rows of the result, or k
+
+struct alignas(16) GroupTile {
+  int group, m0, n0;
+  int m;            // end of the rows
+  int first, last;  // of k
+  // Of a last tile, whose k clusters share: the first whose sums are added to those of this one (its own number: none),
+  // or that these sums go to another.
+  int from;
+  bool partial;
+  bool along_n;  // blocks of a cluster lie along n and share A; else along m, and share B
 };
 
-struct PairedOrder {
-  int rows, columns, group;  // whole row tiles of a cluster, column tiles, row tiles a group
-  bool low;                  // one more row tile
+static_assert(sizeof(GroupTile) == 32);
 
-  SOLSTICE_DEVICE int count() const { return rows * columns + (low ? ceil_div(columns, 2) : 0); }
+// Tiles of one group for clusters.
+template <class Config, class Problem>
+SOLSTICE_DEVICE PairedOrder order_of_group(const Problem& p, int rows) {
+  constexpr int kAlongM = Config::kAlongN ? 1 : Config::kCluster, kHeight = Config::kTileM * kAlongM;
+  const int rest = rows % kHeight;
+  const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
+  return {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * (Config::kCluster / kAlongM)), p.group, low};
+}
 
-  SOLSTICE_DEVICE PairedTile operator()(int tile) const {
-    const int last = larger(1, ceil_div(rows, group)) - 1, at = smaller(tile / (group * columns), last);
-    const int inside = tile - at * group * columns, height = smaller(group, rows - at * group);
-    const int of_pair = 2 * height + (low && at == last ? 1 : 0);
-    const int n = inside / of_pair * 2, rest = inside % of_pair;
-    if (rest >= smaller(2, columns - n) * height) return {rows, n, true};
-    return {at * group + rest % height, n + rest / height, false};
+// The tiles of a CTA, one after another. Of a forward product they are counted; the last ones, if they leave enough
+// clusters without work, are split along k.
+// `Problem`: extents m, n, k, `group` (row tiles walked before the next column), table.groups.
+template <class Config, class Problem>
+struct Grouped {
+  static constexpr bool kRows = Config::kRagged == Ragged::kRows, kAlongN = Config::kAlongN;
+  static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
+  static constexpr int kChunk = 4 * Config::kStageK;
+  // Stages that adding up takes about as long as, and clusters that share a tile at most.
+  static constexpr int kAddingStages = 16, kMostSharing = 4;
+  const Problem& p;
+  const int* offsets;  // of the groups, in shared memory; then how many tiles there are
+  int rank, cluster, t;
+  int whole = 0x7fffffff;  // tiles that are not split
+  SplitTail tail{0, 1, 0};
+  int parts = 0;  // of the last tiles: 0 to begin with, 1 after what is handed on
+  int group = -1, begin = 0, end = 0, before = 0, count = 0;
+  PairedOrder order{0, 0, 1, false};
+
+  SOLSTICE_DEVICE Grouped(const Problem& problem, const int* offsets_, int rank_)
+      : p(problem), offsets(offsets_), rank(rank_), cluster(blockIdx.x / kBlocks), t(cluster) {
+    if constexpr (kRows) split(offsets[p.table.groups + 1], gridDim.x / kBlocks);
   }
-};
 
-// The last tiles of a persistent kernel, where they are fewer than its workers: chunks of their k, numbered tile by
-// tile, are shared out, so that all end together. A worker has chunks of at most two tiles: the end of one, which it
-// finishes, and chunks of the next that it hands on to the worker that finishes that one.
-struct TilePart {
-  int tile, first, last;  // chunks first .. last - 1 of the tile
-  int from;               // workers `from` .. the one before this have the chunks before `first`
-};
-
-struct SplitTail {
-  int tiles, chunks, workers;  // chunks of each tile; tiles <= workers <= tiles * chunks < 2^31
-
-  // All chunks * worker / workers, in 32 bits.
-  SOLSTICE_DEVICE int first(int worker) const {
-    const int all = tiles * chunks;
-    return all / workers * worker + all % workers * worker / workers;
-  }
-  SOLSTICE_DEVICE bool handed_on(int worker, TilePart& out) const {
-    const int last = first(worker + 1), tile = last / chunks, begins = tile * chunks;
-    if (worker >= workers || last == begins) return false;
-    out = {tile, larger(0, first(worker) - begins), last - begins, worker};
+  SOLSTICE_DEVICE bool next(GroupTile& out) {
+    TilePart part{0, 0, 0, cluster};
+    bool partial = false;
+    int at = t;
+    const bool of_tail = kRows && t >= whole;
+    if (of_tail && !next_part(part, partial)) return false;
+    if (of_tail) at = whole + part.tile;
+    if (!place(at, out)) return false;
+    out.from = part.from;
+    out.partial = partial;
+    if (of_tail) {
+      out.first = part.first * kChunk;
+      if (partial) out.last = part.last * kChunk;
+    } else {
+      t += gridDim.x / kBlocks;
+    }
     return true;
   }
-  SOLSTICE_DEVICE bool finished(int worker, TilePart& out) const {
-    const int tile = first(worker + 1) / chunks - 1, begins = tile * chunks;
-    if (worker >= workers || first(worker) >= begins + chunks) return false;
-    int from = worker;
-    while (first(from) > begins) --from;
-    out = {tile, first(worker) - begins, chunks, from};
+
+ private:
+  // Of the last tiles, first what others wait for.
+  SOLSTICE_DEVICE bool next_part(TilePart& out, bool& partial) {
+    partial = parts == 0 && tail.partial_of(cluster, out);
+    if (!partial && (parts == 2 || !tail.finished(cluster, out))) return false;
+    parts = partial ? 1 : 2;
+    return true;
+  }
+  SOLSTICE_DEVICE void split(int tiles, int clusters) {
+    const int rest = tiles % clusters, stages = ceil_div(p.k, Config::kStageK),
+              workers = smaller(clusters, rest * smaller(kMostSharing, ceil_div(p.k, kChunk)));
+    if (rest == 0 || rest * stages / workers + kAddingStages >= stages) return;
+    whole = tiles - rest;
+    tail = {rest, ceil_div(p.k, kChunk), workers};
+  }
+
+  // Tile `at` of all, whole.
+  SOLSTICE_DEVICE bool place(int at, GroupTile& out) {
+    if (at < before) group = -1, before = count = 0;
+    while (at >= before + count) {
+      before += count;
+      count = 0;
+      if (++group >= p.table.groups) return false;
+      begin = offsets[group];
+      end = offsets[group + 1];
+      order = order_of_group<Config>(p, kRows ? end - begin : p.m);
+      count = order.count();
+    }
+    const PairedTile i = order(at - before);
+    const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
+    const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
+    const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;
+    out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, cluster, false, along_n}
+                : GroupTile{group, m0, n0, p.m, begin, end, cluster, false, along_n};
     return true;
   }
 };

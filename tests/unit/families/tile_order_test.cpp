@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/grouped.h"
+#include "scheduler/split_tail.h"
 #include "scheduler/stream_k.h"
 #include "scheduler/triangular.h"
 
@@ -95,7 +95,7 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
         };
         TilePart p;
         for (int w = 0; w < workers; ++w) {
-          if (!tail.handed_on(w, p)) continue;
+          if (!tail.partial_of(w, p)) continue;
           EXPECT_LT(p.last, chunks);
           take(p, w);
           hands[w] = p.tile;
@@ -110,7 +110,7 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
         }
         EXPECT_EQ(std::count(of.begin(), of.end(), -1), 0);
         EXPECT_TRUE(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
-        EXPECT_FALSE(tail.handed_on(workers, p) || tail.finished(workers, p));
+        EXPECT_FALSE(tail.partial_of(workers, p) || tail.finished(workers, p));
       }
     }
   }
