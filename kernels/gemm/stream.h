@@ -17,6 +17,8 @@
 #include "copy/tma.h"
 #include "gemm/chunk.h"
 #include "gemm/planes.h"
+#include "kernel/warp_specialized.h"
+#include "mainloop/box_source.h"
 #include "mainloop/promotion.h"
 #include "mma/descriptor.h"
 #include "mma/wgmma_held.h"
@@ -119,12 +121,6 @@ struct Stream {
   SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, {shared + Config::kOffsetBarriers}); }
 
   // ---- the held operand: one thread
-  SOLSTICE_DEVICE void load_part(u32 to, int x, int y, int z, u32 full) const {
-    if constexpr (Config::kCluster > 1)
-      copy::load_box_multicast(to, map, x, y, z, full, (1 << Config::kCluster) - 1);
-    else
-      copy::load_box(to, map, x, y, z, full);
-  }
   using Scales = typename Config::Scales;
   SOLSTICE_DEVICE Scales scales() const { return Scales(shared + Config::kOffsetScales); }
   SOLSTICE_DEVICE void load_held(int i, RingHeld& held, Scales& scales) const {
@@ -137,14 +133,17 @@ struct Stream {
       const u32 to = held.address() + plane * Config::kPlaneHeld;
       const int z = batch * Config::kPlanesHeld + plane;
       if constexpr (kSame<typename Config::Math, mainloop::Tf32>)
-        load_part(to + first * mma::kRowBytes, c * kChunk + plane * kChunk / 2, column0 + first, batch, held.full());
+        mainloop::load_shared_box<Config::kCluster>(to + first * mma::kRowBytes, map, c * kChunk + plane * kChunk / 2,
+                                                    column0 + first, batch, held.full());
       else if constexpr (Config::kMajorHeld == mma::Major::kK) {
-        load_part(to + first * mma::kRowBytes, c * kChunk, column0 + first, z, held.full());
+        mainloop::load_shared_box<Config::kCluster>(to + first * mma::kRowBytes, map, c * kChunk, column0 + first, z,
+                                                    held.full());
       } else {
 #pragma unroll
         for (int g = 0; g < ceil_div(kN, mma::kGroupRows); ++g)
-          load_part(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, column0 + g * mma::kGroupRows,
-                    c * kChunk + first_k, z, held.full());
+          mainloop::load_shared_box<Config::kCluster>(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, map,
+                                                      column0 + g * mma::kGroupRows, c * kChunk + first_k, z,
+                                                      held.full());
       }
     }
     if constexpr (Config::kScaled) {
@@ -294,13 +293,8 @@ struct Stream {
   SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row,
                                       u32 scales) {
 #pragma unroll
-    for (int j = 0; j < kN / 8; ++j) {
-      const Pair column = ptx::load_shared_pair(scales + 32 * j);
-      sums[4 * j] += part[4 * j] * row.x * column.x;
-      sums[4 * j + 1] += part[4 * j + 1] * row.x * column.y;
-      sums[4 * j + 2] += part[4 * j + 2] * row.y * column.x;
-      sums[4 * j + 3] += part[4 * j + 3] * row.y * column.y;
-    }
+    for (int j = 0; j < kN / 8; ++j)
+      mainloop::promote_scaled(sums + 4 * j, part + 4 * j, row, ptx::load_shared_pair(scales + 32 * j));
   }
 
   SOLSTICE_DEVICE void release(const RingHeld& held, int lane) const {
@@ -397,15 +391,9 @@ SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
     gemm.ring().init(1, Config::kWarps * pipeline::kArrivals<Config::kCluster, Config::kReaders>);
     ptx::barrier_init_fence();
   }
-  if constexpr (Config::kCluster > 1)
-    ptx::cluster_sync();
-  else
-    __syncthreads();
+  kernel::meet<Config::kCluster>();
   gemm.consume();
-  if constexpr (Config::kCluster > 1) {
-    ptx::sync_warp();
-    ptx::cluster_sync();  // no block ends while another loads into its memory
-  }
+  kernel::part<Config::kCluster>();
 }
 
 }  // namespace solstice::gemm
