@@ -113,6 +113,7 @@ struct Tensor {
     const mainloop::Wgmma<Config> loop{a, b, of_a, of_b, static_cast<int>(rank)};
     Output output{epilogue, map_out, p, Output::exchange_of(shared, warp, rank)};
     tiles().for_each([&](const scheduler::WorkTile& tile) {
+      const int m0 = row_of(tile), n0 = column_of(tile);
       int count = tile.last - tile.first;
       // One value for all lanes, as the compiler can see: places in the rings are then uniform.
       if constexpr (Config::kStreamK) count = __shfl_sync(~0u, count, 0);
@@ -121,7 +122,7 @@ struct Tensor {
       if constexpr (Config::kStreamK) {
         if (!fix_up(sums, tile, group)) return;
       }
-      output.write({tile.batch, row_of(tile) + warp * 16, column_of(tile), p.m, p.n, staging, lane}, sums);
+      output.write({tile.batch, m0 + warp * 16, n0, p.m, p.n, staging, lane}, sums);
     });
     if constexpr (Epilogue::kTma) {
       if (lane == 0) copy::store_wait_all();
