@@ -50,10 +50,10 @@ __global__ void __launch_bounds__(gemm::kSplitThreads, smaller(gemm::split_block
   ptx::let_next_kernel_start();
   const int block = static_cast<int>(blockIdx.x);
   if (block < blocks_a)
-    gemm::split_operand<Math, gemm::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
+    gemm::split_operand<Math, mainloop::kScaleBytesA, kA, kVectorA>(a, block, blocks_a);
   else
-    gemm::split_operand<Math, gemm::kScaleBytesB, kB, kVectorB>(b, block - blocks_a,
-                                                                static_cast<int>(gridDim.x) - blocks_a);
+    gemm::split_operand<Math, mainloop::kScaleBytesB, kB, kVectorB>(b, block - blocks_a,
+                                                                    static_cast<int>(gridDim.x) - blocks_a);
 }
 
 template <class Config, class E>
@@ -193,7 +193,8 @@ class TensorRunner : public Runner {
 
 template <class Math, int kN, int kHalves, int kGroups, int kA, int kB, int kCluster, Major kMajorA, Major kMajorB>
 Runner* make_typed(Data& d) {
-  using Config = gemm::TensorConfig<Math, kMajorA, kMajorB, kN, kHalves, kGroups, kA, kB, kCluster>;
+  using Config = gemm::TensorConfig<Math, kMajorA, kMajorB, gemm::TensorTile<kN, kHalves, kGroups>,
+                                    gemm::TensorSlots<kA, kB>, gemm::AlongM<kCluster>>;
   const bool aligned = d.c.pad == 0 && d.lda % 4 == 0 && d.ldb % 4 == 0;
   const bool tma = d.c.n % 4 == 0;
   if (d.c.gelu) {

@@ -22,10 +22,7 @@
 
 namespace solstice::gemm {
 
-inline constexpr int kChunk = 64;  // k that share a scale, and a promotion
-// Inverse scales as stored: the exponent's byte for A, whose rows each thread reads twice a chunk, a float for B, whose
-// columns it reads by the dozen.
-inline constexpr int kScaleBytesA = 1, kScaleBytesB = 4;
+inline constexpr int kChunk = 64;               // k that share a scale, and a promotion
 inline constexpr u32 kHugeExponent = 127 + 64;  // biased exponent from which a chunk goes to the fallback
 
 // Power-of-two scale of a chunk from the bits of its largest magnitude (NaN bits count as the largest).

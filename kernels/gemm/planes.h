@@ -2,7 +2,7 @@
 // still missing.
 #pragma once
 
-#include "gemm/math.h"
+#include "mainloop/math.h"
 #include "ptx/convert.h"
 #include "ptx/memory.h"
 

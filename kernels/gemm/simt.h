@@ -201,10 +201,10 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedO
   float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int row = (warp / 2 * 4 + lane / 8) * 4, column = (warp % 2 * 8 + lane % 8) * 4;
-  const RasterOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
+  const scheduler::RasterOrder order{ceil_div(p.m, kSimtTile), ceil_div(p.n, kColumns), p.group};
   const int steps = ceil_div(p.k, kSimtK);
   for (int t = first; t < order.per_batch() * p.batches; t += step) {
-    const TileIndex tile = order(t);
+    const scheduler::TileIndex tile = order(t);
     SimtLoader<TA, MadeA, kMajorA, kVectorA> load_a(a, tile.batch, tile.m * kSimtTile, p.m, p.k);
     LoaderB load_b(of_second ? second_b : b, tile.batch, tile.n * kColumns - (of_second ? kColumns : 0), p.n, p.k);
     float next_a[4], next_b[4], sums[8][8] = {};

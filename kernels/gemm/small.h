@@ -103,8 +103,8 @@ SOLSTICE_DEVICE void run_small(const StridedOperand<TA, MadeA>& a, const Strided
   constexpr int kOperand = kSmallK * kSmallPitch;
   const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
   const int row = lane / 8 * 8, column = lane % 8 * 4, first_k = warp * (kSmallK / kSmallWarps) * kSmallPitch;
-  const RasterOrder order{ceil_div(p.m, kSmallTile), ceil_div(p.n, kSmallTile), p.group};
-  const TileIndex tile = order(static_cast<int>(blockIdx.x));
+  const scheduler::RasterOrder order{ceil_div(p.m, kSmallTile), ceil_div(p.n, kSmallTile), p.group};
+  const scheduler::TileIndex tile = order(static_cast<int>(blockIdx.x));
   const int m0 = tile.m * kSmallTile, n0 = tile.n * kSmallTile, steps = ceil_div(p.k, kSmallK);
   SmallLoader<TA, MadeA, kMajorA> load_a(a, tile.batch, m0, p.m, p.k);
   SmallLoader<TB, MadeB, kMajorB> load_b(b, tile.batch, n0, p.n, p.k);

@@ -16,8 +16,10 @@
 #include "copy/async.h"
 #include "copy/tma.h"
 #include "gemm/chunk.h"
-#include "gemm/math.h"
 #include "gemm/planes.h"
+#include "kernel/warp_specialized.h"
+#include "mainloop/box_source.h"
+#include "mainloop/promotion.h"
 #include "mma/descriptor.h"
 #include "mma/wgmma_held.h"
 #include "pipeline/ring.h"
@@ -34,8 +36,8 @@ struct StreamConfig {
   using Math = Math_;
   static constexpr bool kScaled = Math::kScaled;
   static constexpr pipeline::Readers kReaders = kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
-  static_assert(kSame<Math, Fp16x3> || kSame<Math, Bf16x6Lifted> ||
-                    (kSame<Math, Tf32> && kMajorHeld_ == mma::Major::kK),
+  static_assert(kSame<Math, mainloop::Fp16x3> || kSame<Math, mainloop::Bf16x6Lifted> ||
+                    (kSame<Math, mainloop::Tf32> && kMajorHeld_ == mma::Major::kK),
                 "what fragments there are");
   static constexpr mma::Major kMajor = kMajor_, kMajorHeld = kMajorHeld_;
   static constexpr int kVector = kVector_, kN = kN_, kSlots = kSlots_, kSlotsHeld = kSlotsHeld_;
@@ -54,17 +56,17 @@ struct StreamConfig {
   // line then lies `shift` elements behind the beginning of its row of the slot, and takes a unit more. Lines four
   // apart have one shift, and so do all chunks of a line. With bf16x6 this was slower than copies of 4 bytes
   // (docs/measured/gemm.md).
-  static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, Bf16x6Lifted>;
+  static constexpr bool kShifted = kByK && kVector == 1 && !kSame<Math, mainloop::Bf16x6Lifted>;
 
   static constexpr int kPlaneHeld =
       kMajorHeld == mma::Major::kK ? kN * mma::kRowBytes : ceil_div(kN, mma::kGroupRows) * mma::kGroupBytes;
   static constexpr int kPlanesHeld =
-      kSame<Math, Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
+      kSame<Math, mainloop::Tf32> ? 2 : Math::kPlanes;  // planes, or the two halves of a chunk of TF32
   using RingHeld = pipeline::Ring<kSlotsHeld_, kPlanesHeld * kPlaneHeld>;
   // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also
   // stands for a fence of the filling thread, which is one of those that multiply and would lose 1 % by it: a slot is
   // filled after an arrival behind the use of its values.
-  static constexpr int kScales = kScaled ? kScaleBytesB * kN : 0;
+  static constexpr int kScales = kScaled ? mainloop::kScaleBytesB * kN : 0;
   using Scales = pipeline::SideSlots<kSlotsHeld_ + 1, kScales>;
 
   // Shared memory, in this order.
@@ -119,12 +121,6 @@ struct Stream {
   SOLSTICE_DEVICE RingHeld ring() const { return RingHeld(shared, {shared + Config::kOffsetBarriers}); }
 
   // ---- the held operand: one thread
-  SOLSTICE_DEVICE void load_part(u32 to, int x, int y, int z, u32 full) const {
-    if constexpr (Config::kCluster > 1)
-      copy::load_box_multicast(to, map, x, y, z, full, (1 << Config::kCluster) - 1);
-    else
-      copy::load_box(to, map, x, y, z, full);
-  }
   using Scales = typename Config::Scales;
   SOLSTICE_DEVICE Scales scales() const { return Scales(shared + Config::kOffsetScales); }
   SOLSTICE_DEVICE void load_held(int i, RingHeld& held, Scales& scales) const {
@@ -136,19 +132,23 @@ struct Stream {
     for (int plane = 0; plane < Config::kPlanesHeld; ++plane) {
       const u32 to = held.address() + plane * Config::kPlaneHeld;
       const int z = batch * Config::kPlanesHeld + plane;
-      if constexpr (kSame<typename Config::Math, Tf32>)
-        load_part(to + first * mma::kRowBytes, c * kChunk + plane * kChunk / 2, column0 + first, batch, held.full());
+      if constexpr (kSame<typename Config::Math, mainloop::Tf32>)
+        mainloop::load_shared_box<Config::kCluster>(to + first * mma::kRowBytes, map, c * kChunk + plane * kChunk / 2,
+                                                    column0 + first, batch, held.full());
       else if constexpr (Config::kMajorHeld == mma::Major::kK) {
-        load_part(to + first * mma::kRowBytes, c * kChunk, column0 + first, z, held.full());
+        mainloop::load_shared_box<Config::kCluster>(to + first * mma::kRowBytes, map, c * kChunk, column0 + first, z,
+                                                    held.full());
       } else {
 #pragma unroll
         for (int g = 0; g < ceil_div(kN, mma::kGroupRows); ++g)
-          load_part(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, column0 + g * mma::kGroupRows,
-                    c * kChunk + first_k, z, held.full());
+          mainloop::load_shared_box<Config::kCluster>(to + g * mma::kGroupBytes + first_k * mma::kRowBytes, map,
+                                                      column0 + g * mma::kGroupRows, c * kChunk + first_k, z,
+                                                      held.full());
       }
     }
     if constexpr (Config::kScaled) {
-      const u8* from = p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * kScaleBytesB;
+      const u8* from =
+          p.scales + ((static_cast<i64>(batch) * chunks() + c) * p.scale_stride + column0) * mainloop::kScaleBytesB;
       copy::load_bytes(scales.address(), from, Config::kScales, held.full());
     }
     held.advance(), scales.advance();
@@ -293,13 +293,8 @@ struct Stream {
   SOLSTICE_DEVICE static void promote(float (&sums)[kRegisters], const float (&part)[kRegisters], Pair row,
                                       u32 scales) {
 #pragma unroll
-    for (int j = 0; j < kN / 8; ++j) {
-      const Pair column = ptx::load_shared_pair(scales + 32 * j);
-      sums[4 * j] += part[4 * j] * row.x * column.x;
-      sums[4 * j + 1] += part[4 * j + 1] * row.x * column.y;
-      sums[4 * j + 2] += part[4 * j + 2] * row.y * column.x;
-      sums[4 * j + 3] += part[4 * j + 3] * row.y * column.y;
-    }
+    for (int j = 0; j < kN / 8; ++j)
+      mainloop::promote_scaled(sums + 4 * j, part + 4 * j, row, ptx::load_shared_pair(scales + 32 * j));
   }
 
   SOLSTICE_DEVICE void release(const RingHeld& held, int lane) const {
@@ -359,7 +354,8 @@ struct Stream {
         ptx::sync_warp();
         mma::wait<0>();
         mma::pin(d);
-        if constexpr (Config::kScaled) promote(sums, part, row[i], aside.address() + 2 * kScaleBytesB * (lane % 4));
+        if constexpr (Config::kScaled)
+          promote(sums, part, row[i], aside.address() + 2 * mainloop::kScaleBytesB * (lane % 4));
         ptx::sync_warp();
         release(held, lane);
         held.advance(), aside.advance();
@@ -395,15 +391,9 @@ SOLSTICE_DEVICE void run_stream(const TensorMap& map, const StreamProblem& p) {
     gemm.ring().init(1, Config::kWarps * pipeline::kArrivals<Config::kCluster, Config::kReaders>);
     ptx::barrier_init_fence();
   }
-  if constexpr (Config::kCluster > 1)
-    ptx::cluster_sync();
-  else
-    __syncthreads();
+  kernel::meet<Config::kCluster>();
   gemm.consume();
-  if constexpr (Config::kCluster > 1) {
-    ptx::sync_warp();
-    ptx::cluster_sync();  // no block ends while another loads into its memory
-  }
+  kernel::part<Config::kCluster>();
 }
 
 }  // namespace solstice::gemm

@@ -9,15 +9,9 @@
 // cannot start. CUDA does not promise this order; where all blocks are resident, as planned, it does not matter.
 #pragma once
 
-#include "ptx/types.h"
+#include "scheduler/work_tile.h"
 
-namespace solstice {
-
-struct StreamKShare {
-  int tile, first, last;  // stages first .. last - 1 of the tile
-  int from;               // workers `from` .. the one before this have the stages before `first`
-  bool hands_on;
-};
+namespace solstice::scheduler {
 
 struct StreamKTiles {
   int whole;    // tiles before the shared ones
@@ -32,14 +26,20 @@ struct StreamKTiles {
   }
 };
 
-// What one of `step` workers does, one after another: whole tiles in turns, then its share of the others.
-struct StreamKScheduler {
+// Stages first .. last - 1 of tile number `tile`; the other members as in WorkTile.
+struct StreamKShare {
+  int tile, first, last, from;
+  bool partial;
+};
+
+// What one of `workers` does, one after another: whole tiles in turns, then its share of the others.
+struct StreamKWalk {
   StreamKTiles shared;
   int stages, worker, step;
   int t, begin, end;  // next whole tile; stages of the shared ones that are left
 
-  SOLSTICE_DEVICE StreamKScheduler(const StreamKTiles& of, int stages_, int worker_, int step_)
-      : shared(of), stages(stages_), worker(worker_), step(step_), t(worker_), begin(0), end(0) {
+  SOLSTICE_DEVICE StreamKWalk(const StreamKTiles& of, int stages_, int worker_, int workers)
+      : shared(of), stages(stages_), worker(worker_), step(workers), t(worker_), begin(0), end(0) {
     if (worker < shared.workers) begin = shared.begins(worker, stages), end = shared.begins(worker + 1, stages);
   }
 
@@ -52,7 +52,7 @@ struct StreamKScheduler {
     if (begin >= end) return false;
     const int tile = (end - 1) / stages, start = tile * stages, first = larger(begin, start);
     out = {shared.whole + tile, first - start, end - start, worker, end - start < stages};
-    if (!out.hands_on) {
+    if (!out.partial) {
       while (shared.begins(out.from, stages) > start) --out.from;
     }
     end = first;
@@ -60,4 +60,20 @@ struct StreamKScheduler {
   }
 };
 
-}  // namespace solstice
+struct StreamK {
+  RasterOrder order;
+  StreamKTiles shared;
+  int stages, worker;
+  u32 workers;
+
+  template <class F>
+  SOLSTICE_DEVICE void for_each(F&& f) const {
+    StreamKWalk walk(shared, stages, worker, workers);
+    for (StreamKShare share; walk.next(share);) {
+      const TileIndex i = order(share.tile);
+      f(WorkTile{i.batch, i.m, i.n, share.first, share.last, share.from, share.partial});
+    }
+  }
+};
+
+}  // namespace solstice::scheduler

@@ -2,9 +2,9 @@
 // those without, which are only written. Free of PTX.
 #pragma once
 
-#include "scheduler/raster.h"
+#include "scheduler/work_tile.h"
 
-namespace solstice {
+namespace solstice::scheduler {
 
 // Rows and columns with m * row + n * column + base >= 0; all such sums fit an int.
 struct HalfPlane {
@@ -28,30 +28,36 @@ SOLSTICE_DEVICE RowRange rows_within(const HalfPlane& plane, int row, int column
   return {0, plane.m == 0 ? height : smaller(height, c / -plane.m + 1)};
 }
 
-// Calls f(tile, has_products) for every `step`-th tile from `first` on, of those with products, then of the others. In
-// the order of RasterOrder, but found a column of a group at a time: dividing a number for each tile would take longer
-// than some tiles do.
-template <class F>
-SOLSTICE_DEVICE void for_each_half(const RasterOrder& order, int batches, const HalfPlane& tiles, int first, int step,
-                                   F&& f) {
-  int turn = first;  // tiles until the next one
-  for (int pass = 0; pass < 2; ++pass) {
-    for (int batch = 0; batch < batches; ++batch) {
-      for (int row = 0; row < order.rows; row += order.group) {
-        const int height = smaller(order.group, order.rows - row);
-        for (int column = 0; column < order.columns; ++column) {
-          const RowRange has = rows_within(tiles, row, column, height);
-          const int before = pass == 0 ? 0 : has.first, inside = has.last - has.first,
-                    count = pass == 0 ? inside : height - inside;
-          for (; turn < count; turn += step) {
-            const int skipped = pass == 0 ? has.first : turn < before ? 0 : inside;
-            f(TileIndex{batch, row + skipped + turn, column}, pass == 0);
+// Every `workers`-th tile, of those with products, then of the others. In the order of RasterOrder, but found a column
+// of a group at a time: dividing a number for each tile would take longer than some tiles do.
+struct Triangular {
+  RasterOrder order;
+  HalfPlane tiles;  // those that need products
+  int batches, stages, worker;
+  u32 workers;
+
+  template <class F>
+  SOLSTICE_DEVICE void for_each(F&& f) const {
+    const int step = static_cast<int>(workers);
+    int turn = worker;  // tiles until the next one
+    for (int pass = 0; pass < 2; ++pass) {
+      for (int batch = 0; batch < batches; ++batch) {
+        for (int row = 0; row < order.rows; row += order.group) {
+          const int height = smaller(order.group, order.rows - row);
+          for (int column = 0; column < order.columns; ++column) {
+            const RowRange has = rows_within(tiles, row, column, height);
+            const int before = pass == 0 ? 0 : has.first, inside = has.last - has.first,
+                      count = pass == 0 ? inside : height - inside;
+            for (; turn < count; turn += step) {
+              const int skipped = pass == 0 ? has.first : turn < before ? 0 : inside;
+              f(WorkTile{batch, row + skipped + turn, column, 0, pass == 0 ? stages : 0});
+            }
+            turn -= count;
           }
-          turn -= count;
         }
       }
     }
   }
-}
+};
 
-}  // namespace solstice
+}  // namespace solstice::scheduler

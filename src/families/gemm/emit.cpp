@@ -19,25 +19,25 @@ std::string_view fp8_text(DType dtype) { return dtype == DType::kE4M3 ? "mma::E4
 std::string math_text(const Settings& s) {
   switch (s.math) {
     case Math::kFP16:
-      return s.scaled ? "gemm::Fp16Scaled" : "gemm::Fp16";
+      return s.scaled ? "mainloop::Fp16Scaled" : "mainloop::Fp16";
     case Math::kFP16x3:
-      return "gemm::Fp16x3";
+      return "mainloop::Fp16x3";
     case Math::kBF16:
-      return "gemm::Bf16";
+      return "mainloop::Bf16";
     case Math::kBF16x3:
-      return "gemm::Bf16x3";
+      return "mainloop::Bf16x3";
     case Math::kBF16x6:
-      return guards_sums(s) ? "gemm::Bf16x6Lifted" : "gemm::Bf16x6";
+      return guards_sums(s) ? "mainloop::Bf16x6Lifted" : "mainloop::Bf16x6";
     case Math::kTF32:
-      return "gemm::Tf32";
+      return "mainloop::Tf32";
     default:
-      return "gemm::Tf32x3";
+      return "mainloop::Tf32x3";
   }
 }
 
 std::string math_text(const Settings& s, const Contraction& c) {
   if (s.math != Math::kFP8) return math_text(s);
-  return fmt::format("gemm::Fp8<{}, {}>", fp8_text(c.a.dtype), fp8_text(c.b.dtype));
+  return fmt::format("mainloop::Fp8<{}, {}>", fp8_text(c.a.dtype), fp8_text(c.b.dtype));
 }
 
 std::string guard_text(const std::vector<SplitPlan>& operands, const Settings& s) {
@@ -92,7 +92,7 @@ std::string split_source(const std::string& entry, const std::vector<SplitPlan>&
       parameters += fmt::format(", u8* SOLSTICE_RESTRICT scales{0}, gemm::GuardWord* SOLSTICE_RESTRICT guard{0}", i);
     const std::string short_lines = x.lanes > 0 ? fmt::format(", {}, {}", x.lanes, x.pieces) : "";
     const std::string call =
-        fmt::format("{}gemm::split_operand<{}, gemm::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
+        fmt::format("{}gemm::split_operand<{}, mainloop::kScaleBytes{}, {}, {}{}>(x, block - {}, {});\n",
                     split_operand_text(x, text, std::to_string(i), s), math_text(s), x.scale_size == 1 ? "A" : "B",
                     major_text(x.major), split_vector(x), short_lines, first, x.blocks);
     first += x.blocks;
@@ -117,14 +117,12 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const bool tma = stores_by_copy_engine(program, problem.product, problem.epilogue);
   const Functor functor = functor_of(program, problem.product, problem.epilogue, tma);
   const bool shares = shared.shared > 0;
-  const std::string forms = shares   ? fmt::format(", false, {}, true", s.dual)
-                            : s.dual ? fmt::format(", {}, true", has_half_plane(problem.product, problem.epilogue))
-                            : has_half_plane(problem.product, problem.epilogue) ? ", true"
-                                                                                : "";
-  const std::string config =
-      fmt::format("gemm::TensorConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}{}>", math_text(s, c), major_text(a.major),
-                  major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a, layout.slots_b,
-                  s.cluster * s.cluster_n, s.cluster_n > 1, forms);
+  const std::string scheduler = shares ? "StreamK" : has_half_plane(problem.product, problem.epilogue) ? "Triangular" : "Persistent";
+  const std::string config = fmt::format(
+      "gemm::TensorConfig<{}, {}, {}, gemm::TensorTile<{}, {}, {}>, gemm::TensorSlots<{}, {}>, gemm::Along{}<{}>, "
+      "scheduler::{}, gemm::{}>",
+      math_text(s, c), major_text(a.major), major_text(b.major), layout.n, layout.halves, layout.groups, layout.slots_a,
+      layout.slots_b, s.cluster_n > 1 ? "N" : "M", s.cluster * s.cluster_n, scheduler, s.dual ? "TwoSums" : "OneSum");
   std::string parameters = of_operands(operands, [](auto x) {
                              return fmt::format(", const __grid_constant__ TensorMap map_{}", x);
                            }).substr(2);

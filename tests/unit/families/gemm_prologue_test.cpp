@@ -106,7 +106,7 @@ TEST(GemmPrologue, OfADeclaredOrCastFormatIsRoundedToIt) {
   for (const ir::Program& program : {made("x[m,k]*r[m]", narrow), made("bf16(x[m,k]*r[m])", cast)}) {
     const Emission emission = emission_of(program);
     ASSERT_EQ(emission.steps.size(), 2U) << "B goes straight to the tensor cores";
-    EXPECT_TRUE(holds(emission.sources[0].code, "gemm::split_operand<gemm::Bf16,")) << emission.sources[0].code;
+    EXPECT_TRUE(holds(emission.sources[0].code, "gemm::split_operand<mainloop::Bf16,")) << emission.sources[0].code;
     EXPECT_EQ(names_of(emission.steps[0].arguments), (Names{"r", "x", "up-planes_a"}));
   }
   const auto exact = gemm::make_problem(made("x[m,k]*r[m]", cast), kernel_of(made("x[m,k]*r[m]", cast)));

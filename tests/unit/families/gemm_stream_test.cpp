@@ -20,8 +20,9 @@ TEST(GemmStream, FewRowsStreamTheWeight) {
   EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
-            std::string::npos)
+  EXPECT_NE(
+      emission.sources[1].code.find("gemm::StreamConfig<mainloop::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
+      std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
@@ -71,7 +72,7 @@ TEST(GemmStream, Tf32StreamsWithoutScalesAndGuard) {
   ASSERT_EQ(steps_of(emission), (Names{"up-split", "up", "up-finish"}));
   EXPECT_EQ(emission.steps[1].arguments.size(), 3u);               // planes, weight, partial sums
   EXPECT_EQ(emission.steps[1].arguments[0].map.extents[0], 2048);  // whole groups of eight k
-  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Tf32"), std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<mainloop::Tf32"), std::string::npos)
       << emission.sources[1].code;
   EXPECT_EQ(emission.sources[2].code.find("guard"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace)
@@ -90,8 +91,9 @@ TEST(GemmStream, Bf16StreamsWithAGuardOfItsSums) {
     EXPECT_EQ(emission.steps[1].arguments[0].map.extents[2], 3) << "planes";
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1] * emission.steps[1].cluster[0], 80) << "lines of a tile";
     EXPECT_EQ(emission.steps[1].arguments.size(), 4u);  // planes, weight, partial sums, guard words
-    EXPECT_NE(emission.sources[1].code.find("gemm::StreamConfig<gemm::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
-              std::string::npos)
+    EXPECT_NE(
+        emission.sources[1].code.find("gemm::StreamConfig<mainloop::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
+        std::string::npos)
         << emission.sources[1].code;
     EXPECT_NE(emission.sources[1].code.find("run_stream_bf16<Config>"), std::string::npos) << emission.sources[1].code;
     EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "),

@@ -92,7 +92,7 @@ TEST(Gemm, BytesAreMultipliedAsTheyAreStored) {
   const ByteProduct bytes;
   const Emission emission = emission_of(bytes.b.program);
   ASSERT_EQ(steps_of(emission), (Names{"up"}));
-  EXPECT_NE(emission.sources[0].code.find("gemm::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"),
+  EXPECT_NE(emission.sources[0].code.find("mainloop::Fp8<mma::E4M3, mma::E5M2>, mma::Major::kK, mma::Major::kK"),
             std::string::npos)
       << emission.sources[0].code;
   const TensorMap& map = emission.steps[0].arguments[0].map;
@@ -108,7 +108,7 @@ TEST(Gemm, AStageOfBytesHolds128K) {
   ByteProduct bytes;
   bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 128}));
   EXPECT_EQ(first_diagnostic(bytes.b.program), "");
-  EXPECT_NE(emission_of(bytes.b.program).sources[0].code.find("mma::Major::kK, 128, 2, 2, "), std::string::npos);
+  EXPECT_NE(emission_of(bytes.b.program).sources[0].code.find("gemm::TensorTile<128, 2, 2>"), std::string::npos);
   bytes.kernel().knobs.set("tile", KnobValue::of_size({128, 256, 64}));
   EXPECT_NE(first_diagnostic(bytes.b.program).find("a stage of `math=fp8` holds 128 k"), std::string::npos)
       << first_diagnostic(bytes.b.program);

@@ -8,10 +8,11 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/split_tail.h"
 #include "scheduler/stream_k.h"
 #include "scheduler/triangular.h"
 
-namespace solstice {
+namespace solstice::scheduler {
 namespace {
 
 TEST(TileOrder, PairsCoverEveryTileOnce) {
@@ -56,10 +57,11 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
       const int turns = step;  // a lambda cannot capture a binding
       for (int first = 0; first < turns; ++first) {
         int at = first;
-        for_each_half(order, 2, plane.in_tiles(kRows, kColumns), first, turns, [&](const TileIndex& t, bool has) {
+        const Triangular tiles_of{order, plane.in_tiles(kRows, kColumns), 2, 1, first, static_cast<u32>(turns)};
+        tiles_of.for_each([&](const WorkTile& t) {
           EXPECT_TRUE(tiles.insert({t.batch, t.m, t.n}).second);
           ASSERT_LT(at, static_cast<int>(found.size()));
-          found[static_cast<size_t>(at)] = {t, has};
+          found[static_cast<size_t>(at)] = {{t.batch, t.m, t.n}, t.last > 0};
           at += turns;
         });
       }
@@ -93,7 +95,7 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
         };
         TilePart p;
         for (int w = 0; w < workers; ++w) {
-          if (!tail.handed_on(w, p)) continue;
+          if (!tail.partial_of(w, p)) continue;
           EXPECT_LT(p.last, chunks);
           take(p, w);
           hands[w] = p.tile;
@@ -108,7 +110,7 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
         }
         EXPECT_EQ(std::count(of.begin(), of.end(), -1), 0);
         EXPECT_TRUE(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
-        EXPECT_FALSE(tail.handed_on(workers, p) || tail.finished(workers, p));
+        EXPECT_FALSE(tail.partial_of(workers, p) || tail.finished(workers, p));
       }
     }
   }
@@ -118,7 +120,7 @@ TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
 std::vector<std::vector<StreamKShare>> walked(const StreamKTiles& shared, int stages, int step) {
   std::vector<std::vector<StreamKShare>> out(static_cast<size_t>(step));
   for (int worker = 0; worker < step; ++worker) {
-    StreamKScheduler walk(shared, stages, worker, step);
+    StreamKWalk walk(shared, stages, worker, step);
     for (StreamKShare share; walk.next(share);) out[static_cast<size_t>(worker)].push_back(share);
   }
   return out;
@@ -133,12 +135,12 @@ void expect_right(const StreamKTiles& shared, int stages, int step) {
     for (const StreamKShare& share : work[static_cast<size_t>(w)]) {
       EXPECT_LT(share.first, share.last);
       pieces[share.tile].emplace_back(share.first, share.last);
-      if (share.hands_on) {
+      if (share.partial) {
         EXPECT_EQ(hands[static_cast<size_t>(w)], -1);  // one place a worker
         EXPECT_FALSE(finished_shared);                 // before it waits for others
         hands[static_cast<size_t>(w)] = share.tile;
       }
-      finished_shared |= share.tile >= shared.whole && !share.hands_on;
+      finished_shared |= share.tile >= shared.whole && !share.partial;
     }
   }
   ASSERT_EQ(static_cast<int>(pieces.size()), shared.whole + shared.tiles);
@@ -150,7 +152,7 @@ void expect_right(const StreamKTiles& shared, int stages, int step) {
   }
   for (int w = 0; w < step; ++w) {
     for (const StreamKShare& share : work[static_cast<size_t>(w)]) {
-      if (share.hands_on) continue;
+      if (share.partial) continue;
       EXPECT_EQ(static_cast<int>(pieces[share.tile].size()), w - share.from + 1);
       for (int c = share.from; c < w; ++c) EXPECT_EQ(hands[static_cast<size_t>(c)], share.tile);
     }
@@ -173,4 +175,4 @@ TEST(StreamK, EveryStageIsOneWorkersAndWaitsLeadDownwards) {
 }
 
 }  // namespace
-}  // namespace solstice
+}  // namespace solstice::scheduler

@@ -134,14 +134,15 @@ class GroupedGenerator {
   std::string product_source(bool tma) const {
     const Functor functor = functor_of(program_, problem_.product, problem_.epilogue, tma);
     const std::string b = by_rows()
-                              ? "gemm::GatheredOperand{nullptr, 0, 0}"
-                              : fmt::format("gemm::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
+                              ? "mainloop::GatheredOperand{nullptr, 0, 0}"
+                              : fmt::format("mainloop::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(
         "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const "
         "__grid_constant__ TensorMap map_a, "
         "const __grid_constant__ TensorMap map_b{}, const u8* SOLSTICE_RESTRICT a{}, {}int* SOLSTICE_RESTRICT "
         "table{}{}) {{\n"
-        "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, gemm::GatheredOperand{{a, i64({}), {}}}, {}, {}}};\n"
+        "const gemm::GroupedProblem problem{{{}, {}, {}, {}, {}, mainloop::GatheredOperand{{a, i64({}), {}}}, {}, "
+        "{}}};\n"
         "gemm::run_grouped<Config>(map_a, map_b, {}, problem, Rows{{{}}}, Epilogue{{{}}});\n}}\n",
         head_text(functor, {"gemm/grouped.h"}), rows_text_, config_text(major_b()), codegen::entry_name(kernel_.name),
         tma ? ", const __grid_constant__ TensorMap map_out" : "", by_rows() ? "" : ", const u8* SOLSTICE_RESTRICT b",

@@ -34,7 +34,7 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
   const char* const form = guards_sums(s) ? "stream_bf16" : "stream";
   return fmt::format(
       "#include \"gemm/{}.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
-      "using Config = gemm::StreamConfig<gemm::{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
+      "using Config = gemm::StreamConfig<mainloop::{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, {}) {}(const __grid_constant__ TensorMap map, const "
       "float* x{}, float* partial{}) {{\nptx::let_next_kernel_start();\n"
       "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, {}, {}, partial, "

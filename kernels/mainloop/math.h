@@ -6,7 +6,11 @@
 
 #include "mma/wgmma.h"
 
-namespace solstice::gemm {
+namespace solstice::mainloop {
+
+// Inverse scales as stored: the exponent's byte for A, whose rows each thread reads twice a chunk, a float for B, whose
+// columns it reads by the dozen.
+inline constexpr int kScaleBytesA = 1, kScaleBytesB = 4;
 
 template <class Type_, int kPlanes_, bool kScaled_, bool kPromoted_, bool kLineScaled_ = false>
 struct Math {
@@ -36,4 +40,4 @@ using Tf32x3 = Math<mma::TF32, 2, false, true>;
 template <class A, class B>
 using Fp8 = Math<mma::FP8<A, B>, 1, false, true>;
 
-}  // namespace solstice::gemm
+}  // namespace solstice::mainloop

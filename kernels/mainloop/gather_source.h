@@ -3,16 +3,15 @@
 #pragma once
 
 #include "copy/async.h"
-#include "gemm/group_rows.h"
 #include "mma/descriptor.h"
 
-namespace solstice::gemm {
+namespace solstice::mainloop {
 
 // An operand whose lines may have to be gathered.
 struct GatheredOperand {
   const u8* data;
   i64 stride;  // bytes between lines
-  int list;    // of the table
+  int list;    // of the table of lines
 };
 
 SOLSTICE_DEVICE u32 own_place(u32 to, int thread) {
@@ -29,8 +28,9 @@ template <int kLines>
 struct Lines {
   int at[kLines / 16];
 
-  SOLSTICE_DEVICE void find(const GroupTable& table, const GatheredOperand& x, bool plain, int first, int end,
-                            int thread) {
+  // `Table`: list(i)[position] is the line of operand `list` at a position in the order.
+  template <class Table>
+  SOLSTICE_DEVICE void find(const Table& table, const GatheredOperand& x, bool plain, int first, int end, int thread) {
 #pragma unroll
     for (int j = 0; j < kLines / 16; ++j) {
       const int position = first + thread / 8 + 16 * j;
@@ -60,4 +60,4 @@ SOLSTICE_DEVICE void gather_k(u32 to, int thread, const GatheredOperand& x, cons
   }
 }
 
-}  // namespace solstice::gemm
+}  // namespace solstice::mainloop

@@ -1,0 +1,50 @@
+// A grouped product's operands, and how a block of it is laid out (grouped.h).
+#pragma once
+
+#include "epilogue/staged.h"
+#include "gemm/group_rows.h"
+#include "mainloop/gather_source.h"
+#include "mainloop/stage_product.h"
+#include "pipeline/ring.h"
+#include "scheduler/grouped.h"
+
+namespace solstice::gemm {
+
+using scheduler::Ragged;
+
+template <class Type_, Ragged kRagged_, mma::Major kMajorB_, int kN_, int kSlots_, int kCluster_, bool kAlongN_>
+struct GroupedConfig {
+  using Type = Type_;
+  static constexpr Ragged kRagged = kRagged_;
+  static constexpr mma::Major kMajorA = kRagged == Ragged::kRows ? mma::Major::kK : mma::Major::kMN, kMajorB = kMajorB_;
+  static constexpr int kN = kN_, kCluster = kCluster_;
+  static constexpr bool kAlongN = kAlongN_;  // blocks of a cluster lie along n; else along m, but where rows end
+  static constexpr int kTileM = 128, kStageK = 64;
+  static constexpr int kThreads = 384;
+  static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
+  using Slots = pipeline::Ring<kSlots_, kPlaneA + kPlaneB>;
+  using Product = mainloop::StageProduct<mainloop::Math<Type, 1, false, false>, kMajorA, kMajorB, kN, kPlaneA, kPlaneB>;
+
+  // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads
+  // (tensor.h).
+  static constexpr int kTold = kSlots_ + 1;
+
+  // Shared memory, in this order; then offsets of the groups.
+  static constexpr int kOffsetStaging = Slots::kBytes;
+  static constexpr int kOffsetBarriers = kOffsetStaging + 8 * kStageBuffers * kStageBytes;
+  static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarriersBytes;
+  static constexpr int kOffsetGroups = kOffsetTold + kTold * static_cast<int>(sizeof(scheduler::GroupTile));
+  static constexpr int kSharedBytes = kOffsetGroups;
+  static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN,
+                "a gradient's operands are contiguous in their lines");
+};
+
+struct GroupedProblem {
+  int m, n, k;  // extents; of what is ragged, over all groups
+  int group;    // row tiles (of a cluster) walked before the next column of tiles
+  GroupTable table;
+  mainloop::GatheredOperand a, b;  // `b` of a gradient
+  float* partials;                 // of the last tiles of a forward product, a tile for each block
+};
+
+}  // namespace solstice::gemm
