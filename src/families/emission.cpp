@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "families/memory_time.h"
+
 namespace solstice::families {
 namespace {
 
@@ -198,6 +200,21 @@ std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, con
   return out;
 }
 
+static Result<BytesPerSecond> rate_of(const machine::Machine& machine, machine::Ceiling ceiling) {
+  if (ceiling.per_second <= 0)
+    return fail(Code::bad_machine, fmt::format("machine `{}` states no DRAM rate", machine.name));
+  return BytesPerSecond(ceiling.per_second);
+}
+
+Result<BytesPerSecond> copy_rate(const machine::Machine& machine) { return rate_of(machine, machine.copy_ceiling()); }
+Result<BytesPerSecond> read_rate(const machine::Machine& machine) { return rate_of(machine, machine.read_ceiling()); }
+
+FlopsPerSecond issue_rate(const machine::Machine& machine) {
+  constexpr double kSchedulers = 4, kLanes = 32;  // of an SM since Volta: one warp instruction each a clock
+  constexpr double kReached = 0.92;               // gelu of bf16, which they bound
+  return FlopsPerSecond(kReached * machine.sm_count * kSchedulers * kLanes * machine.max_clock.value);
+}
+
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times) {
   std::set<const ir::Expr*> seen;
   double sum = 0;
@@ -221,6 +238,13 @@ double instructions_of(const codegen::FlatKernel& flat) { return instructions_of
 
 double instructions_of(const ir::Program& program, const codegen::FlatKernel& flat) {
   return instructions_of(flat, codegen::short_values_of(program, flat));
+}
+
+void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {
+  const Seconds launch = machine.launch_time();
+  cost.time = launch + kStart + std::max(memory, issue);
+  cost.bound = launch + kStart > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
+  cost.terms = {{"launch", launch}, {"start", kStart}, {"memory", memory}, {"issue", issue}};
 }
 
 }  // namespace solstice::families

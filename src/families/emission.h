@@ -53,11 +53,19 @@ std::vector<int> tensors_written(const codegen::FlatKernel& flat);
 std::vector<std::string> pointer_parameters(const codegen::Emitter& emitter, const std::vector<int>& reads,
                                             const std::vector<int>& writes);
 
+// The rate of copying, measured where it was, else the datasheet's; error where the machine file has neither.
+Result<BytesPerSecond> copy_rate(const machine::Machine& machine);
+Result<BytesPerSecond> read_rate(const machine::Machine& machine);  // of reading alone
+// Instructions that all SMs issue a second, each a warp's worth of 32 lanes counted one by one.
+FlopsPerSecond issue_rate(const machine::Machine& machine);
 // Instructions a point costs, estimated from the operators of all equations, each distinct node once.
 double instructions_of(const codegen::FlatKernel& flat);
 // The same of generated code that gives short values (codegen/short_values.h) their short functions.
 double instructions_of(const ir::Program& program, const codegen::FlatKernel& flat);
 // The same, where `times` says how often a node is computed.
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times);
+
+// time = launch + start + the larger of both, with terms and bound.
+void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
 
 }  // namespace solstice::families

@@ -5,7 +5,6 @@
 
 #include "codegen/access.h"
 #include "families/emission.h"
-#include "families/machine_rates.h"
 
 namespace solstice::families {
 namespace {
@@ -41,13 +40,6 @@ Seconds flow_time(const machine::Machine& machine, Bytes moved, double sms, Byte
   const double drawn = in_flight.value / latency.value;
   const double rate = port > 0 ? std::min(drawn, port) : drawn;
   return moved / BytesPerSecond(std::max(sms, 1.0) * std::max(rate, 1.0));
-}
-
-void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost) {
-  const Seconds launch = machine.launch_time();
-  cost.time = launch + kStart + std::max(memory, issue);
-  cost.bound = launch + kStart > std::max(memory, issue) ? "latency" : memory < issue ? "simt" : "memory";
-  cost.terms = {{"launch", launch}, {"start", kStart}, {"memory", memory}, {"issue", issue}};
 }
 
 }  // namespace solstice::families

@@ -28,7 +28,4 @@ inline constexpr Seconds kStart{1.1e-6};
 // A second kernel that folds what blocks of the first one found: it begins when the first has ended.
 inline constexpr Seconds kFold{3.0e-6};
 
-// time = launch + start + the larger of both, with terms and bound.
-void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
-
 }  // namespace solstice::families

@@ -4,8 +4,6 @@
 #include "codegen/flatten.h"
 #include "families/cuda/emit.h"
 #include "families/emission.h"
-#include "families/machine_rates.h"
-#include "families/memory_time.h"
 #include "ir/count.h"
 
 namespace solstice::families::cuda {

@@ -5,7 +5,6 @@
 #include "families/emission.h"
 #include "families/gemm/operand_cost.h"
 #include "families/gemm/stream/stream.h"
-#include "families/machine_rates.h"
 #include "families/tensor_core/stream_k.h"
 #include "families/tensor_core/tile_cost.h"
 

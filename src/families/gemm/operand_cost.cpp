@@ -2,7 +2,6 @@
 
 #include "base/integer.h"
 #include "families/emission.h"
-#include "families/machine_rates.h"
 
 namespace solstice::families::gemm {
 

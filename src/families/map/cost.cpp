@@ -4,7 +4,6 @@
 #include <set>
 
 #include "families/emission.h"
-#include "families/machine_rates.h"
 #include "families/memory_time.h"
 #include "families/usual_machine.h"
 

@@ -13,7 +13,6 @@
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/fold_text.h"
-#include "families/machine_rates.h"
 #include "families/memory_time.h"
 #include "families/reduce/emit.h"
 #include "families/reduction/phases.h"

@@ -6,10 +6,8 @@
 #include <cmath>
 
 #include "families/emission.h"
-#include "families/machine_rates.h"
 #include "families/memory_time.h"
 #include "families/reduction/row_cost.h"
-#include "families/rows/kept.h"
 #include "families/rows/once.h"
 #include "families/usual_machine.h"
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "families/rows/draft.h"
-#include "families/rows/kernel_text.h"
+#include "families/rows/emit.h"
 
 namespace solstice::families::rows {
 

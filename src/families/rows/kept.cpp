@@ -137,28 +137,4 @@ std::string KeptValues::declare(int64_t& shared) {
   return out;
 }
 
-int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {
-  const Phases phases = phases_of(shape, true);
-  int element = 4;
-  for (const Sweep& sweep : phases.sweeps) {
-    for (const ir::ExprRef& e : sweep.keeps) {
-      element = std::max(element, element_bytes(program, e, e->op == ir::Op::kRead));
-    }
-  }
-  return static_cast<int64_t>(phases.kept_at_once) * element * settings.vector * settings.steps(shape);
-}
-
-int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {
-  int64_t most = 0;
-  for (const Sweep& sweep : phases_of(shape, true).sweeps) {
-    int64_t element = 0;
-    for (const ir::ExprRef& read : sweep.reads) {
-      const bool kept = std::find(sweep.keeps.begin(), sweep.keeps.end(), read) != sweep.keeps.end();
-      if (!kept) element += size_of(program.tensor(read->id).dtype.value_or(DType::kF32));
-    }
-    most = std::max(most, element);
-  }
-  return most * settings.vector * settings.steps(shape);
-}
-
 }  // namespace solstice::families::rows

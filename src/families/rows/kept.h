@@ -47,10 +47,4 @@ class KeptValues {
   std::vector<Kept> all_;
 };
 
-// Bytes of registers that a thread's kept values take in all its steps.
-int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
-
-// Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.
-int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
-
 }  // namespace solstice::families::rows

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "base/integer.h"
-#include "families/rows/kept.h"
 #include "families/rows/once.h"
 #include "families/usual_machine.h"
 

@@ -20,7 +20,6 @@
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
 #include "families/rows/once.h"
-#include "families/rows/settings_choice.h"
 #include "families/rows/team.h"
 #include "families/usual_machine.h"
 

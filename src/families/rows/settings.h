@@ -5,11 +5,12 @@
 #include "families/emission.h"
 #include "families/reduction/phases.h"
 #include "families/reduction/shape.h"
-#include "families/rows/kernel_text.h"
 #include "ir/knobs.h"
 #include "machine/machine.h"
 
 namespace solstice::families::rows {
+
+using namespace reduction;  // whose analysis of rows the family schedules
 
 inline constexpr int kWarp = 32;  // threads
 
@@ -42,5 +43,20 @@ struct Settings {
 
 // Bytes of shared memory in which the threads of a row exchange one reduction.
 int64_t exchange_bytes(const Settings& settings);
+
+// Bytes of registers that a thread's kept values take in all its steps.
+int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+
+// Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.
+int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+
+// Errors: illegal_knobs, with the sum and the limit.
+Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                             const machine::Machine* machine);
+
+// Widest vector (elements) that the row's data allows.
+int vector_of(const ir::Program& program, const Shape& shape);
+// The vector asked for, else the widest. Error: illegal_knobs, where rows are not aligned to it.
+Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs);
 
 }  // namespace solstice::families::rows

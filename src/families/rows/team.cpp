@@ -9,7 +9,7 @@
 #include "families/reduction/layout.h"
 #include "families/reduction/local.h"
 #include "families/reduction/phases.h"
-#include "families/rows/settings_choice.h"
+#include "families/rows/settings.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families::rows {

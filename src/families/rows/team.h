@@ -73,14 +73,13 @@ struct Team {
     return (piece + group_threads() - 1) / group_threads();
   }  // vectors of a piece that a thread takes
   // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
-  Seconds time(const reduction::Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
+  Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };
 
 // With the knob `team`, or where rows are too long for a cluster. Errors: illegal_knobs, with the reason.
-Result<Team> team_of(const ir::Program& program, const reduction::Shape& shape, const ir::Knobs& knobs,
+Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
                      const machine::Machine& machine);
 
-Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, reduction::Shape& shape,
-                           const Team& team);
+Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team);
 
 }  // namespace solstice::families::rows

@@ -11,9 +11,6 @@
 
 #include "families/emission.h"
 #include "families/family.h"
-#include "families/machine_rates.h"
-#include "families/memory_time.h"
-#include "families/scan/analysis.h"
 #include "families/scan/emit.h"
 #include "families/scan/layout.h"
 #include "families/scan/time.h"

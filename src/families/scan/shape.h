@@ -53,4 +53,9 @@ struct Shape {
   int64_t blocks() const { return grid > 0 ? grid : ceil_div(row_sets(), rows_per_block()); }
 };
 
+// Errors: those of codegen::flatten and prefix_of; not_yet for prefixes in both directions, or along different indices;
+// illegal_knobs where rows cannot be shared as asked.
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
+                       const machine::Machine& machine);
+
 }  // namespace solstice::families::scan

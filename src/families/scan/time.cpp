@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "families/emission.h"
-#include "families/machine_rates.h"
+#include "families/scan/layout.h"
 
 namespace solstice::families::scan {
 namespace {

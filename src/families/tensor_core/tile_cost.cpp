@@ -5,7 +5,6 @@
 
 #include "base/integer.h"
 #include "families/emission.h"
-#include "families/machine_rates.h"
 #include "families/tensor_core/stream_k.h"
 
 namespace solstice::families::tensor_core {

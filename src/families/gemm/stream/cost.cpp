@@ -7,7 +7,6 @@
 #include "families/emission.h"
 #include "families/gemm/operand_cost.h"
 #include "families/gemm/stream/stream.h"
-#include "families/machine_rates.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -7,7 +7,6 @@
 #include "families/gemm/cost.h"
 #include "families/gemm/operand_cost.h"
 #include "families/gemm/stream/stream.h"
-#include "families/machine_rates.h"
 #include "families/memory_time.h"
 
 namespace solstice::families::gemm {

@@ -1,4 +1,4 @@
-#include "families/scan/analysis.h"
+#include "families/scan/shape.h"
 
 #include <fmt/format.h>
 
