@@ -10,6 +10,7 @@
 #include "flow/run/state/commands.h"
 #include "flow/run/state/resume_options.h"
 #include "flow/run/state/stored_runs.h"
+#include "search/make_policy.h"
 
 namespace solstice::flow {
 namespace {
