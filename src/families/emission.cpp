@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "families/memory_time.h"
-
 namespace solstice::families {
 namespace {
 

@@ -65,6 +65,8 @@ double instructions_of(const ir::Program& program, const codegen::FlatKernel& fl
 // The same, where `times` says how often a node is computed.
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times);
 
+// From a kernel's first instruction to its first data, and from its last data to its end.
+inline constexpr Seconds kStart{1.1e-6};
 // time = launch + start + the larger of both, with terms and bound.
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
 

@@ -23,8 +23,6 @@ Result<Seconds> dram_time(const machine::Machine& machine, Moved moved);
 // its port to L2 passes.
 Seconds flow_time(const machine::Machine& machine, Bytes moved, double sms, Bytes in_flight, Seconds latency);
 
-// From a kernel's first instruction to its first data, and from its last data to its end.
-inline constexpr Seconds kStart{1.1e-6};
 // A second kernel that folds what blocks of the first one found: it begins when the first has ended.
 inline constexpr Seconds kFold{3.0e-6};
 

@@ -34,10 +34,7 @@ struct Settings {
   Streaming streaming{false, false};
 };
 
-// Errors: those of codegen::flatten, check_serial and stacked().
-Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
-
-// Its steps, for families that walk a nest in an order of their own.
+// Steps that make a nest; each family walks it in an order of its own.
 // Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the
 // message.
 Status check_serial(const ir::Program& program, const codegen::FlatKernel& flat, std::string_view family);

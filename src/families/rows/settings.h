@@ -15,7 +15,7 @@ using namespace reduction;  // whose analysis of rows the family schedules
 inline constexpr int kWarp = 32;  // threads
 
 // Where a row waits between sweeps; kOnce: nowhere (once.h).
-enum class Residency { kRegisters, kShared, kReload, kOnce };
+enum class Residency { kRegisters, kShared, kReload, kOnline };
 
 struct Settings {
   int threads = 256;  // a block
@@ -45,18 +45,9 @@ struct Settings {
 int64_t exchange_bytes(const Settings& settings);
 
 // Bytes of registers that a thread's kept values take in all its steps.
-int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+int64_t resident_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
 
 // Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.
 int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
-
-// Errors: illegal_knobs, with the sum and the limit.
-Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
-                             const machine::Machine* machine);
-
-// Widest vector (elements) that the row's data allows.
-int vector_of(const ir::Program& program, const Shape& shape);
-// The vector asked for, else the widest. Error: illegal_knobs, where rows are not aligned to it.
-Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs);
 
 }  // namespace solstice::families::rows

@@ -15,11 +15,11 @@ bool divisible(const Shape& shape);
 
 // Whether a row is looked at once (once.h): asked for, or the family's choice. `vector`: elements a thread takes at
 // once.
-bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms);
-void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
+bool wants_online(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms);
+void choose_online_layout(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
 
 // Threads, blocks and rows of a block of any other layout; `settings.vector` is known.
-void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& settings);
+void choose_layout(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& settings);
 // More threads to a row, where they are the family's choice and registers would not hold what each keeps; more blocks,
 // where rows are so few that these are idle.
 void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);

@@ -1,4 +1,4 @@
-#include "families/reduce/layout.h"
+#include "families/reduce/tile_layout.h"
 
 #include <fmt/format.h>
 

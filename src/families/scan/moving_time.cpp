@@ -1,10 +1,9 @@
-#include "families/scan/time.h"
+#include "families/scan/moving_time.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "families/emission.h"
-#include "families/scan/layout.h"
 
 namespace solstice::families::scan {
 namespace {

@@ -9,14 +9,14 @@
 #include <utility>
 #include <vector>
 
-#include "families/reduction/local.h"
+#include "families/reduction/online.h"
 #include "families/reduction/reduction_text.h"
 #include "families/rows/sweep_step.h"
 
 namespace solstice::families::rows {
 
 // Who has findings: of_NAME0, of_NAME1, ..
-struct Holder {
+struct AccumulatorSet {
   std::string name;
   std::string elements;    // how many elements they are of
   std::string index = "";  // "[k]" where there are several of the name
@@ -25,16 +25,16 @@ struct Holder {
   std::string of(size_t number) const;
 };
 
-class FindingText {
+class AccumulatorText {
  public:
   // `vectors`: the loop around what is done with each vector of a piece.
-  FindingText(Draft& draft, SweepStep& step, LoopAround vectors)
+  AccumulatorText(Draft& draft, SweepStep& step, LoopAround vectors)
       : draft_(draft), step_(step), vectors_(std::move(vectors)) {}
-  // Before all others. Error: findings_of.
+  // Before all others. Error: online_reductions_of.
   Status find();
 
-  // Findings by number: those of the row's data alone, then those around a center. They are known once their text was
-  // written.
+  // OnlineReductions by number: those of the row's data alone, then those around a center. They are known once their
+  // text was written.
   size_t count() const { return order_.size(); }
   size_t firsts() const { return findings_.first.size(); }
   const Reduction& total(size_t number) const { return order_[number].total; }
@@ -45,7 +45,7 @@ class FindingText {
   bool counts() const;
 
   // A thread: what it carries from piece to piece, and its start with another row.
-  const Holder& thread() const { return thread_; }
+  const AccumulatorSet& thread() const { return thread_; }
   std::string state_text() const;
   std::string restart_text() const;
   // What it does with a piece, in this order: findings of the row's data alone, its centers, findings around these. A
@@ -56,13 +56,13 @@ class FindingText {
   Result<std::string> second_text();
 
   // What `from` found around its center, for that of `to`; computes both.
-  Result<std::string> correction_text(const Corrected& c, const Holder& from, const Holder& to);
+  Result<std::string> correction_text(const Corrected& c, const AccumulatorSet& from, const AccumulatorSet& to);
   // What a thread found around its center, for another.
   std::string correction_text(const Corrected& c, const std::string& center) const;
 
   // From here on the equations see the holder's first `count` findings, in the scope `depth`: parts' as those of a row
   // that is everywhere like them, which is near enough for a center.
-  void see(const Holder& holder, size_t count, int depth);
+  void see(const AccumulatorSet& holder, size_t count, int depth);
   // Results and centers as the equations see them at this place of the text; nothing: the node is neither.
   Result<std::optional<codegen::Value>> seen(const ir::ExprRef& node) const;
 
@@ -80,17 +80,17 @@ class FindingText {
 
   Result<std::string> finding_text(const std::vector<ir::ExprRef>& reductions);
   Result<VectorText> vector_text(const Sweep& sweep, std::vector<Reduction>& reductions);
-  Result<Center> center_of(const Corrected& c, const Holder& holder);
+  Result<Center> center_of(const Corrected& c, const AccumulatorSet& holder);
   std::string center_name(const Corrected& c) const;  // of a thread's
-  std::string corrected_text(const Corrected& c, const Holder& holder, const std::string& own,
+  std::string corrected_text(const Corrected& c, const AccumulatorSet& holder, const std::string& own,
                              const std::string& center) const;
-  std::string value_of(size_t number, const Holder& holder) const;
+  std::string value_of(size_t number, const AccumulatorSet& holder) const;
 
-  const Holder thread_{"thread", "elements"};
+  const AccumulatorSet thread_{"thread", "elements"};
   Draft& draft_;
   SweepStep& step_;
   LoopAround vectors_;
-  Findings findings_;
+  OnlineReductions findings_;
   std::vector<Found> order_;                          // by number
   std::map<const ir::Expr*, codegen::Value> seen_;    // results of reductions, at this place of the text
   std::map<const ir::Expr*, codegen::Value> around_;  // the thread's centers, while findings around them are written

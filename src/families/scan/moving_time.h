@@ -2,6 +2,7 @@
 #pragma once
 
 #include "families/scan/shape.h"
+#include "machine/machine.h"
 
 namespace solstice::families::scan {
 

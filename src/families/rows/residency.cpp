@@ -1,16 +1,12 @@
-#include "families/rows/kept.h"
-
-#include <fmt/format.h>
+#include "families/rows/residency.h"
 
 #include <algorithm>
 
-#include "base/integer.h"
-#include "families/reduction/layout.h"
+#include "codegen/access.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
 namespace {
-
-constexpr int64_t kAlignment = 128;  // of a value's shared memory: all of its banks
 
 struct Place {
   int64_t offset, bytes;
@@ -56,13 +52,13 @@ int element_bytes(const ir::Program& program, const ir::ExprRef& value, bool loa
   return loaded ? storage_bytes(program, value->id) : computed_bytes(program, value);
 }
 
-KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector) {
+SharedPlaces shared_places(const ir::Program& program, const Shape& shape, const Phases& phases, int vector) {
   const std::vector<codegen::Access> accesses = codegen::accesses_of(program, shape.flat);
   const auto is_loaded = [&](const ir::ExprRef& e) {
     return std::any_of(accesses.begin(), accesses.end(),
                        [&](const codegen::Access& a) { return a.read == e && is_stream(shape, a, vector); });
   };
-  KeptPlaces out;
+  SharedPlaces out;
   std::vector<Place> places;
   for (size_t sweep = 0; sweep < phases.sweeps.size(); ++sweep) {
     for (const ir::ExprRef& e : phases.sweeps[sweep].keeps) {
@@ -80,60 +76,6 @@ KeptPlaces kept_places(const ir::Program& program, const Shape& shape, const Pha
       out.offsets.push_back(place->offset);
     }
   }
-  return out;
-}
-
-KeptValues::KeptValues(const Draft& draft) : draft_(draft) {
-  for (const Sweep& sweep : draft.phases.sweeps) {
-    for (const ir::ExprRef& e : sweep.keeps) {
-      Kept kept;
-      kept.value = e;
-      kept.name = fmt::format("k{}", all_.size());
-      kept.loaded = draft.streams(e);
-      if (kept.loaded) kept.element = draft.storage(e->id);
-      all_.push_back(std::move(kept));
-    }
-  }
-}
-
-const Kept* KeptValues::find(const ir::ExprRef& value) const {
-  const auto found = std::find_if(all_.begin(), all_.end(), [&](const Kept& k) { return k.value == value; });
-  return found == all_.end() ? nullptr : &*found;
-}
-
-std::string KeptValues::at_step(const Kept& kept) const {
-  const Settings& s = draft_.settings;
-  return s.residency == Residency::kShared ? fmt::format("{}[k * {}]", kept.name, s.threads) : kept.name + "[k]";
-}
-
-Status KeptValues::write(Draft& draft, const ir::ExprRef& e, VectorText& text) {
-  Kept& kept = *std::find_if(all_.begin(), all_.end(), [&](const Kept& k) { return k.value == e; });
-  if (kept.loaded) return success();
-  SOLSTICE_TRY(const codegen::Value value, draft.emitter.emit(e));
-  kept.type = value.type;
-  kept.element = codegen::name_of(value.type);
-  text.before += fmt::format("{} {}_;\n", draft.vector_type(kept.element), kept.name);
-  text.lanes += fmt::format("{}_.v[lane] = {};\n", kept.name, value.text);
-  text.after += fmt::format("{} = {}_;\n", at_step(kept), kept.name);
-  return success();
-}
-
-std::string KeptValues::declare(int64_t& shared) {
-  const KeptPlaces places = kept_places(draft_.program, draft_.shape, draft_.phases, draft_.settings.vector);
-  const int64_t begin = round_up(shared, kAlignment),
-                elements = draft_.steps * draft_.settings.threads * draft_.settings.vector;
-  std::string out;
-  for (size_t i = 0; i < all_.size(); ++i) {
-    const Kept& kept = all_[i];
-    const std::string type = draft_.vector_type(kept.element);
-    if (draft_.settings.residency == Residency::kRegisters) {
-      out += fmt::format("{} {}[{}];\n", type, kept.name, draft_.steps);
-      continue;
-    }
-    out += fmt::format("{0}* const {1} = reinterpret_cast<{0}*>(shared + {2}) + threadIdx.x;\n", type, kept.name,
-                       begin + elements * places.offsets[i]);
-  }
-  if (draft_.settings.residency == Residency::kShared) shared = begin + elements * places.bytes;
   return out;
 }
 

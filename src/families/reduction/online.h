@@ -19,16 +19,16 @@ enum class Correction { kExponential, kSquares };
 struct Corrected {
   ir::ExprRef reduction;
   Correction correction = Correction::kExponential;
-  ir::ExprRef center;  // m: a row's value, made of results of `Findings::first`
+  ir::ExprRef center;  // m: a row's value, made of results of `OnlineReductions::first`
   ir::ExprRef sum;     // of x, where m is their mean
 };
 
-struct Findings {
+struct OnlineReductions {
   std::vector<ir::ExprRef> first;
   std::vector<Corrected> second;
 };
 
 // Error: illegal_knobs, naming what would need a second exchange.
-Result<Findings> findings_of(const Shape& shape, const Phases& phases);
+Result<OnlineReductions> online_reductions_of(const Shape& shape, const Phases& phases);
 
 }  // namespace solstice::families::reduction

@@ -7,15 +7,15 @@
 
 #include "base/result.h"
 #include "families/rows/draft.h"
-#include "families/rows/team.h"
+#include "families/rows/multi_block/plan.h"
 
 namespace solstice::families::rows {
 
 std::string_view row_type(const Shape& shape);
 
-class TeamWalk {
+class MultiBlockWalk {
  public:
-  TeamWalk(Draft& draft, const Team& team) : draft_(draft), team_(team) {}
+  MultiBlockWalk(Draft& draft, const MultiBlock& team) : draft_(draft), team_(team) {}
 
   // Binds the row's indices from `row`, in the scope `depth`.
   void bind_row(int depth);
@@ -51,7 +51,7 @@ class TeamWalk {
   codegen::Binding at(const std::string& vector, const std::string& element, int depth) const;
 
   Draft& draft_;
-  const Team& team_;
+  const MultiBlock& team_;
 };
 
 }  // namespace solstice::families::rows

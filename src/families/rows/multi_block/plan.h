@@ -27,7 +27,7 @@ struct HeldWeights {
   int64_t offset = 0;  // bytes from the ring's end
 };
 
-struct Team {
+struct MultiBlock {
   std::vector<RunRead> streams;  // the row's data
   int blocks = 1;                // that share a row
   int64_t teams = 1;
@@ -77,9 +77,7 @@ struct Team {
 };
 
 // With the knob `team`, or where rows are too long for a cluster. Errors: illegal_knobs, with the reason.
-Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
-                     const machine::Machine& machine);
-
-Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team);
+Result<MultiBlock> multi_block_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                                  const machine::Machine& machine);
 
 }  // namespace solstice::families::rows
