@@ -77,7 +77,7 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads
+// True if neighbouring elements read data that lie apart, so that several a thread set those of neighbouring threads
 // further apart (max pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a
 // depthwise convolution by 3 x 3 with step 1: 0.85 ms by twos, 1.02 ms one by one).
 bool strides(const Context& context, const std::vector<elementwise::Nest>& nests) {

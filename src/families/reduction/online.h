@@ -1,7 +1,7 @@
-// What the parts of a row (a team's blocks, threads that look at it once) can find before they have heard of each
-// other. Reductions of the row's data alone they find for their parts. One that needs such a result (the sum of exp(x -
-// max), the sum of (x - mean)^2) they find with a center c of their own in its place; when all results are known, each
-// is corrected. So a row takes one exchange between them, and each thread one look at what it finds:
+// Online reductions: the results that the parts of a row (a team's blocks, threads) accumulate before they exchange
+// any. Reductions of the row's data alone are accumulated as they are. One that needs such a result (the sum of exp(x -
+// max), the sum of (x - mean)^2) is accumulated around a center c of the part; when all results are known, each
+// is corrected. So a row takes one exchange between its parts and a single pass over its data:
 //   sum of exp(x - m)    times exp(c - m)                            (Milakov and Gimelshein, arXiv:1805.02867)
 //   sum of (x - m)^2     plus n (m - c)^2 - 2 (m - c) sum of (x - c)   (Chan, Golub, LeVeque, 1979: parallel variance)
 #pragma once

@@ -15,7 +15,7 @@ using ir::ExprRef;
 std::string AccumulatorSet::of(size_t number) const { return fmt::format("of_{}{}{}", name, number, index); }
 
 Status AccumulatorText::find() {
-  SOLSTICE_TRY(findings_, online_reductions_of(draft_.shape, draft_.phases));
+  SOLSTICE_TRY(reductions_, online_reductions_of(draft_.shape, draft_.phases));
   return success();
 }
 
@@ -26,14 +26,14 @@ std::string AccumulatorText::start(size_t number) const {
 std::string AccumulatorText::center_name(const Corrected& c) const { return fmt::format("center{}", number_of(c)); }
 
 bool AccumulatorText::counts() const {
-  return std::any_of(findings_.second.begin(), findings_.second.end(),
+  return std::any_of(reductions_.second.begin(), reductions_.second.end(),
                      [](const Corrected& c) { return c.correction == Correction::kSquares; });
 }
 
 std::string AccumulatorText::state_text() const {
   std::string out = fmt::format("[[maybe_unused]] int {} = 0;\n", thread_.elements);
   for (size_t i = 0; i < count(); ++i) out += fmt::format("{} {} = {};\n", total(i).type, thread_.of(i), start(i));
-  for (const Corrected& c : findings_.second)
+  for (const Corrected& c : reductions_.second)
     out += fmt::format("{} {} = 0;\n", codegen::name_of(types_.at(c.reduction.get())), center_name(c));
   return out;
 }
@@ -41,13 +41,13 @@ std::string AccumulatorText::state_text() const {
 std::string AccumulatorText::restart_text() const {
   std::string out = thread_.elements + " = 0;\n";
   for (size_t i = 0; i < count(); ++i) out += fmt::format("{} = {};\n", thread_.of(i), start(i));
-  for (const Corrected& c : findings_.second) out += center_name(c) + " = 0;\n";
+  for (const Corrected& c : reductions_.second) out += center_name(c) + " = 0;\n";
   return out;
 }
 
 Result<std::string> AccumulatorText::centers_text(const std::string& is_first) {
   std::string out;
-  for (const Corrected& c : findings_.second) {
+  for (const Corrected& c : reductions_.second) {
     SOLSTICE_TRY(const Center center, center_of(c, thread_));
     types_[c.reduction.get()] = center.type;
     const std::string take = fmt::format("{} = {};\n", center_name(c), center.text);
@@ -61,22 +61,22 @@ Result<std::string> AccumulatorText::centers_text(const std::string& is_first) {
 
 // In a scope of its own, since later the same terms stand for other centers.
 Result<std::string> AccumulatorText::second_text() {
-  if (findings_.second.empty()) return std::string();
+  if (reductions_.second.empty()) return std::string();
   const int depth = draft_.emitter.push();
   std::vector<ExprRef> reductions;
-  for (const Corrected& c : findings_.second) {
+  for (const Corrected& c : reductions_.second) {
     around_[c.center.get()] = draft_.emitter.variable(types_.at(c.reduction.get()), center_name(c), depth);
     reductions.push_back(c.reduction);
   }
-  SOLSTICE_TRY(const std::string found, finding_text(reductions));
+  SOLSTICE_TRY(const std::string found, accumulation_text(reductions));
   const std::string out = draft_.emitter.take(depth) + found;
   draft_.emitter.pop();
   around_.clear();
   return out;
 }
 
-// One sweep over a piece, added to the thread's findings.
-Result<std::string> AccumulatorText::finding_text(const std::vector<ExprRef>& nodes) {
+// One sweep over a piece, added to the thread's accumulators.
+Result<std::string> AccumulatorText::accumulation_text(const std::vector<ExprRef>& nodes) {
   Sweep sweep;
   sweep.reductions = nodes;
   std::vector<Reduction> reductions;
@@ -135,7 +135,7 @@ std::string AccumulatorText::corrected_text(const Corrected& c, const Accumulato
   const std::string value = holder.of(number_of(c));
   if (c.correction == Correction::kExponential)
     return fmt::format("{} *= reduction::factor_of({}, {});\n", value, own, center);
-  const auto sum = std::find(findings_.first.begin(), findings_.first.end(), c.sum) - findings_.first.begin();
+  const auto sum = std::find(reductions_.first.begin(), reductions_.first.end(), c.sum) - reductions_.first.begin();
   return fmt::format("{0} = reduction::corrected_squares({0}, {1}, {2}, {3}, {4});\n", value, own, center,
                      holder.of(static_cast<size_t>(sum)), holder.elements);
 }

@@ -1,5 +1,5 @@
-// What parts of a row find (local.h) as text: what a thread adds up of a piece at a time (a chunk, where rows are
-// looked at once), its centers, and how what was found around one center becomes what is found around another. Sums
+// Accumulators of online reductions (reduction/online.h) as text: the part of a thread, piece by piece (a chunk in an
+// online kernel), its centers, and the correction of an accumulator from one center to another. Sums
 // that round are added up in doubles from piece to piece.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace solstice::families::rows {
 
-// Who has findings: of_NAME0, of_NAME1, ..
+// The accumulators of a thread, warp, block or row: of_NAME0, of_NAME1, ..
 struct AccumulatorSet {
   std::string name;
   std::string elements;    // how many elements they are of
@@ -33,35 +33,35 @@ class AccumulatorText {
   // Before all others. Error: online_reductions_of.
   Status find();
 
-  // OnlineReductions by number: those of the row's data alone, then those around a center. They are known once their
+  // Reductions by number: those of the row's data alone, then those around a center. They are known once their
   // text was written.
   size_t count() const { return order_.size(); }
-  size_t firsts() const { return findings_.first.size(); }
+  size_t firsts() const { return reductions_.first.size(); }
   const Reduction& total(size_t number) const { return order_[number].total; }
   std::string start(size_t number) const;  // the value of none
-  const std::vector<Corrected>& corrected() const { return findings_.second; }
-  size_t number_of(const Corrected& c) const { return firsts() + static_cast<size_t>(&c - findings_.second.data()); }
-  // Whether anything asks of how many elements a finding is.
+  const std::vector<Corrected>& corrected() const { return reductions_.second; }
+  size_t number_of(const Corrected& c) const { return firsts() + static_cast<size_t>(&c - reductions_.second.data()); }
+  // True if the element count of an accumulator is used.
   bool counts() const;
 
-  // A thread: what it carries from piece to piece, and its start with another row.
+  // A thread: its state from piece to piece, and its start with another row.
   const AccumulatorSet& thread() const { return thread_; }
   std::string state_text() const;
   std::string restart_text() const;
-  // What it does with a piece, in this order: findings of the row's data alone, its centers, findings around these. A
+  // Its work on a piece, in this order: reductions of the row's data alone, its centers, reductions around these. A
   // mean that is a center is that of the row's first piece (`is_first`), which is near enough to the row's; a maximum
   // is the largest so far, and what was found around a smaller one is corrected.
-  Result<std::string> first_text() { return finding_text(findings_.first); }
+  Result<std::string> first_text() { return accumulation_text(reductions_.first); }
   Result<std::string> centers_text(const std::string& is_first);
   Result<std::string> second_text();
 
-  // What `from` found around its center, for that of `to`; computes both.
+  // The accumulator of `from`, corrected to the center of `to`; computes both centers.
   Result<std::string> correction_text(const Corrected& c, const AccumulatorSet& from, const AccumulatorSet& to);
-  // What a thread found around its center, for another.
+  // A thread's accumulator, corrected to another center.
   std::string correction_text(const Corrected& c, const std::string& center) const;
 
-  // From here on the equations see the holder's first `count` findings, in the scope `depth`: parts' as those of a row
-  // that is everywhere like them, which is near enough for a center.
+  // From here on the equations see the holder's first `count` accumulators, in the scope `depth`: parts' as those of a
+  // row that is everywhere like them, which is near enough for a center.
   void see(const AccumulatorSet& holder, size_t count, int depth);
   // Results and centers as the equations see them at this place of the text; nothing: the node is neither.
   Result<std::optional<codegen::Value>> seen(const ir::ExprRef& node) const;
@@ -78,7 +78,7 @@ class AccumulatorText {
     codegen::CType type;
   };
 
-  Result<std::string> finding_text(const std::vector<ir::ExprRef>& reductions);
+  Result<std::string> accumulation_text(const std::vector<ir::ExprRef>& reductions);
   Result<VectorText> vector_text(const Sweep& sweep, std::vector<Reduction>& reductions);
   Result<Center> center_of(const Corrected& c, const AccumulatorSet& holder);
   std::string center_name(const Corrected& c) const;  // of a thread's
@@ -90,11 +90,12 @@ class AccumulatorText {
   Draft& draft_;
   SweepStep& step_;
   LoopAround vectors_;
-  OnlineReductions findings_;
-  std::vector<Found> order_;                          // by number
-  std::map<const ir::Expr*, codegen::Value> seen_;    // results of reductions, at this place of the text
-  std::map<const ir::Expr*, codegen::Value> around_;  // the thread's centers, while findings around them are written
-  std::map<const ir::Expr*, codegen::CType> types_;   // of a reduction's center
+  OnlineReductions reductions_;
+  std::vector<Found> order_;                        // by number
+  std::map<const ir::Expr*, codegen::Value> seen_;  // results of reductions, at this place of the text
+  std::map<const ir::Expr*, codegen::Value>
+      around_;                                       // the thread's centers, while accumulators around them are written
+  std::map<const ir::Expr*, codegen::CType> types_;  // of a reduction's center
 };
 
 }  // namespace solstice::families::rows

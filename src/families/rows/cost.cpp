@@ -18,7 +18,7 @@ namespace {
 constexpr Seconds kLoadPhase{0.9e-6};  // of a block that holds its row: it loads, then reduces, then stores
 constexpr Seconds kExchange{0.1e-6};   // a result of its threads,
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
-// Of loads in a loop that goes on while they come, beside its instructions: where few SMs draw, and where all do.
+// Of loads in a loop that continues while they arrive, without its instructions: where few SMs draw, and where all do.
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
 constexpr Seconds kMultiBlockStart{4e-6};  // a team's memory is cleared, and its ring filled
 constexpr double kSharedReads =
@@ -42,7 +42,8 @@ Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s
   return out;
 }
 
-// What remains of a cluster's rate where each thread also reads `weights`, values that rows share, for an element.
+// The share of a cluster's rate that remains where each thread also reads `weights`, values that rows share, for an
+// element.
 double rate_with_weights(const Settings& s, double weights) {
   const double each = s.vector == 1 ? 0.27 : s.cluster > 2 ? 0.045 : s.threads > 512 ? 0.03 : 0;
   return 1 / (1 + each * weights);
@@ -86,7 +87,7 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
   return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, static_cast<double>(kThreadsOfSM / s.threads)))};
 }
 
-// What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
+// The rate of the loads in flight on an SM: of a row that is held all of them, else some steps of the loop over it.
 Seconds flow_of(const ir::Program& program, const Shape& shape, const Settings& s, const machine::Machine& machine,
                 Bytes read, double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);

@@ -59,7 +59,7 @@ class Writer {
   }
 
  private:
-  // What the emitter does not compute itself: results of earlier sweeps, and the row's elements inside a sweep.
+  // Values that the emitter does not compute itself: results of earlier sweeps, and the row's elements inside a sweep.
   Result<std::optional<Value>> given(const ExprRef& node) {
     if (node->op == Op::kReduce) {
       const auto found = results_.find(node.get());

@@ -27,7 +27,7 @@ int storage_bytes(const ir::Program& program, int tensor) {
   return size_of(program.tensor(tensor).dtype.value_or(DType::kF32));
 }
 
-// Whether a value that is computed in f64 may lie below.
+// True if a value below may be computed in f64.
 bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
   bool out = false;
   ir::walk(e, [&](const ir::Expr& node) {

@@ -90,7 +90,7 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them,
+// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights with them,
 // element by element.
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
@@ -195,7 +195,7 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// What tells two layouts of one kernel apart.
+// The key of a layout: two of one kernel differ in it.
 using Layout = std::tuple<int, int, int, int, Residency, int, int>;
 Layout layout_of(const Prepared& p) {
   if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks};

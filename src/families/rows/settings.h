@@ -1,4 +1,4 @@
-// How a rows kernel is laid out over threads: chosen from the clause's knobs, the rest by the family.
+// The thread layout of a rows kernel, and the bytes that it takes of registers and shared memory.
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@ using namespace reduction;  // whose analysis of rows the family schedules
 
 inline constexpr int kWarp = 32;  // threads
 
-// Where a row waits between sweeps; kOnce: nowhere (once.h).
+// Where a row waits between sweeps; kOnline: nowhere (online/emit.h).
 enum class Residency { kRegisters, kShared, kReload, kOnline };
 
 struct Settings {
@@ -34,9 +34,9 @@ struct Settings {
   int sharers() const { return cluster * parts; }
   // Vectors of a row that one thread takes.
   int64_t steps(const Shape& shape) const;
-  // Whether the last step of some threads lies beyond the row.
+  // True if the last step of some threads lies beyond the row.
   bool ragged(const Shape& shape) const;
-  // Whether some threads of the last block have no row of their own.
+  // True if some threads of the last block have no row of their own.
   bool spare_rows(const Shape& shape) const { return shape.row_count % rows_per_block() != 0; }
   int64_t grid(const Shape& shape) const;  // blocks of the launch
 };

@@ -75,7 +75,7 @@ Result<std::string> Staging::otherwise_of(const ExprRef& read) {
 
 Result<std::optional<Value>> Staging::element(const ExprRef& node, const SweepScope& scope) {
   const ResidentValue* kept = resident_.find(node);
-  // What this sweep keeps and computes is computed here, not taken from where it goes.
+  // A value that this sweep computes and keeps is computed here, not taken from its place.
   const bool filled = kept && (kept->loaded || !contains(scope.sweep.keeps, node));
   if (filled) {
     const std::string vector = copy_of(resident_.at_step(*kept), kept->element, scope);

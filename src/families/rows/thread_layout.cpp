@@ -18,11 +18,10 @@ constexpr int64_t kMostElements = 64;   // and of longer rows
 constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
-constexpr int kSmallBlock = 128;   // threads of a block that holds several short rows
-constexpr int64_t kFullSM = 1024;  // threads that keep an SM busy
-constexpr int64_t kOnlineRow =
-    16 * 1024;                       // elements: from here rows of which only results are wanted are looked at once,
-constexpr int kOnlineThreads = 256;  // by blocks of so many threads,
+constexpr int kSmallBlock = 128;           // threads of a block that holds several short rows
+constexpr int64_t kFullSM = 1024;          // threads that keep an SM busy
+constexpr int64_t kOnlineRow = 16 * 1024;  // elements: from here rows that are only reduced take a single pass,
+constexpr int kOnlineThreads = 256;        // by blocks of so many threads,
 constexpr int64_t kOnlinePart = 8 * 1024;  // each of so many elements at least,
 // as few as give an SM so many threads, since large clusters start late: of whole vectors, of narrower ones.
 constexpr int64_t kOnlineSM = 960, kOnlineNarrowSM = 1900;

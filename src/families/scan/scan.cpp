@@ -1,5 +1,5 @@
 // Family `scan`: prefix reductions along an index (cumulative sums, products and extrema; exclusive, from the end,
-// filtered) and linear recurrences of first order, with maps before and behind, one read and one write. A row is held
+// filtered) and linear recurrences of first order, with maps before and after, one read and one write. A row is held
 // by some lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where
 // neighbouring elements belong to different rows, threads hold columns.
 //

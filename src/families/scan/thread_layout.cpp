@@ -74,7 +74,7 @@ int bytes_of(const ir::Program& program, const Prefix& prefix) {
   return (wide ? 8 : 4) * (prefix.linear ? 2 : 1);
 }
 
-// What a thread holds of an element: its loads, and its place in each scan.
+// Bytes that a thread holds of an element: its loads, and its place in each scan.
 int held_bytes(const ir::Program& program, const Shape& shape) {
   int bytes = 0;
   for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
@@ -85,7 +85,7 @@ int held_bytes(const ir::Program& program, const Shape& shape) {
   return bytes;
 }
 
-// What a thread loads of one vector.
+// Bytes that a thread loads of one vector.
 int64_t loaded_bytes(const ir::Program& program, const Shape& shape) {
   std::set<const ir::Expr*> seen;
   int64_t bytes = 0;

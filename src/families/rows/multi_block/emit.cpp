@@ -26,7 +26,7 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-// What the parts of the text that do not know of teams are written for: threads that own a whole row and read it again.
+// Settings of the parts of the text that do not know of teams: threads own a whole row and read it again.
 Settings settings_for(const MultiBlock& team) {
   Settings s;
   s.threads = s.group = team.group_threads();
@@ -103,7 +103,7 @@ class MultiBlockWriter {
     return std::nullopt;
   }
 
-  // The block's part of the weights that it holds, to shared memory behind findings and results: by the computing
+  // The block's part of the weights that it holds, to shared memory after accumulators and results: by the computing
   // threads, while the first pieces come.
   std::string weights_text() {
     if (team_.held.empty()) return "";
@@ -163,7 +163,7 @@ class MultiBlockWriter {
     return out;
   }
 
-  // A piece that has arrived: into the thread's findings, and after the last one of the row into its warp's.
+  // A piece that has arrived: into the thread's accumulators, and after the last one of the row into its warp's.
   Result<std::string> arriving_text() {
     open_stage();
     SOLSTICE_TRY(std::string out, walk_.pointers("ring", stage_));
@@ -182,7 +182,7 @@ class MultiBlockWriter {
     return out + fmt::format("if (chunk >= chunks - {}) {{\n{}}}\n", team_.groups, end);
   }
 
-  // The thread's findings of the row to its warp's, and these to the exchanging warp.
+  // The thread's accumulators of the row to its warp's, and these to the exchanging warp.
   Result<std::string> row_end_text() {
     SOLSTICE_TRY(const std::string fold, fold_text(accumulators_.thread(), warp_, 1));
     std::string out = fold + kTogether;
@@ -193,7 +193,7 @@ class MultiBlockWriter {
     return out + accumulators_.restart_text() + close_stage();
   }
 
-  // The warps' findings of the row to the block's, those of all blocks to the row's.
+  // The warps' accumulators of the row to the block's, those of all blocks to the row's.
   Result<std::string> exchanging_text() {
     open_stage();
     std::string out = fmt::format("const bool has = lane < {};\n", team_.warps());
@@ -225,11 +225,11 @@ class MultiBlockWriter {
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
     out += row + "if (lane == 0) {\n";
     for (size_t i = 0; i < accumulators_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
-    // Every lane says that it has read its findings: warps may write those of a later row in their place.
+    // Every lane says that it has read its accumulators: warps may write those of a later row in their place.
     return out + "}\nknown(turn).arrive();\nreduction::sync_warp();\n" + close_stage();
   }
 
-  // A lane's findings (`count` of each) to those of all lanes.
+  // A lane's accumulators (`count` of each) to those of all lanes.
   Result<std::string> fold_text(const AccumulatorSet& from, const AccumulatorSet& to, int count) {
     const bool several = !from.index.empty();
     const std::string each = several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) ", count) : "";
@@ -259,7 +259,7 @@ class MultiBlockWriter {
     for (size_t d = 0; d < tensor.shape.size(); ++d) out += (tensor.shape[d] - 1) * tensor.strides[d];
     return out;
   }
-  // Whether what lies along the row can be read in windows (kernels/rows/window.h).
+  // True if data along the row can be read in windows (kernels/rows/window.h).
   bool has_windows(const ExprRef& read, const ir::Tensor& tensor) const {
     const auto access = draft_.reads.find(read.get());
     const int bytes = team_.vector * size_of(*tensor.dtype);
@@ -267,7 +267,7 @@ class MultiBlockWriter {
            elements_of(tensor) >= 2 * team_.vector;
   }
 
-  // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives
+  // Operands of a piece's stores other than the row's data (weights) are loaded ahead of the piece that arrives
   // meanwhile.
   Result<std::string> ahead_text() {
     const std::vector<ExprRef> reads = reads_of_stores(draft_.shape, draft_.phases);
@@ -310,7 +310,7 @@ class MultiBlockWriter {
   // The piece's data is in registers; only then does anything go out, so that the slot is free while it does.
   std::string released() const { return team_.holds ? "behind.release();\n" : ""; }
 
-  // What is stored of a piece.
+  // The stores of a piece.
   Result<std::string> leaving_text() {
     open_stage();
     std::string out = walk_.piece_text();
@@ -344,7 +344,7 @@ class MultiBlockWriter {
   }
 
   const std::string& type(size_t i) const { return accumulators_.total(i).type; }
-  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's
+  // Places of shared memory, of the row's turn: of a warp's accumulator, of the row's result. After the last: of a warp's
   // elements.
   std::string finding(size_t i, const std::string& warp) const {
     return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})",

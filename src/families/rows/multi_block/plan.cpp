@@ -30,7 +30,7 @@ constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// What goes through the ring: the row's data, where it is runs of memory.
+// Data that pass through the ring: those of the row that lie in runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
   std::vector<RunRead> out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
@@ -73,7 +73,7 @@ std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& sha
   return out;
 }
 
-// Whether both begin alike against aligned vectors, in every run.
+// True if both begin alike against aligned vectors, in every run.
 bool begin_alike(const codegen::Access& a, const codegen::Access& b, int vector) {
   if ((a.offset->offset - b.offset->offset) % vector != 0) return false;
   const auto differs = [&](const auto& term) {
@@ -142,7 +142,7 @@ void choose_layout(MultiBlock& team, int64_t limit) {
   }
   team.held_bytes = team.held.empty() ? 0 : at - team.held.front().offset;
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - at) / (team.slot_bytes + 16)));
-  // What an exchange takes, as a few pieces. OnlineReductions and results of four rows are kept, so two rows ahead is
+  // The time of an exchange, in pieces. Accumulators and results of four rows are kept, so two rows ahead is
   // safe.
   const int64_t chunks = team.chunks(),
                 most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * team.least_chunks()});
@@ -227,8 +227,8 @@ Result<MultiBlock> multi_block_of(const ir::Program& program, const Shape& shape
       std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
   const Result<OnlineReductions> found = online_reductions_of(shape, phases);
   if (!found.ok()) return refuse(fmt::format("`team`: {}; drop it", found.error().message));
-  const OnlineReductions& findings = *found;
-  team.results = static_cast<int>(findings.first.size() + findings.second.size());
+  const OnlineReductions& reductions = *found;
+  team.results = static_cast<int>(reductions.first.size() + reductions.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));

@@ -64,7 +64,7 @@ void MultiBlockWalk::bind_run(int depth) {
   bind_loops(draft_.emitter, outer, draft_.emitter.variable(CType::kI32, "run", depth, {0, team_.runs - 1}), 1, depth);
 }
 
-// The range is that of whole vectors: elements beside the run are never touched.
+// The range is that of whole vectors: elements outside the run are never touched.
 Binding MultiBlockWalk::at(const std::string& vector, const std::string& element, int depth) const {
   if (team_.shifted)
     return Binding{0, {{draft_.emitter.variable(CType::kI32, element, depth, {0, team_.extent - team_.vector}), 1}}};

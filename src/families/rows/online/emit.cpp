@@ -40,7 +40,7 @@ class OnlineWriter {
     SOLSTICE_CHECK(draft_.read_now(early.direct));
     const std::string direct = draft_.emitter.take(0);
     SOLSTICE_TRY(const std::string loop, loop_text());
-    SOLSTICE_CHECK(draft_.read_now(early.gathers));  // behind the row's loads: they wait for what is read first
+    SOLSTICE_CHECK(draft_.read_now(early.gathers));  // after the row's loads: they wait for the direct reads
     const std::string gathers = draft_.emitter.take(0);
     SOLSTICE_TRY(const std::string joined, joined_text());
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_));
@@ -58,7 +58,7 @@ class OnlineWriter {
     return staging_.element(node, *step_.scope());
   }
 
-  // A chunk at a time: its loads, what it adds to findings of the row's data alone, and to those around a center.
+  // A chunk at a time: its loads, its reductions of the row's data alone, and those around a center.
   Result<std::string> loop_text() {
     SOLSTICE_TRY(const std::string loads, loads_text());
     SOLSTICE_TRY(const std::string first, accumulators_.first_text());
@@ -90,7 +90,7 @@ class OnlineWriter {
            "}\n";
   }
 
-  // What lies along the row is loaded for the whole chunk before the first of it is used.
+  // Data along the row are loaded for the whole chunk before the first use.
   Result<std::string> loads_text() {
     codegen::Emitter& emitter = draft_.emitter;
     const int depth = emitter.push();
@@ -113,7 +113,7 @@ class OnlineWriter {
     return arrays + each_vector(inner + loads);
   }
 
-  // From the threads' findings to the row's: those of its data alone, with them the centers, and then what was found
+  // From the threads' accumulators to the row's: those of its data alone, with them the centers, and then those
   // around others.
   Result<std::string> joined_text() {
     std::string out = joined_text(0, accumulators_.firsts());
@@ -128,7 +128,7 @@ class OnlineWriter {
     return out;
   }
 
-  // The row's findings [from, to).
+  // The row's results [from, to).
   std::string joined_text(size_t from, size_t to) {
     std::vector<Joined> all;
     for (size_t i = from; i < to; ++i)

@@ -20,8 +20,8 @@ Status check_online(const Shape& shape) {
   if (stores) return refuse("something is stored along the row, which is looked at again for that");
   if (phases.sweeps.size() == 1)
     return refuse("nothing of the row needs another result: it is looked at once as it is");
-  const Result<OnlineReductions> findings = online_reductions_of(shape, phases);
-  return findings.ok() ? success() : Status(refuse(findings.error().message));
+  const Result<OnlineReductions> reductions = online_reductions_of(shape, phases);
+  return reductions.ok() ? success() : Status(refuse(reductions.error().message));
 }
 
 int vectors_in_flight(const ir::Program& program, const Shape& shape, const Settings& settings) {
