@@ -344,8 +344,8 @@ class MultiBlockWriter {
   }
 
   const std::string& type(size_t i) const { return accumulators_.total(i).type; }
-  // Places of shared memory, of the row's turn: of a warp's accumulator, of the row's result. After the last: of a warp's
-  // elements.
+  // Places of shared memory, of the row's turn: of a warp's accumulator, of the row's result. After the last: of a
+  // warp's elements.
   std::string finding(size_t i, const std::string& warp) const {
     return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})",
                        i < accumulators_.count() ? type(i) : "int", accumulators_.count() + 1, i, team_.warps(), warp);

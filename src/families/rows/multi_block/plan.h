@@ -19,6 +19,8 @@
 
 namespace solstice::families::rows {
 
+using namespace reduction;
+
 // Data that every row uses alike (weights), kept in shared memory from row to row: a block's columns of them.
 struct HeldWeights {
   ir::ExprRef read;
