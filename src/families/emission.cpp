@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <set>
 
-#include "families/memory_time.h"
-
 namespace solstice::families {
 namespace {
 
@@ -67,7 +65,7 @@ bool is_constant(const ir::Expr& e) {
          std::all_of(e.args.begin(), e.args.end(), [](const auto& arg) { return is_constant(*arg); });
 }
 
-// What is constant is folded, and a constant divisor is a product.
+// Constants are folded, and a constant divisor is a product.
 double weight_of(const ir::Expr& e, bool is_short) {
   if (is_constant(e)) return 0;
   if (e.op == ir::Op::kDiv && is_constant(*e.args[1])) return 2;

@@ -1,4 +1,4 @@
-// What families that are one launch of a generated kernel share: the launch step, and the model's rates.
+// Shared by families that are one launch of a generated kernel: the launch step, and the model's rates.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace solstice::families {
 
-// Which accesses are marked as touched once, so that they leave the caches first. On an H200 both marks cost 2 to 5 %
+// Accesses that are marked as touched once, so that they leave the caches first. On an H200 both marks cost 2 to 5 %
 // of the copy rate in every layout measured (bench/rows_map); they are for data that would push out what is read again.
 struct Streaming {
   bool loads = false;
@@ -25,7 +25,7 @@ Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise);
 Argument pointer_to(std::string buffer, int64_t bytes = 0);
 void add_pointers(const ir::Program& program, const std::vector<int>& tensors, Step& step);
 
-// A kernel's own launch, module or workspace beside its main one ("up-split"). The last part of a name in the language
+// A kernel's own launch, module or workspace next to its main one ("up-split"). The last part of a name in the language
 // holds no `-`, so this is never the name of another kernel or of a tensor.
 std::string part_name(const ir::Kernel& kernel, std::string_view part);
 // The name of the kernel that a step of its name is of ("up" of "up" and of "up-split"): part_name()'s other way.
@@ -65,6 +65,8 @@ double instructions_of(const ir::Program& program, const codegen::FlatKernel& fl
 // The same, where `times` says how often a node is computed.
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times);
 
+// From a kernel's first instruction to its first data, and from its last data to its end.
+inline constexpr Seconds kStart{1.1e-6};
 // time = launch + start + the larger of both, with terms and bound.
 void finish_cost(const machine::Machine& machine, Seconds memory, Seconds issue, Cost& cost);
 

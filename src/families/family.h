@@ -77,7 +77,7 @@ struct Source {
   std::string file = "";                  // of given code: what messages call it; "": generated
 };
 
-// What a kernel becomes: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
+// The output for a kernel: sources, steps in order, and the workspace they need. Buffers of the program's own tensors
 // are named as the tensors; workspace is prefixed with the kernel's name ("up-planes").
 struct Emission {
   std::vector<Source> sources;

@@ -1,4 +1,4 @@
-// What the launches that fold the parts of rows share (families gemm, reduce and rows): some threads of a block fold an
+// Launches that fold the parts of rows (families gemm, reduce and rows): some threads of a block fold an
 // output's parts, every n-th each, and the first of them stores what follows from the results.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What moving a kernel's bytes takes, for the cost models of families that memory bounds. Rates are the machine's
+// Time of moving a kernel's bytes, for the cost models of families that memory bounds. Rates are the machine's
 // calibrated ceilings; the other constants were fitted to `bench families` on an H200 (docs/measured/families.md).
 #pragma once
 
@@ -11,7 +11,8 @@ struct Moved {
   Bytes read, written;
   Bytes all() const { return read + written; }
 };
-// What a kernel must move if every touched element crosses the memory bus once (codegen::traffic_of, by direction).
+// Bytes that a kernel must move if every touched element crosses the memory bus once (codegen::traffic_of, by
+// direction).
 Moved moved_by(const ir::Program& program, const codegen::FlatKernel& flat);
 
 // At the rate that reads and writes reach together: that of reading and of copying are calibrated. What ran before
@@ -19,12 +20,10 @@ Moved moved_by(const ir::Program& program, const codegen::FlatKernel& flat);
 // bad_machine.
 Result<Seconds> dram_time(const machine::Machine& machine, Moved moved);
 
-// What each of `sms` SMs draws where it has `in_flight` bytes on their way for `latency` (Little's law), at most what
+// The rate of each of `sms` SMs that has `in_flight` bytes on their way for `latency` (Little's law), at most what
 // its port to L2 passes.
 Seconds flow_time(const machine::Machine& machine, Bytes moved, double sms, Bytes in_flight, Seconds latency);
 
-// From a kernel's first instruction to its first data, and from its last data to its end.
-inline constexpr Seconds kStart{1.1e-6};
 // A second kernel that folds what blocks of the first one found: it begins when the first has ended.
 inline constexpr Seconds kFold{3.0e-6};
 

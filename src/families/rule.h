@@ -95,7 +95,7 @@ std::string knobs_changed(const Config& config, const Config& legal) {
   return fmt::format("`{}`", fmt::join(out, ", "));
 }
 
-// Reports the first error, which stands in the way of the rules behind it: they may ask for what it guarantees. Where
+// Reports the first error, which stands in the way of the rules after it: they may ask for what it guarantees. Where
 // there is none, every warning.
 template <class Config>
 void check_rules(const std::vector<Rule<Config>>& rules, const Config& config, Span span, Diagnostics& diagnostics) {

@@ -6,7 +6,7 @@
 
 namespace solstice::families {
 
-// What `family.check` says of the kernel. Of a space: E104 where no setting is legal, N104 where some are not.
+// The verdict of `family.check` on the kernel. Of a space: E104 where no setting is legal, N104 where some are not.
 void check_rules_of(const Family& family, const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics);
 
 }  // namespace solstice::families

@@ -1,4 +1,4 @@
-// What layouts count on where no machine is given (matching asks without one): an H200's.
+// The machine of layouts where none is given (matching asks without one): an H200's.
 #pragma once
 
 #include <cstdint>

@@ -12,7 +12,7 @@ void check_math(const Context& context, const ir::Kernel& kernel, DType operands
                 Diagnostics& diagnostics);
 std::vector<RuleText> math_rules();
 
-// What E110 says.
+// The text of E110.
 std::string less_accurate(numerics::Math math, const std::vector<numerics::Math>& legal, DType operands,
                           std::string_view numerics);
 

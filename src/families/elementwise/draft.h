@@ -31,7 +31,7 @@ struct Draft {
   bool wide() const { return nest.vectors() > INT32_MAX / 2; }
   std::string_view index_type() const { return wide() ? "long long" : "int"; }
   int64_t block_step() const { return int64_t{settings.threads} * unroll; }  // vectors that a block takes
-  // The last vector of a flat nest may be short: elements in it, behind the whole ones.
+  // The last vector of a flat nest may be short: elements in it, after the whole ones.
   int64_t tail() const { return nest.points % nest.vector; }
   // With shifted rows: whether the element `lane` of the vector that begins at `begin` of its row lies in the row. The
   // text of a family that shifts rows declares `begin`, and `whole` where all of them do.

@@ -6,8 +6,6 @@
 #include <map>
 #include <numeric>
 
-#include "families/elementwise/stack.h"
-
 namespace solstice::families::elementwise {
 namespace {
 
@@ -184,21 +182,6 @@ void choose_vector(const ir::Program& program, Nest& nest, int wanted) {
     while (lane.extent % width != 0) width /= 2;
   }
   nest.vector = static_cast<int>(width);
-}
-
-Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
-  SOLSTICE_TRY(FlatKernel flat, codegen::flatten(program, kernel));
-  SOLSTICE_CHECK(check_serial(program, flat, "map"));
-  if (settings.rows > 1) {
-    SOLSTICE_TRY(flat, stacked(program, std::move(flat), settings.rows));
-  }
-  std::vector<Nest> nests = group_equations(program, flat);
-  for (Nest& nest : nests) {
-    nest.loops = codegen::fused_loops(program, nest.flat, nest.order);
-    for (const codegen::Loop& loop : nest.loops) nest.points *= loop.extent;
-    choose_vector(program, nest, settings.vector);
-  }
-  return nests;
 }
 
 }  // namespace solstice::families::elementwise

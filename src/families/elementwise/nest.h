@@ -14,7 +14,7 @@
 
 namespace solstice::families::elementwise {
 
-// How a nest walks its points. A thread takes `vector` neighbouring points, `unroll` times.
+// The walk of a nest over its points. A thread takes `vector` neighbouring points, `unroll` times.
 struct Nest {
   codegen::FlatKernel flat;          // equations of this nest, over one set of free indices
   std::vector<int> order;            // the free indices, from the target's largest stride to its smallest
@@ -34,10 +34,7 @@ struct Settings {
   Streaming streaming{false, false};
 };
 
-// Errors: those of codegen::flatten, check_serial and stacked().
-Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
-
-// Its steps, for families that walk a nest in an order of their own.
+// Steps that make a nest; each family walks it in an order of its own.
 // Errors: not_yet for reductions longer than a thread should run alone; illegal_knobs for ranking. `family` for the
 // message.
 Status check_serial(const ir::Program& program, const codegen::FlatKernel& flat, std::string_view family);
@@ -54,14 +51,14 @@ void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 // Data that fewer loops than the nest's step through: other threads read it again, from cache.
 bool is_reused(const Nest& nest, const codegen::Access& access);
 
-// Whether an access is aligned to `vector` elements where the nest's points are, counted through: with shifted rows,
+// True if an access is aligned to `vector` elements where the nest's points are, counted through: with shifted rows,
 // vectors then begin at the same places in all such tensors.
 bool is_congruent(const Nest& nest, const codegen::Access& access, int64_t vector);
 
-// Whether an access moves `vector` neighbouring elements at once in this nest.
+// True if an access moves `vector` neighbouring elements at once in this nest.
 bool is_stream(const Nest& nest, const codegen::Access& access);
 
-// What a thread's loads of one vector bring from memory; where all of them are reused, from cache.
+// Bytes that a thread's loads of one vector bring from memory; where all of them are reused, from cache.
 int bytes_ahead(const ir::Program& program, const Nest& nest);
 // Vectors a thread holds in flight: 16 bytes of loads.
 int unroll_of(const ir::Program& program, const Nest& nest, const Settings& settings);

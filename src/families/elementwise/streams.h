@@ -17,7 +17,7 @@ class Streams {
   bool empty() const { return all_.empty(); }
   // The arrays of the loaded vectors.
   std::string declarations() const;
-  // What is loaded: the arrays' names, the types of their elements, and these in bytes.
+  // A loaded vector: the array's name, the type of its elements, and its size in bytes.
   struct Vector {
     std::string name, type;
     int64_t bytes;

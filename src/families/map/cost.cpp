@@ -65,7 +65,7 @@ double steps_of(const elementwise::Nest& nest) {
   return sum;
 }
 
-// How fast a thread's own loads bring its data; of long reductions the chain of steps tells.
+// The rate at which a thread's own loads bring its data; of long reductions the chain of steps decides.
 Seconds flow_of(const Context& context, const elementwise::Nest& nest, const elementwise::Settings& settings,
                 Bytes read) {
   const double sms = std::max(1, context.machine.sm_count);

@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
-#include "families/elementwise/nest.h"
 #include "families/elementwise/stack.h"
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/map/cost.h"
 #include "families/map/emit.h"
+#include "families/map/nests.h"
 
 namespace solstice::families {
 namespace map {
@@ -50,18 +50,18 @@ elementwise::Settings settings_of(const ir::Knobs& knobs) {
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
-  return match_of(elementwise::make_nests(program, kernel, settings_of(kernel.knobs)));
+  return match_of(make_nests(program, kernel, settings_of(kernel.knobs)));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   const elementwise::Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings));
+  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
   return cost_of(context, nests, settings);
 }
 
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   const elementwise::Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings));
+  SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings));
   ir::Knobs out;
   out.set("threads", ir::KnobValue::of_int(settings.threads));
   const auto unroll = [&](const elementwise::Nest& nest) {
@@ -77,7 +77,7 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// Whether neighbouring elements read what lies apart, so that several a thread set those of neighbouring threads
+// True if neighbouring elements read data that lie apart, so that several a thread set those of neighbouring threads
 // further apart (max pooling of 16 x 32 x 128^3 by 3 with step 2 on an H200: 2.04 ms by twos, 1.36 ms one by one; a
 // depthwise convolution by 3 x 3 with step 1: 0.85 ms by twos, 1.02 ms one by one).
 bool strides(const Context& context, const std::vector<elementwise::Nest>& nests) {
@@ -115,7 +115,7 @@ Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel&
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const auto usual, elementwise::make_nests(context.program, kernel, elementwise::Settings{}));
+  SOLSTICE_TRY(const auto usual, make_nests(context.program, kernel, elementwise::Settings{}));
   std::vector<ir::Knobs> settings = {{}};  // among equals the family's own choice comes first
   SOLSTICE_TRY(const std::vector<int> together, rows_together(context, kernel));
   for (const int rows : together) {
@@ -131,7 +131,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   }
   std::vector<std::pair<Seconds, ir::Knobs>> found;
   for (const ir::Knobs& knobs : settings) {
-    SOLSTICE_TRY(const auto nests, elementwise::make_nests(context.program, kernel, settings_of(knobs)));
+    SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings_of(knobs)));
     SOLSTICE_TRY(const Cost cost, cost_of(context, nests, settings_of(knobs)));
     found.emplace_back(cost.time, knobs);
   }
@@ -143,7 +143,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   const elementwise::Settings settings = settings_of(kernel.knobs);
-  SOLSTICE_TRY(auto nests, elementwise::make_nests(context.program, kernel, settings));
+  SOLSTICE_TRY(auto nests, make_nests(context.program, kernel, settings));
   SOLSTICE_TRY(const elementwise::KernelText text, emit_kernel(context.program, kernel, nests, settings));
   LaunchShape shape;
   shape.blocks = text.blocks;

@@ -131,7 +131,7 @@ class Writer {
     return once + out;
   }
 
-  // The place of lane `lane` of row `i` behind s0, s1 ...: columns that do not exist read the last that does.
+  // The place of lane `lane` of row `i` after s0, s1 ...: columns that do not exist read the last that does.
   std::string element_of(size_t i) const {
     if (l_.whole_rows()) return fmt::format("s{}[i * {} + column0 + lane]", i, l_.columns);
     return l_.vector > 1 ? fmt::format("u{}.v[lane]", i) : fmt::format("s{}[column - first_column]", i);

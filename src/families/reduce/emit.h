@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "families/fold_text.h"
-#include "families/reduce/layout.h"
+#include "families/reduce/tile_layout.h"
 #include "families/reduction/reduction_text.h"
 
 namespace solstice::families::reduce {

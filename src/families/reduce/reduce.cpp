@@ -1,6 +1,6 @@
-// Family `reduce`: reductions over any axes, several in one pass, maps before and behind them. Where the axis that
+// Family `reduce`: reductions over any axes, several in one pass, maps before and after them. Where the axis that
 // stays is contiguous, runs of rows pass through shared memory whatever their alignment (layout.h). Where what is
-// reduced is contiguous, the kernel is one of family `rows`, of which `reduce` is then another name. Sums of f32 are
+// reduced is contiguous, the kernel is one of family `rows`; `reduce` is then another name of it. Sums of f32 are
 // taken in doubles: one rounding.
 //
 // Cost model: launch + start + max(fill of the ring + data at the rate of DRAM or of the copies in flight, instructions

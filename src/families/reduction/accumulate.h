@@ -14,7 +14,7 @@ namespace solstice::families::reduction {
 std::string open_accumulators(const std::vector<Reduction>& reductions, int vector);
 // Takes one lane's term in; `in_runs`: of the run that is being taken (loop.h).
 std::string accumulate(const Reduction& reduction, size_t number, bool in_runs);
-// Ahead of the lanes of a vector, and behind them: sums in doubles take a vector's lanes together, so that they cost
+// Before the lanes of a vector, and after them: sums in doubles take a vector's lanes together, so that they cost
 // one conversion a vector.
 std::string open_vector(const std::vector<Reduction>& reductions);
 std::string close_vector(const std::vector<Reduction>& reductions);

@@ -27,18 +27,18 @@ struct Phases {
   size_t kept_at_once = 0;       // most values a thread keeps for an element between two sweeps
 };
 
-// Whether it holds an operation that is worth keeping (exp, division, ...).
+// True if it holds an operation that is worth keeping (exp, division, ...).
 bool is_costly(const ir::ExprRef& e);
 
-// Reads of one element a row that need no reduction. They are started ahead: behind the last reduction nothing hides
+// Reads of one element a row that need no reduction. They are started ahead: after the last reduction nothing hides
 // the time that they take.
 struct EarlyReads {
   std::vector<ir::ExprRef> direct;   // at places that follow from the row's number: ahead of the row's data
-  std::vector<ir::ExprRef> gathers;  // at places that are read themselves: behind the loads of the row's data
+  std::vector<ir::ExprRef> gathers;  // at places that are read themselves: after the loads of the row's data
 };
 EarlyReads early_reads_of(const Shape& shape);
 
-// What the stores along the row read, but for what lies inside reductions. Each once.
+// Reads of the stores along the row outside reductions. Each once.
 std::vector<ir::ExprRef> reads_of_stores(const Shape& shape, const Phases& phases);
 
 // keep_values = false: nothing is kept, every sweep reads its data again.

@@ -24,12 +24,12 @@ struct Reduction {
 
   bool rounds() const { return op == "Sum" && type == "float"; }
   int64_t bytes() const;  // of an accumulator
-  // What the accumulator `text` stands for in the equations.
+  // The value of the accumulator `text` in the equations.
   std::string value_of(const std::string& text) const;
   std::string value() const { return value_of(name); }
 };
 
-// What one block found for its part of a row, where the parts of a row are folded by a kernel of their own (fold.h).
+// One block's result for its part of a row, where a kernel of its own folds the parts of a row.
 struct Partial {
   ir::ExprRef node;
   Reduction reduction;

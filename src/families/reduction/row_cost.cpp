@@ -2,8 +2,8 @@
 
 #include "families/emission.h"
 #include "families/memory_time.h"
-#include "families/reduction/layout.h"
 #include "families/reduction/phases.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::reduction {
 namespace {

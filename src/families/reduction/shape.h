@@ -25,7 +25,7 @@ struct Shape {
   bool is_column(int index) const;
 };
 
-// Whether it moves with one of the loops.
+// True if the access moves with one of the loops.
 bool depends_on_any(const codegen::Access& access, const std::vector<codegen::Loop>& loops);
 
 // Errors say which equation does not fit and what the family wants.

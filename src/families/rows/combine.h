@@ -10,7 +10,7 @@
 
 namespace solstice::families::rows {
 
-// What every thread has of a reduction, and what gets the result of all.
+// A thread's value of a reduction, and the variable that receives the row's.
 struct Joined {
   const Reduction& reduction;
   std::string from, to;
@@ -31,7 +31,7 @@ class Combiner {
 
  private:
   struct Exchange {
-    std::string publish, collect;  // before and behind the barrier
+    std::string publish, collect;  // before and after the barrier
   };
   Exchange exchange(const Joined& one);
 

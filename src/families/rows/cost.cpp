@@ -8,7 +8,7 @@
 #include "families/emission.h"
 #include "families/memory_time.h"
 #include "families/reduction/row_cost.h"
-#include "families/rows/once.h"
+#include "families/rows/online/legality.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families::rows {
@@ -18,9 +18,9 @@ namespace {
 constexpr Seconds kLoadPhase{0.9e-6};  // of a block that holds its row: it loads, then reduces, then stores
 constexpr Seconds kExchange{0.1e-6};   // a result of its threads,
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
-// Of loads in a loop that goes on while they come, beside its instructions: where few SMs draw, and where all do.
+// Of loads in a loop that continues while they arrive, without its instructions: where few SMs draw, and where all do.
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
-constexpr Seconds kTeamStart{4e-6};  // a team's memory is cleared, and its ring filled
+constexpr Seconds kMultiBlockStart{4e-6};  // a team's memory is cleared, and its ring filled
 constexpr double kSharedReads =
     0.5;                         // of what rows share (weights): the part of their reads from L2 that nothing hides
 constexpr double kStays = 0.25;  // of L2
@@ -42,7 +42,8 @@ Moved moved_of(const ir::Program& program, const Shape& shape, const Settings& s
   return out;
 }
 
-// What remains of a cluster's rate where each thread also reads `weights`, values that rows share, for an element.
+// The share of a cluster's rate that remains where each thread also reads `weights`, values that rows share, for an
+// element.
 double rate_with_weights(const Settings& s, double weights) {
   const double each = s.vector == 1 ? 0.27 : s.cluster > 2 ? 0.045 : s.threads > 512 ? 0.03 : 0;
   return 1 / (1 + each * weights);
@@ -59,7 +60,7 @@ double efficiency_of_cluster(const Settings& s, double weights) {
 
 // The share of the memory's rate that this layout reaches where all SMs are busy.
 double efficiency_of(const ir::Program& program, const Shape& shape, const Settings& s) {
-  if (s.residency == Residency::kOnce) return s.vector == 1 ? 0.9 : 0.95;
+  if (s.residency == Residency::kOnline) return s.vector == 1 ? 0.9 : 0.95;
   const double weights =
       shared_by_rows(program, shape).value / (4.0 * static_cast<double>(std::max<int64_t>(1, shape.column_count)));
   double out = s.cluster > 1   ? efficiency_of_cluster(s, weights)
@@ -68,7 +69,7 @@ double efficiency_of(const ir::Program& program, const Shape& shape, const Setti
                : s.vector == 2 ? 0.93
                                : 0.9;
   // A block alone on its SM cannot overlap its loads with another's reductions; the more it holds the less that costs.
-  const double held = static_cast<double>(kept_bytes(program, shape, s)) * s.threads;
+  const double held = static_cast<double>(resident_bytes(program, shape, s)) * s.threads;
   const bool alone = s.cluster == 1 && s.threads * s.blocks <= 1024 && s.threads >= 512 && s.blocks == 1;
   if (alone) out *= held < 96 * 1024 ? 0.87 : s.strided ? 0.85 : 0.93;
   if (s.residency == Residency::kShared && held > 48 * 1024) out *= 0.7;
@@ -86,13 +87,13 @@ Spread spread_of(const Shape& shape, const Settings& s, const machine::Machine& 
   return {sms, std::clamp(blocks / sms, 1.0, std::max(1.0, static_cast<double>(kThreadsOfSM / s.threads)))};
 }
 
-// What the loads in flight on an SM draw: of a row that is held all of them, else some steps of the loop over it.
+// The rate of the loads in flight on an SM: of a row that is held all of them, else some steps of the loop over it.
 Seconds flow_of(const ir::Program& program, const Shape& shape, const Settings& s, const machine::Machine& machine,
                 Bytes read, double instructions, double element) {
   const Spread spread = spread_of(shape, s, machine);
   const bool held = s.residency == Residency::kRegisters;
   const auto steps = static_cast<double>(s.steps(shape));
-  const double looped = s.residency == Residency::kOnce ? vectors_at_once(program, shape, s) : kLoopSteps;
+  const double looped = s.residency == Residency::kOnline ? vectors_in_flight(program, shape, s) : kLoopSteps;
   const double ahead = held ? steps : std::min(steps, looped);
   const double busy = spread.sms / std::max(1, machine.sm_count);
   const Seconds waits = held ? Seconds(0) : Seconds(ahead * s.vector * instructions * kDependent);
@@ -113,7 +114,7 @@ Seconds waits_of(const Shape& shape, const Settings& s, const machine::Machine& 
 
 std::string form_of(const Settings& s) {
   if (s.parts > 1) return "parts";
-  if (s.residency == Residency::kOnce) return "once";
+  if (s.residency == Residency::kOnline) return "once";
   const std::string place = s.residency == Residency::kRegisters ? "registers"
                             : s.residency == Residency::kShared  ? "shared"
                                                                  : "read again";
@@ -152,7 +153,7 @@ Result<Cost> cost_of(const Context& context, const Shape& shape, const Settings&
   return out;
 }
 
-Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team& team) {
+Result<Cost> cost_of_multi_block(const Context& context, const Shape& shape, const MultiBlock& team) {
   SOLSTICE_TRY(const BytesPerSecond copy, copy_rate(context.machine));
   const BytesPerSecond l2(std::max(1.0, context.machine.l2_ceiling().per_second));
   Cost out;
@@ -163,8 +164,8 @@ Result<Cost> cost_of_team(const Context& context, const Shape& shape, const Team
   const Seconds again = shared * static_cast<double>(shape.row_count) / (stays ? l2 / kSharedReads : copy);
   const Seconds memory = team.time(shape, out.traffic, copy, context.machine.sm_count) + again;
   finish_cost(context.machine, memory, out.work / issue_rate(context.machine), out);
-  out.time += kTeamStart;
-  out.terms.emplace_back("clear and fill", kTeamStart);
+  out.time += kMultiBlockStart;
+  out.terms.emplace_back("clear and fill", kMultiBlockStart);
   out.form = "team";
   return out;
 }

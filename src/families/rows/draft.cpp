@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
 
@@ -11,7 +11,7 @@ Draft::Draft(const ir::Program& from, Shape& its_shape, const Settings& its_sett
       shape(its_shape),
       settings(its_settings),
       phases(phases_of(its_shape,
-                       its_settings.residency != Residency::kReload && its_settings.residency != Residency::kOnce)),
+                       its_settings.residency != Residency::kReload && its_settings.residency != Residency::kOnline)),
       steps(its_settings.steps(its_shape)),
       emitter(from, its_shape.flat.indices) {
   emitter.set_short_values(codegen::short_values_of(from, its_shape.flat));

@@ -28,7 +28,7 @@ struct Draft {
   const codegen::FlatEquation& equation(int k) const { return shape.flat.equations[static_cast<size_t>(k)]; }
   // Writes the loads of reads at the place that is being written; what uses the values later finds them known.
   Status read_now(const std::vector<ir::ExprRef>& wanted);
-  // Whether the read moves one aligned vector of the row.
+  // True if the read moves one aligned vector of the row.
   bool streams(const ir::ExprRef& read) const;
   std::string_view storage(int tensor) const { return codegen::storage_type(*program.tensor(tensor).dtype); }
   std::string vector_type(std::string_view element) const;  // "Vec<float, 4>"
@@ -41,7 +41,7 @@ struct SweepScope {
   codegen::Binding base;  // of the innermost column index, for the vector's first lane
 };
 
-// What a sweep does with one vector: ahead of its lanes, for each lane, behind them.
+// Statements of a sweep for one vector: before its lanes, for each lane, after them.
 struct VectorText {
   std::string before, lanes, after;
 };

@@ -7,12 +7,12 @@
 #include <utility>
 
 #include "families/reduction/accumulate.h"
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 #include "families/rows/combine.h"
 #include "families/rows/draft.h"
 #include "families/rows/entry.h"
-#include "families/rows/kept.h"
 #include "families/rows/loop.h"
+#include "families/rows/resident_values.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
 #include "families/rows/sweep_step.h"
@@ -36,12 +36,12 @@ class Writer {
   Writer(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings)
       : kernel_(kernel),
         draft_(program, shape, settings),
-        kept_(draft_),
-        staging_(draft_, kept_),
+        resident_(draft_),
+        staging_(draft_, resident_),
         step_(draft_),
         combiner_(settings) {}
 
-  Result<Text> write() {
+  Result<KernelText> write() {
     bind_rows(draft_.emitter, draft_.shape);
     draft_.emitter.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     const EarlyReads early = draft_.settings.parts > 1 ? EarlyReads{} : early_reads_of(draft_.shape);
@@ -54,12 +54,12 @@ class Writer {
     }
     SOLSTICE_TRY(const std::string outputs, outputs_text());
     int64_t shared = combiner_.shared_bytes();
-    const std::string kept = kept_.declare(shared);
+    const std::string kept = resident_.declare(shared);
     return kernel_text(draft_, kernel_.name, kept + staging_.declarations() + body + outputs, partials_, shared);
   }
 
  private:
-  // What the emitter does not compute itself: results of earlier sweeps, and the row's elements inside a sweep.
+  // Values that the emitter does not compute itself: results of earlier sweeps, and the row's elements inside a sweep.
   Result<std::optional<Value>> given(const ExprRef& node) {
     if (node->op == Op::kReduce) {
       const auto found = results_.find(node.get());
@@ -107,7 +107,7 @@ class Writer {
     out.before += open_vector(reductions);
     out.after += close_vector(reductions);
     for (const RowStore& store : stores) SOLSTICE_CHECK(write_store(draft_, store, out));
-    for (const ExprRef& e : sweep.keeps) SOLSTICE_CHECK(kept_.write(draft_, e, out));
+    for (const ExprRef& e : sweep.keeps) SOLSTICE_CHECK(resident_.write(draft_, e, out));
     return out;
   }
 
@@ -119,7 +119,7 @@ class Writer {
 
   const ir::Kernel& kernel_;
   Draft draft_;
-  KeptValues kept_;
+  ResidentValues resident_;
   Staging staging_;
   SweepStep step_;
   Combiner combiner_;
@@ -130,7 +130,8 @@ class Writer {
 
 }  // namespace
 
-Result<Text> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Settings& settings) {
+Result<KernelText> emit_kernel(const ir::Program& program, const ir::Kernel& kernel, Shape& shape,
+                               const Settings& settings) {
   return Writer(program, kernel, shape, settings).write();
 }
 

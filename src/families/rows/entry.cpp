@@ -31,8 +31,8 @@ std::string row_text(const Shape& shape, const Settings& s) {
 
 }  // namespace
 
-Text kernel_text(const Draft& draft, const std::string& name, const std::string& body,
-                 const std::vector<Partial>& partials, int64_t shared) {
+KernelText kernel_text(const Draft& draft, const std::string& name, const std::string& body,
+                       const std::vector<Partial>& partials, int64_t shared) {
   const Settings& s = draft.settings;
   const std::vector<int>& reads = draft.emitter.tensors_read();
   const std::vector<int> writes =
@@ -40,7 +40,7 @@ Text kernel_text(const Draft& draft, const std::string& name, const std::string&
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
   for (size_t i = 0; i < partials.size(); ++i)
     parameters.push_back(fmt::format("{}* SOLSTICE_RESTRICT {}", partials[i].reduction.type, partial_name(i)));
-  Text out;
+  KernelText out;
   out.entry = codegen::entry_name(name);
   out.parameters = reads;
   out.parameters.insert(out.parameters.end(), writes.begin(), writes.end());

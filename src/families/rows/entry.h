@@ -5,12 +5,12 @@
 #include <vector>
 
 #include "families/rows/draft.h"
-#include "families/rows/emit.h"
+#include "families/rows/kernel_text.h"
 
 namespace solstice::families::rows {
 
 // The kernel's text and launch. `body`: from the declarations of kept values on. `shared`: bytes of shared memory.
-Text kernel_text(const Draft& draft, const std::string& name, const std::string& body,
-                 const std::vector<Partial>& partials, int64_t shared);
+KernelText kernel_text(const Draft& draft, const std::string& name, const std::string& body,
+                       const std::vector<Partial>& partials, int64_t shared);
 
 }  // namespace solstice::families::rows

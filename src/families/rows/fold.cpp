@@ -4,7 +4,7 @@
 
 #include "families/emission.h"
 #include "families/fold_text.h"
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
 namespace {

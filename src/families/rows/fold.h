@@ -11,6 +11,8 @@
 
 namespace solstice::families::rows {
 
+using namespace reduction;
+
 Result<FoldLaunch> emit_fold(const ir::Program& program, const ir::Kernel& kernel, Shape& shape,
                              const std::vector<Partial>& partials, int parts);
 

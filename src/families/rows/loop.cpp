@@ -8,7 +8,7 @@
 
 #include "base/integer.h"
 #include "families/reduction/accumulate.h"
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
 namespace {

@@ -16,11 +16,13 @@
 #include "families/family.h"
 #include "families/fold_text.h"
 #include "families/reduction/row_cost.h"
+#include "families/rows/choose.h"
 #include "families/rows/cost.h"
 #include "families/rows/emit.h"
 #include "families/rows/fold.h"
-#include "families/rows/once.h"
-#include "families/rows/team.h"
+#include "families/rows/multi_block/emit.h"
+#include "families/rows/multi_block/plan.h"
+#include "families/rows/online/emit.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families {
@@ -88,7 +90,7 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
   return out;
 }
 
-// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights beside them,
+// Elements: up to here a cluster is faster than a team; less where it would read its rows, and weights with them,
 // element by element.
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
@@ -96,7 +98,7 @@ constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a b
 struct Prepared {
   Shape shape;
   Settings settings;
-  std::optional<Team> team;  // then `settings` do not count
+  std::optional<MultiBlock> team;  // then `settings` do not count
 };
 
 // Several sweeps over long rows; a single one is better taken in parts.
@@ -105,7 +107,7 @@ bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs&
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return false;
   }
-  if (settings.ok() && settings->residency == Residency::kOnce) return false;
+  if (settings.ok() && settings->residency == Residency::kOnline) return false;
   const bool by_element =
       settings.ok() && settings->cluster > 1 && settings->vector == 1 && shared_by_rows(program, shape).value > 0;
   return !shape.strided && shape.column_count > (by_element ? kLongRowByElement : kLongRow) &&
@@ -124,7 +126,7 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   if (asked || wants_team(program, out.shape, knobs, settings)) {
     machine::Machine usual;
     usual.sm_count = kUsualSMs;
-    Result<Team> team = team_of(program, out.shape, knobs, machine ? *machine : usual);
+    Result<MultiBlock> team = multi_block_of(program, out.shape, knobs, machine ? *machine : usual);
     if (!team.ok() && asked) return team.error();
     if (team.ok()) {
       out.team = std::move(*team);
@@ -135,9 +137,9 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   return out;
 }
 
-Result<Text> text_of(const ir::Program& program, const ir::Kernel& kernel, Prepared& p) {
-  const bool once = p.settings.residency == Residency::kOnce;
-  return once ? emit_once(program, kernel, p.shape, p.settings) : emit_kernel(program, kernel, p.shape, p.settings);
+Result<KernelText> text_of(const ir::Program& program, const ir::Kernel& kernel, Prepared& p) {
+  const bool once = p.settings.residency == Residency::kOnline;
+  return once ? emit_online(program, kernel, p.shape, p.settings) : emit_kernel(program, kernel, p.shape, p.settings);
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
@@ -146,7 +148,7 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
       !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
   if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
-  if (prepared->team) return match_of(emit_team(program, kernel, prepared->shape, *prepared->team));
+  if (prepared->team) return match_of(emit_multi_block(program, kernel, prepared->shape, *prepared->team));
   return match_of(text_of(program, kernel, *prepared));
 }
 
@@ -160,7 +162,7 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
 }
 
 Result<Cost> cost_of(const Context& context, const Prepared& p) {
-  return p.team ? cost_of_team(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
+  return p.team ? cost_of_multi_block(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
@@ -193,7 +195,7 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// What tells two layouts of one kernel apart.
+// The key of a layout: two of one kernel differ in it.
 using Layout = std::tuple<int, int, int, int, Residency, int, int>;
 Layout layout_of(const Prepared& p) {
   if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks};
@@ -217,7 +219,7 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     if (time.ok()) found.push_back({time->time.value, candidate.knobs});
   };
   consider({});
-  const bool once = can_be_looked_at_once(shape);
+  const bool once = can_be_online(shape);
   if (once) {
     for (const int threads : {128, 256, 512}) consider({{"threads", threads}}, "once");
   }
@@ -247,8 +249,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
-  if (p.team) return emit_team(context.program, kernel, p.shape, *p.team);
-  SOLSTICE_TRY(const Text text, text_of(context.program, kernel, p));
+  if (p.team) return emit_multi_block(context.program, kernel, p.shape, *p.team);
+  SOLSTICE_TRY(const KernelText text, text_of(context.program, kernel, p));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));
   if (text.partials.empty()) return out;

@@ -1,4 +1,4 @@
-// How a rows kernel is laid out over threads: chosen from the clause's knobs, the rest by the family.
+// The thread layout of a rows kernel, and the bytes that it takes of registers and shared memory.
 #pragma once
 
 #include "base/result.h"
@@ -14,8 +14,8 @@ using namespace reduction;  // whose analysis of rows the family schedules
 
 inline constexpr int kWarp = 32;  // threads
 
-// Where a row waits between sweeps; kOnce: nowhere (once.h).
-enum class Residency { kRegisters, kShared, kReload, kOnce };
+// Where a row waits between sweeps; kOnline: nowhere (online/emit.h).
+enum class Residency { kRegisters, kShared, kReload, kOnline };
 
 struct Settings {
   int threads = 256;  // a block
@@ -34,9 +34,9 @@ struct Settings {
   int sharers() const { return cluster * parts; }
   // Vectors of a row that one thread takes.
   int64_t steps(const Shape& shape) const;
-  // Whether the last step of some threads lies beyond the row.
+  // True if the last step of some threads lies beyond the row.
   bool ragged(const Shape& shape) const;
-  // Whether some threads of the last block have no row of their own.
+  // True if some threads of the last block have no row of their own.
   bool spare_rows(const Shape& shape) const { return shape.row_count % rows_per_block() != 0; }
   int64_t grid(const Shape& shape) const;  // blocks of the launch
 };
@@ -45,18 +45,9 @@ struct Settings {
 int64_t exchange_bytes(const Settings& settings);
 
 // Bytes of registers that a thread's kept values take in all its steps.
-int64_t kept_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
+int64_t resident_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
 
 // Bytes of the row's data that a thread loads ahead of a sweep without keeping it; residency=registers only.
 int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings);
-
-// Errors: illegal_knobs, with the sum and the limit.
-Result<Settings> settings_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
-                             const machine::Machine* machine);
-
-// Widest vector (elements) that the row's data allows.
-int vector_of(const ir::Program& program, const Shape& shape);
-// The vector asked for, else the widest. Error: illegal_knobs, where rows are not aligned to it.
-Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs);
 
 }  // namespace solstice::families::rows

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 #include "families/rows/loop.h"
 
 namespace solstice::families::rows {
@@ -43,7 +43,7 @@ Result<std::string> Staging::load_ahead(const Sweep& sweep) {
 
 // The vector of step `k` that data is loaded to ahead of its use; nothing: it is loaded where it is used.
 std::optional<std::string> Staging::array_for(const ExprRef& read) {
-  if (const Kept* kept = kept_.find(read)) return kept_.at_step(*kept);
+  if (const ResidentValue* kept = resident_.find(read)) return resident_.at_step(*kept);
   if (draft_.settings.residency != Residency::kRegisters) return std::nullopt;
   const std::string name = fmt::format("x{}", draft_.emitter.fresh());
   declarations_ += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(read->id)), name, draft_.steps);
@@ -74,11 +74,11 @@ Result<std::string> Staging::otherwise_of(const ExprRef& read) {
 }
 
 Result<std::optional<Value>> Staging::element(const ExprRef& node, const SweepScope& scope) {
-  const Kept* kept = kept_.find(node);
-  // What this sweep keeps and computes is computed here, not taken from where it goes.
+  const ResidentValue* kept = resident_.find(node);
+  // A value that this sweep computes and keeps is computed here, not taken from its place.
   const bool filled = kept && (kept->loaded || !contains(scope.sweep.keeps, node));
   if (filled) {
-    const std::string vector = copy_of(kept_.at_step(*kept), kept->element, scope);
+    const std::string vector = copy_of(resident_.at_step(*kept), kept->element, scope);
     if (kept->loaded) return std::optional(loaded_lane(node, vector, scope));
     return std::optional(draft_.emitter.define(kept->type, vector + ".v[lane]", scope.lanes));
   }

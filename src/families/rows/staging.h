@@ -7,13 +7,13 @@
 #include <string>
 #include <string_view>
 
-#include "families/rows/kept.h"
+#include "families/rows/resident_values.h"
 
 namespace solstice::families::rows {
 
 class Staging {
  public:
-  Staging(Draft& draft, const KeptValues& kept) : draft_(draft), kept_(kept) {}
+  Staging(Draft& draft, const ResidentValues& kept) : draft_(draft), resident_(kept) {}
 
   // The loop of the loads ahead of a sweep, in front of the sweep's own; with what the row's first statements leave.
   Result<std::string> load_ahead(const Sweep& sweep);
@@ -34,7 +34,7 @@ class Staging {
   bool is_read_again(const Sweep& sweep) const;
 
   Draft& draft_;
-  const KeptValues& kept_;
+  const ResidentValues& resident_;
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of data that is not kept
   std::string declarations_;
 };

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
 namespace {

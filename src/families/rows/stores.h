@@ -1,4 +1,4 @@
-// What a rows kernel stores: outputs along the row, outputs with one value a row, and the partial results of its parts.
+// Stores of a rows kernel: outputs along the row, outputs with one value a row, and the partial results of its parts.
 #pragma once
 
 #include <string>
@@ -23,7 +23,7 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text);
 
 // One thread of the row stores its outputs of one value.
 Result<std::string> row_output_text(Draft& draft, int depth = 0);
-// What this block found of its row, for the fold.
+// The block's partial results of its row, for the fold.
 std::string partials_text(const Settings& settings, const std::vector<Partial>& partials);
 
 }  // namespace solstice::families::rows

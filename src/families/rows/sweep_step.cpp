@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 #include "families/walk.h"
 
 namespace solstice::families::rows {

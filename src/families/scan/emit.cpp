@@ -24,8 +24,6 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-constexpr int kRounds = 4;  // of the grid, that offers have room for (scan/grid.h)
-
 // A tile: its vectors are loaded, turned into elements, scanned, and stored. With stages, vectors are loaded into
 // shared memory, tiles ahead, and taken from there.
 class Writer {
@@ -49,7 +47,9 @@ class Writer {
     SOLSTICE_TRY(const std::string stores,
                  shape_.grid > 0 ? second_text() : vectors_text([this] { return stores_text(); }));
     const std::string once = draft_.emitter.take(0), histories = histories_text();
-    return kernel_text(once + histories + tiles_text(loads, elements, stores));
+    return kernel_text(draft_, kernel_, shape_,
+                       {walk_.thread(), once + histories + tiles_text(loads, elements, stores),
+                        static_cast<int64_t>(scans_.size()), shared_bytes_});
   }
 
  private:
@@ -136,7 +136,7 @@ class Writer {
         s.op, shape_.reverse, i, shape_.lanes(), shape_.warps(), turns_text(s));
   }
 
-  // What comes before this tile.
+  // The prefix of this tile.
   std::string asked_text(size_t i) const {
     const Scan& s = scans_[i];
     if (shape_.by_columns)
@@ -358,40 +358,14 @@ class Writer {
     return declared + lanes + stored;
   }
 
-  Text kernel_text(const std::string& body) const {
-    Text out;
-    const std::vector<int>& reads = draft_.emitter.tensors_read();
-    const std::vector<int> writes = tensors_written(shape_.nest.flat);
-    std::vector<std::string> parameters = pointer_parameters(draft_.emitter, reads, writes);
-    const bool grid = shape_.grid > 0;
-    if (grid) parameters.push_back("solstice::reduction::Offer* offers");
-    out.kernel.entry = codegen::entry_name(kernel_.name);
-    out.kernel.parameters = reads;
-    out.kernel.parameters.insert(out.kernel.parameters.end(), writes.begin(), writes.end());
-    out.kernel.blocks = shape_.blocks();
-    out.shared_bytes = shared_bytes_;
-    out.offers = grid ? static_cast<int64_t>(scans_.size()) * kRounds * shape_.grid *
-                            (shape_.by_columns ? shape_.rows_per_block() : 1)
-                      : 0;
-    std::string includes = fmt::format("#include \"scan/{}.h\"\n", grid ? "grid" : "scan");
-    if (shape_.stages > 0) includes = "#include \"pipeline/thread_slots.h\"\n" + includes;
-    out.kernel.code = fmt::format(
-        "#include \"math/special.h\"\n#include \"math/vector.h\"\n{}\n"
-        "SOLSTICE_KERNEL void SOLSTICE_BOUNDS({}, {}) {}({}) {{\nusing namespace solstice;\nusing namespace "
-        "solstice::math;\n{}{}{}}}\n",
-        includes, shape_.threads, shape_.blocks_an_sm, out.kernel.entry, fmt::join(parameters, ", "),
-        shared_bytes_ > 0 ? "unsigned char* const shared = shared_bytes();\n" : "", walk_.thread(), body);
-    return out;
-  }
-
   const ir::Kernel& kernel_;
   Shape& shape_;
   elementwise::Settings settings_;
   elementwise::Draft draft_;
   elementwise::Streams streams_;
   WalkText walk_;
-  std::vector<Scan> scans_;         // beside the shape's prefixes
-  std::vector<std::string> rings_;  // beside the streams' vectors: where tile `{}` lies
+  std::vector<Scan> scans_;         // in the order of the shape's prefixes
+  std::vector<std::string> rings_;  // in the order of the streams' vectors: the place of tile `{}`
   int vector_depth_ = 0;            // of what is the same for a vector's lanes
   std::optional<int> lane_depth_;   // while lanes are written
   int64_t shared_bytes_ = 0;

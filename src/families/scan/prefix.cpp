@@ -19,7 +19,7 @@ void split_conjunction(const ExprRef& e, std::vector<ExprRef>& out) {
   for (const ExprRef& arg : e->args) split_conjunction(arg, out);
 }
 
-// The form of which a comparison says that it is at most 0.
+// The form that a comparison states to be at most 0.
 std::optional<ir::Affine> bounded_form(const codegen::Interner& indices, const ExprRef& e) {
   const bool below = e->op == Op::kLt || e->op == Op::kLe, above = e->op == Op::kGt || e->op == Op::kGe;
   if (!below && !above) return std::nullopt;

@@ -1,5 +1,5 @@
 // Family `scan`: prefix reductions along an index (cumulative sums, products and extrema; exclusive, from the end,
-// filtered) and linear recurrences of first order, with maps before and behind, one read and one write. A row is held
+// filtered) and linear recurrences of first order, with maps before and after, one read and one write. A row is held
 // by some lanes of a warp or by a block, which walks it tile by tile; few, long rows are shared by all blocks; where
 // neighbouring elements belong to different rows, threads hold columns.
 //
@@ -12,8 +12,9 @@
 #include "families/emission.h"
 #include "families/family.h"
 #include "families/scan/emit.h"
-#include "families/scan/layout.h"
-#include "families/scan/time.h"
+#include "families/scan/moving_time.h"
+#include "families/scan/thread_layout.h"
+#include "families/usual_machine.h"
 
 namespace solstice::families {
 namespace scan {
@@ -58,15 +59,15 @@ Knobs knobs_of(const ir::Kernel& kernel) {
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   machine::Machine usual;
   usual.sm_count = kUsualSMs;
-  auto shape = shape_of(program, kernel, knobs_of(kernel), usual);
-  if (!shape.ok() && !kernel.knobs.items.empty() && shape_of(program, kernel, {}, usual).ok())
+  auto shape = scheduled_shape_of(program, kernel, knobs_of(kernel), usual);
+  if (!shape.ok() && !kernel.knobs.items.empty() && scheduled_shape_of(program, kernel, {}, usual).ok())
     return {true, "", true};  // `check` says why
   if (!shape.ok()) return match_of(shape);
   return match_of(emit_kernel(program, kernel, *shape));
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
-  const auto shape = shape_of(context.program, kernel, knobs_of(kernel), context.machine);
+  const auto shape = scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine);
   if (shape.ok() || shape.error().code == Code::not_yet) return;
   const std::string& text = shape.error().message;  // what is wrong; what to do
   const size_t end = text.find("; ");
@@ -82,7 +83,7 @@ double scan_instructions(const Shape& shape) {
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   SOLSTICE_CHECK(copy_rate(context.machine));
   Cost out;
   out.traffic = codegen::traffic_of(context.program, shape.nest.flat);
@@ -95,7 +96,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
 }
 
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   ir::Knobs out;
   const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
   set("threads", shape.threads);
@@ -107,7 +108,7 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
 }
 
 Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_CHECK(shape_of(context.program, kernel, {}, context.machine));
+  SOLSTICE_CHECK(scheduled_shape_of(context.program, kernel, {}, context.machine));
   std::vector<ir::Knobs> out(1);  // the family's own choice first
   for (const auto& [threads, items] : {std::pair{512, 32}, {128, 8}, {512, 16}, {256, 32}, {128, 16}, {1024, 16}}) {
     ir::Knobs candidate;
@@ -122,7 +123,8 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
     candidate.knobs.set("sharing", ir::KnobValue::of_name(sharing));
     if (threads > 0) candidate.knobs.set("threads", ir::KnobValue::of_int(threads));
     if (stages >= 0) candidate.knobs.set("stages", ir::KnobValue::of_int(stages));
-    if (shape_of(context.program, candidate, knobs_of(candidate), context.machine).ok()) out.push_back(candidate.knobs);
+    if (scheduled_shape_of(context.program, candidate, knobs_of(candidate), context.machine).ok())
+      out.push_back(candidate.knobs);
   }
   return out;
 }
@@ -145,7 +147,7 @@ void add_offers(const ir::Kernel& kernel, int64_t offers, Emission& out) {
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(Shape shape, shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  SOLSTICE_TRY(Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, shape));
   const LaunchShape launch{text.kernel.blocks, shape.threads, 1, text.shared_bytes};
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.kernel.entry, text.kernel.code,

@@ -6,7 +6,6 @@
 #include <map>
 
 #include "codegen/recurrence.h"
-#include "families/scan/layout.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -65,8 +64,7 @@ class Extractor {
 
 }  // namespace
 
-Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
-                       const machine::Machine& machine) {
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel, {}, codegen::Recurrences::kLinear));
   std::vector<elementwise::Nest> nests = elementwise::group_equations(program, flat);
   if (nests.size() != 1)
@@ -92,7 +90,6 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, con
                             kernel.name));
   }
   SOLSTICE_CHECK(elementwise::check_serial(program, out.nest.flat, "scan"));
-  SOLSTICE_CHECK(lay_out(program, knobs, machine, out));
   return out;
 }
 

@@ -7,7 +7,6 @@
 #include "base/result.h"
 #include "families/elementwise/nest.h"
 #include "families/scan/prefix.h"
-#include "machine/machine.h"
 
 namespace solstice::families::scan {
 
@@ -53,9 +52,8 @@ struct Shape {
   int64_t blocks() const { return grid > 0 ? grid : ceil_div(row_sets(), rows_per_block()); }
 };
 
-// Errors: those of codegen::flatten and prefix_of; not_yet for prefixes in both directions, or along different indices;
-// illegal_knobs where rows cannot be shared as asked.
-Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
-                       const machine::Machine& machine);
+// The shape without its thread layout. Errors: those of codegen::flatten and prefix_of; not_yet for prefixes in both
+// directions, or along different indices.
+Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel);
 
 }  // namespace solstice::families::scan

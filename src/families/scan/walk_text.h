@@ -12,7 +12,7 @@ struct WalkText {
   const Shape& shape;
   std::string_view index_type;  // holds the number of any vector
 
-  // What a thread is among those that share a row; a row of one block is known here too.
+  // A thread's number among those that share a row; a row of one block is known here too.
   std::string thread() const;
   // The block's tile in a round of the grid: its number, and its row.
   std::string of_round(std::string_view round) const;
@@ -21,7 +21,7 @@ struct WalkText {
   std::string place() const;
   // The test, if one is needed, that vector `u` exists.
   std::string inside() const;
-  // Which of two sets of slots the tile's warps use.
+  // The set of slots, of two, that the tile's warps use.
   std::string_view turn() const { return shape.grid > 0 ? "round % 2" : "tile % 2"; }
 
  private:

@@ -31,7 +31,7 @@ class Planner {
   Result<RowResults> run() {
     out_.shape = shape_of_rows(program_, c_, rows_.flat, rows_.canonical);
     out_.parts = ceil_div(c_.n, kPartColumns);
-    const auto found = reduction::findings_of(out_.shape, reduction::phases_of(out_.shape, false));
+    const auto found = reduction::online_reductions_of(out_.shape, reduction::phases_of(out_.shape, false));
     if (!found.ok()) {
       return refuse(
           "a reduction that needs another one's result, which is no sum of exp(x - max) or (x - mean)^2, or an "

@@ -1,10 +1,10 @@
 // Rows of a product as the analysis of reductions sees them, and the one place where this folder names that analysis.
 #pragma once
 
-#include "families/reduction/layout.h"
-#include "families/reduction/local.h"
+#include "families/reduction/online.h"
 #include "families/reduction/phases.h"
 #include "families/reduction/reduction_text.h"
+#include "families/reduction/row_access.h"
 #include "families/reduction/shape.h"
 #include "families/tensor_core/product.h"
 

@@ -26,7 +26,7 @@ std::string over_rows(const std::string& knobs, const std::string& equations,
       extents, dtype, dtype, dtype, knobs, equations);
 }
 constexpr char kSumOfExponentials[] = "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]))";
-constexpr char kOnce[] = "residency=once, threads=64";
+constexpr char kOnline[] = "residency=once, threads=64";
 
 // Rows of which only results are wanted: each thread finds them around its own center. A gather and a bias are read
 // ahead.
@@ -138,7 +138,7 @@ kernel k by rows(residency=once, threads=64) {
 TEST(RowsPrograms, DoublesOnce) {
   for (const char* equations : {kSumOfExponentials, "y[m] = logsumexp[n](x[m,n])", "y[m] = var[n](x[m,n] + 100)",
                                 "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n]) + mx[m]"})
-    expect_text(over_rows(kOnce, equations, "M = 3, N = 1301", "f64"), 1e-12);
+    expect_text(over_rows(kOnline, equations, "M = 3, N = 1301", "f64"), 1e-12);
 }
 
 // A center that does not bound the exponents, or is of other elements, would make a part's exponentials infinite.
@@ -151,7 +151,7 @@ TEST(RowsPrograms, CentersThatDoNotBoundAreRefused) {
            "mu[m] = sum[n](x[m,n]) / 1301\ny[m] = sum[n]((bf16(x[m,n]) - mu[m]) * (bf16(x[m,n]) - mu[m]))",
            "a[m] = argmax[n](x[m,n])\nmx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m])) + a[m]",
        }) {
-    const std::string once = refusal(load_text(over_rows(kOnce, equations))),
+    const std::string once = refusal(load_text(over_rows(kOnline, equations))),
                       team = refusal(load_text(over_rows("team=2", equations)));
     EXPECT_NE(once.find("`residency=once`: "), std::string::npos) << equations << once;
     EXPECT_EQ(once.find("`team`"), std::string::npos) << once;
@@ -189,7 +189,7 @@ kernel k by rows(residency=once, threads=64) {
 TEST(RowsPrograms, OnceIsTheSameTextEachTime) {
   const auto code = [] {
     const ir::Program program =
-        load_text(over_rows(kOnce, "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])"));
+        load_text(over_rows(kOnline, "mx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m]) * z[m,n])"));
     const auto out = find_family("rows")->generate({program, small_machine()}, program.kernels.front());
     return out.ok() ? out->sources.front().code : out.error().text();
   };

@@ -1,4 +1,4 @@
-#include "families/reduction/local.h"
+#include "families/reduction/online.h"
 
 #include <fmt/format.h>
 
@@ -100,8 +100,8 @@ Result<Corrected> corrected(const Shape& shape, const ExprRef& reduction) {
 
 }  // namespace
 
-Result<Findings> findings_of(const Shape& shape, const Phases& phases) {
-  Findings out;
+Result<OnlineReductions> online_reductions_of(const Shape& shape, const Phases& phases) {
+  OnlineReductions out;
   for (size_t k = 0; k < phases.sweeps.size(); ++k) {
     for (const ExprRef& r : phases.sweeps[k].reductions) {
       if (is_ranked(r->reducer))

@@ -1,4 +1,4 @@
-// How a rows kernel's indices follow from the numbers of row and vector.
+// Indices of a row-wise kernel, from the numbers of row and vector, and accesses along a row.
 #pragma once
 
 #include "codegen/emitter.h"
@@ -6,10 +6,10 @@
 
 namespace solstice::families::reduction {
 
-// Whether the access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
+// True if the access walks neighbouring elements of memory along the row's innermost loops, `depth` of them.
 bool is_run(const Shape& shape, const codegen::Access& access, size_t depth = 1);
 
-// Whether the access moves one aligned vector of a row.
+// True if the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 
 // Of the number of a vector in its row, which runs past the last one by up to a step of all threads.

@@ -1,4 +1,4 @@
-// How a reduce kernel is laid out: the axis that stays has neighbours in memory, and what is reduced lies across it.
+// Tiles of a reduce kernel: the axis that stays is contiguous in memory, and the reduced ones lie across it.
 //
 // A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk
 // into a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns.

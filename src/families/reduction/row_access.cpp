@@ -1,4 +1,4 @@
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 
 #include "base/integer.h"
 #include "families/walk.h"

@@ -1,7 +1,7 @@
-// What the parts of a row (a team's blocks, threads that look at it once) can find before they have heard of each
-// other. Reductions of the row's data alone they find for their parts. One that needs such a result (the sum of exp(x -
-// max), the sum of (x - mean)^2) they find with a center c of their own in its place; when all results are known, each
-// is corrected. So a row takes one exchange between them, and each thread one look at what it finds:
+// Online reductions: the results that the parts of a row (a team's blocks, threads) accumulate before they exchange
+// any. Reductions of the row's data alone are accumulated as they are. One that needs such a result (the sum of exp(x -
+// max), the sum of (x - mean)^2) is accumulated around a center c of the part; when all results are known, each
+// is corrected. So a row takes one exchange between its parts and a single pass over its data:
 //   sum of exp(x - m)    times exp(c - m)                            (Milakov and Gimelshein, arXiv:1805.02867)
 //   sum of (x - m)^2     plus n (m - c)^2 - 2 (m - c) sum of (x - c)   (Chan, Golub, LeVeque, 1979: parallel variance)
 #pragma once
@@ -19,16 +19,16 @@ enum class Correction { kExponential, kSquares };
 struct Corrected {
   ir::ExprRef reduction;
   Correction correction = Correction::kExponential;
-  ir::ExprRef center;  // m: a row's value, made of results of `Findings::first`
+  ir::ExprRef center;  // m: a row's value, made of results of `OnlineReductions::first`
   ir::ExprRef sum;     // of x, where m is their mean
 };
 
-struct Findings {
+struct OnlineReductions {
   std::vector<ir::ExprRef> first;
   std::vector<Corrected> second;
 };
 
 // Error: illegal_knobs, naming what would need a second exchange.
-Result<Findings> findings_of(const Shape& shape, const Phases& phases);
+Result<OnlineReductions> online_reductions_of(const Shape& shape, const Phases& phases);
 
 }  // namespace solstice::families::reduction

@@ -1,10 +1,10 @@
-#include "families/rows/team_kernel.h"
+#include "families/rows/multi_block/kernel.h"
 
 #include <fmt/format.h>
 
 #include "base/integer.h"
 #include "families/emission.h"
-#include "families/rows/team_walk.h"
+#include "families/rows/multi_block/walk.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 constexpr int64_t kOffer = 16;  // bytes
 constexpr int64_t kTurns = 2;   // of kernels/reduction/multi_block.h
 
-int64_t offers_of_a_row(const Team& team) { return int64_t{team.results} * team.blocks * team.blocks; }
+int64_t offers_of_a_row(const MultiBlock& team) { return int64_t{team.results} * team.blocks * team.blocks; }
 
-void add_offers(const ir::Kernel& kernel, const Team& team, Emission& out) {
+void add_offers(const ir::Kernel& kernel, const MultiBlock& team, Emission& out) {
   PlanBuffer buffer;
   buffer.name = part_name(kernel, "offers");
   buffer.dtype = DType::kU8;
@@ -33,7 +33,7 @@ void add_offers(const ir::Kernel& kernel, const Team& team, Emission& out) {
 }
 
 // Elements of the row before its piece number `piece`.
-std::string before_text(const Draft& draft, const Team& team) {
+std::string before_text(const Draft& draft, const MultiBlock& team) {
   const std::string within = fmt::format("smaller(piece % {} * {}, {})", team.pieces, team.piece, team.run);
   const std::string elements = team.shifted ? fmt::format("larger(0, smaller({} * {} - shift_of(row, piece / {}), {}))",
                                                           within, team.vector, team.pieces, team.extent)
@@ -45,7 +45,7 @@ std::string before_text(const Draft& draft, const Team& team) {
 }
 
 // The piece that arrives is `ahead` of the one that leaves.
-std::string computing_text(const Draft& draft, const Team& team, const TeamText& text) {
+std::string computing_text(const Draft& draft, const MultiBlock& team, const MultiBlockText& text) {
   const std::string groups = team.groups == 1 ? "constexpr int group = 0, first_out = 0;\n"
                                               : fmt::format(
                                                     "const int group = static_cast<int>(threadIdx.x) / {2};\n"
@@ -64,27 +64,28 @@ std::string computing_text(const Draft& draft, const Team& team, const TeamText&
       "const {type} row = team + static_cast<{type}>(round_out) * {teams};\n(void)row;\n"
       "if (chunk < {count}) known(turn).wait(round_out / {kept});\n{leaving}"
       "{left}if ((chunk_out += {count}) >= chunks) chunk_out -= chunks, ++round_out;\n}}\n}}\n",
-      fmt::arg("kept", Team::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag),
+      fmt::arg("kept", MultiBlock::kRounds), fmt::arg("state", text.state), fmt::arg("lag", team.lag),
       fmt::arg("type", row_type(draft.shape)), fmt::arg("teams", team.teams), fmt::arg("ahead", text.ahead),
       fmt::arg("arriving", text.arriving), fmt::arg("leaving", text.leaving), fmt::arg("groups", groups),
       fmt::arg("count", team.groups),
       fmt::arg("left", team.holds ? fmt::format("behind.advance({});\n", team.groups) : ""));
 }
 
-std::string exchanging_text(const Draft& draft, const Team& team, const TeamText& text, int64_t offers) {
+std::string exchanging_text(const Draft& draft, const MultiBlock& team, const MultiBlockText& text, int64_t offers) {
   return fmt::format(
       "reduction::Offer* const offers = all_offers + team * {offers};\n"
       "for (int round = 0; round < rounds; ++round) {{\nconst int turn = round % {kept};\nconst u32 number = "
       "static_cast<u32>(round) + 1;\n"
       "const {type} row = team + static_cast<{type}>(round) * {teams};\n(void)row;\nfound(turn).wait(round / "
       "{kept});\n{text}}}\n",
-      fmt::arg("kept", Team::kRounds), fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)),
+      fmt::arg("kept", MultiBlock::kRounds), fmt::arg("offers", offers), fmt::arg("type", row_type(draft.shape)),
       fmt::arg("teams", team.teams), fmt::arg("text", text.exchanging));
 }
 
 }  // namespace
 
-Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team& team, const TeamText& text) {
+Result<Emission> multi_block_kernel(Draft& draft, const ir::Kernel& kernel, const MultiBlock& team,
+                                    const MultiBlockText& text) {
   const std::vector<int>& reads = draft.emitter.tensors_read();
   const std::vector<int> writes = tensors_written(draft.shape.flat);
   std::vector<std::string> parameters = pointer_parameters(draft.emitter, reads, writes);
@@ -114,7 +115,7 @@ Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team&
       "known(i).open(32);\nweights.open({all_computing});\n}}\nreduction::sync_block();\n"
       "{once}{before}if (warp == {warps}) {{\n{copying}return;\n}}\nif (warp > {warps}) "
       "{{\n{exchanging}return;\n}}\n{computing}}}\n",
-      fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", Team::kRounds),
+      fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", MultiBlock::kRounds),
       fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
       fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
       fmt::arg("all_computing", team.threads), fmt::arg("findings", team.result_slots() * team.warps()),

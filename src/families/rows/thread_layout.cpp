@@ -1,10 +1,10 @@
-#include "families/rows/lay_out.h"
+#include "families/rows/thread_layout.h"
 
 #include <algorithm>
 #include <bit>
 
 #include "base/integer.h"
-#include "families/rows/once.h"
+#include "families/rows/online/legality.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families::rows {
@@ -18,14 +18,13 @@ constexpr int64_t kMostElements = 64;   // and of longer rows
 constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
 constexpr int kWideBlock = 512;
-constexpr int kSmallBlock = 128;   // threads of a block that holds several short rows
-constexpr int64_t kFullSM = 1024;  // threads that keep an SM busy
-constexpr int64_t kOnceRow =
-    16 * 1024;                     // elements: from here rows of which only results are wanted are looked at once,
-constexpr int kOnceThreads = 256;  // by blocks of so many threads,
-constexpr int64_t kOncePart = 8 * 1024;  // each of so many elements at least,
+constexpr int kSmallBlock = 128;           // threads of a block that holds several short rows
+constexpr int64_t kFullSM = 1024;          // threads that keep an SM busy
+constexpr int64_t kOnlineRow = 16 * 1024;  // elements: from here rows that are only reduced take a single pass,
+constexpr int kOnlineThreads = 256;        // by blocks of so many threads,
+constexpr int64_t kOnlinePart = 8 * 1024;  // each of so many elements at least,
 // as few as give an SM so many threads, since large clusters start late: of whole vectors, of narrower ones.
-constexpr int64_t kOnceSM = 960, kOnceNarrowSM = 1900;
+constexpr int64_t kOnlineSM = 960, kOnlineNarrowSM = 1900;
 constexpr int64_t kColumnElements = 32;  // of a thread whose row lies apart
 constexpr int64_t kWarpRow = 512;        // elements: up to here a warp (or a part of one) takes a row, without barriers
 constexpr int64_t kPart = 16384;         // elements of a part of a row, at least
@@ -71,15 +70,15 @@ int parts_for(const Shape& shape, const machine::Machine* machine) {
 }
 
 // Threads and blocks of a cluster that look at a row once: no more than keep all SMs busy.
-struct OnceShare {
+struct OnlineShare {
   int threads, cluster;
 };
-OnceShare once_share(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
-  const int64_t wanted = (vector >= 4 ? kOnceSM : kOnceNarrowSM) * sms;
-  const int64_t usual = shape.row_count * kOnceThreads < wanted ? 2 * kOnceThreads : kOnceThreads;
-  OnceShare out{static_cast<int>(knobs.int_or("threads", usual)), static_cast<int>(knobs.int_or("cluster", 1))};
+OnlineShare online_share(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
+  const int64_t wanted = (vector >= 4 ? kOnlineSM : kOnlineNarrowSM) * sms;
+  const int64_t usual = shape.row_count * kOnlineThreads < wanted ? 2 * kOnlineThreads : kOnlineThreads;
+  OnlineShare out{static_cast<int>(knobs.int_or("threads", usual)), static_cast<int>(knobs.int_or("cluster", 1))};
   if (knobs.find("cluster")) return out;
-  const auto fits = [&](int cluster) { return shape.column_count >= kOncePart * cluster; };
+  const auto fits = [&](int cluster) { return shape.column_count >= kOnlinePart * cluster; };
   while (out.cluster < 8 && shape.row_count * out.cluster * out.threads < wanted && fits(2 * out.cluster))
     out.cluster *= 2;
   return out;
@@ -92,24 +91,23 @@ bool divisible(const Shape& shape) {
   return !shape.strided && phases.sweeps.size() == 1 && phases.sweeps[0].stores.empty();
 }
 
-bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
+bool wants_online(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms) {
   const std::string asked = knobs.name_or("residency", "auto");
   if (asked != "auto") return asked == "once";
-  if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnceRow ||
-      !can_be_looked_at_once(shape))
+  if (knobs.find("rows_per_block") || knobs.find("parts") || shape.column_count < kOnlineRow || !can_be_online(shape))
     return false;
-  return shape.row_count * once_share(shape, knobs, vector, sms).cluster >= sms;  // fewer leave SMs idle
+  return shape.row_count * online_share(shape, knobs, vector, sms).cluster >= sms;  // fewer leave SMs idle
 }
 
-void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
-  s.residency = Residency::kOnce;
-  const OnceShare share = once_share(shape, knobs, s.vector, sms);
+void choose_online_layout(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
+  s.residency = Residency::kOnline;
+  const OnlineShare share = online_share(shape, knobs, s.vector, sms);
   s.threads = s.group = share.threads;
   s.cluster = share.cluster;
   s.blocks = static_cast<int>(knobs.int_or("blocks", std::max<int64_t>(1, kThreadsOfSM / 2 / s.threads)));
 }
 
-void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& s) {
+void choose_layout(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& s) {
   const auto asked = static_cast<int>(knobs.int_or("threads", 0));
   s.parts = static_cast<int>(
       knobs.int_or("parts", knobs.find("cluster") || knobs.find("rows_per_block") ? 1 : parts_for(shape, machine)));
@@ -148,7 +146,7 @@ void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine*
 void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& s) {
   if (s.strided || s.parts > 1 || s.group <= kWarp || knobs.find("threads") || knobs.find("rows_per_block")) return;
   const auto fits = [&] {
-    return std::max(kept_bytes(program, shape, s), ahead_bytes(program, shape, s)) <= kRegisterBytes;
+    return std::max(resident_bytes(program, shape, s), ahead_bytes(program, shape, s)) <= kRegisterBytes;
   };
   while (s.group < 1024 && !fits()) {
     s.group *= 2;

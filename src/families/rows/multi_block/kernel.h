@@ -6,12 +6,12 @@
 
 #include "base/result.h"
 #include "families/rows/draft.h"
-#include "families/rows/team.h"
+#include "families/rows/multi_block/plan.h"
 
 namespace solstice::families::rows {
 
-struct TeamText {
-  std::string shift;       // of shifted vectors: TeamWalk::shift_text
+struct MultiBlockText {
+  std::string shift;       // of shifted vectors: MultiBlockWalk::shift_text
   std::string copying;     // of the copying warp
   std::string exchanging;  // of the exchanging warp, for row `row`, the team's number `round`
   std::string state;       // of a computing thread: what it carries from piece to piece
@@ -21,6 +21,7 @@ struct TeamText {
 };
 
 // Error: what one_launch refuses.
-Result<Emission> team_kernel(Draft& draft, const ir::Kernel& kernel, const Team& team, const TeamText& text);
+Result<Emission> multi_block_kernel(Draft& draft, const ir::Kernel& kernel, const MultiBlock& team,
+                                    const MultiBlockText& text);
 
 }  // namespace solstice::families::rows

@@ -1,4 +1,4 @@
-// How many threads and blocks take a row, where the knobs leave it to the family. What was fastest on an H200, by the
+// Threads and blocks of a row, where the knobs leave them to the family: the fastest on an H200, by the
 // row's length, how many there are, and what is wanted of them.
 #pragma once
 
@@ -10,16 +10,16 @@ namespace solstice::families::rows {
 
 inline constexpr int64_t kRegisterBytes = 256;  // of kept values: 64 registers, a quarter of what a thread can have
 
-// Whether a row's results can be found in parts: nothing but reductions of its data is wanted.
+// True if parts of a row can be reduced independently: nothing but reductions of its data is wanted.
 bool divisible(const Shape& shape);
 
-// Whether a row is looked at once (once.h): asked for, or the family's choice. `vector`: elements a thread takes at
-// once.
-bool wants_once(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms);
-void lay_out_once(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
+// True if the kernel is an online one (online/emit.h): asked for, or the family's choice. `vector`: elements a thread
+// takes at once.
+bool wants_online(const Shape& shape, const ir::Knobs& knobs, int vector, int64_t sms);
+void choose_online_layout(const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);
 
 // Threads, blocks and rows of a block of any other layout; `settings.vector` is known.
-void lay_out(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& settings);
+void choose_layout(const Shape& shape, const ir::Knobs& knobs, const machine::Machine* machine, Settings& settings);
 // More threads to a row, where they are the family's choice and registers would not hold what each keeps; more blocks,
 // where rows are so few that these are idle.
 void widen(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs, int64_t sms, Settings& settings);

@@ -1,8 +1,8 @@
-#include "families/rows/team_walk.h"
+#include "families/rows/multi_block/walk.h"
 
 #include <fmt/format.h>
 
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
 #include "families/walk.h"
 
 namespace solstice::families::rows {
@@ -20,13 +20,13 @@ constexpr int kBesideEnd = 3;
 
 std::string_view row_type(const Shape& shape) { return shape.row_count > INT32_MAX / 2 ? "long long" : "int"; }
 
-void TeamWalk::bind_row(int depth) {
+void MultiBlockWalk::bind_row(int depth) {
   const CType type = draft_.shape.row_count > INT32_MAX / 2 ? CType::kI64 : CType::kI32;
   bind_loops(draft_.emitter, draft_.shape.rows,
              draft_.emitter.variable(type, "row", depth, {0, draft_.shape.row_count - 1}), 1, depth);
 }
 
-std::string TeamWalk::piece_text() const {
+std::string MultiBlockWalk::piece_text() const {
   const std::string run = team_.runs == 1 ? "0" : fmt::format("piece / {}", team_.pieces);
   const std::string within = team_.runs == 1 ? "piece" : fmt::format("piece % {}", team_.pieces);
   const std::string shifted = fmt::format(
@@ -42,7 +42,7 @@ std::string TeamWalk::piece_text() const {
                                 team_.shifted ? " && !apart" : ""));
 }
 
-Result<std::string> TeamWalk::shift_text() {
+Result<std::string> MultiBlockWalk::shift_text() {
   codegen::Emitter& emitter = draft_.emitter;
   const int depth = emitter.push();
   bind_row(depth);
@@ -57,21 +57,21 @@ Result<std::string> TeamWalk::shift_text() {
       row_type(draft_.shape), text, begin, team_.vector - 1);
 }
 
-void TeamWalk::bind_run(int depth) {
+void MultiBlockWalk::bind_run(int depth) {
   const std::vector<codegen::Loop>& columns = draft_.shape.columns;
   if (team_.flat || columns.size() == 1) return;
   const std::vector<codegen::Loop> outer(columns.begin(), columns.end() - 1);
   bind_loops(draft_.emitter, outer, draft_.emitter.variable(CType::kI32, "run", depth, {0, team_.runs - 1}), 1, depth);
 }
 
-// The range is that of whole vectors: elements beside the run are never touched.
-Binding TeamWalk::at(const std::string& vector, const std::string& element, int depth) const {
+// The range is that of whole vectors: elements outside the run are never touched.
+Binding MultiBlockWalk::at(const std::string& vector, const std::string& element, int depth) const {
   if (team_.shifted)
     return Binding{0, {{draft_.emitter.variable(CType::kI32, element, depth, {0, team_.extent - team_.vector}), 1}}};
   return Binding{0, {{draft_.emitter.variable(CType::kI32, vector, depth, {0, team_.run - 1}), team_.vector}}};
 }
 
-void TeamWalk::bind_piece(int depth) {
+void MultiBlockWalk::bind_piece(int depth) {
   codegen::Emitter& emitter = draft_.emitter;
   const std::vector<codegen::Loop>& columns = draft_.shape.columns;
   if (team_.flat) {
@@ -81,14 +81,14 @@ void TeamWalk::bind_piece(int depth) {
   emitter.bind(columns.back().stepping(), at("begin", "at", depth));
 }
 
-void TeamWalk::bind_vector(int depth) {
+void MultiBlockWalk::bind_vector(int depth) {
   codegen::Emitter& emitter = draft_.emitter;
   if (team_.flat && !team_.shifted) return bind_columns(emitter, draft_.shape, team_.vector, depth);
   emitter.bind(draft_.shape.columns.back().stepping(), at("c", "element", depth));
 }
 
 // Every row's part, piece by piece; a lane for each stream.
-Result<std::string> TeamWalk::copying() {
+Result<std::string> MultiBlockWalk::copying() {
   codegen::Emitter& emitter = draft_.emitter;
   const int rows = emitter.push();
   bind_row(rows);
@@ -113,7 +113,7 @@ Result<std::string> TeamWalk::copying() {
       row_type(draft_.shape), draft_.shape.row_count, team_.teams, outer, piece_text(), count, inner, copies);
 }
 
-Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
+Result<std::string> MultiBlockWalk::pointers(std::string_view ring, int depth) {
   std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     const RunRead& s = team_.streams[i];
@@ -129,7 +129,7 @@ Result<std::string> TeamWalk::pointers(std::string_view ring, int depth) {
   return draft_.emitter.take(depth) + out;
 }
 
-std::string TeamWalk::guarded_steps(const std::string& step) const {
+std::string MultiBlockWalk::guarded_steps(const std::string& step) const {
   if (!team_.shifted) return steps(step);
   const std::string whole =
       "constexpr bool whole = true;\n[[maybe_unused]] constexpr auto has = [](int) { return true; };\n";
@@ -142,20 +142,20 @@ std::string TeamWalk::guarded_steps(const std::string& step) const {
   return fmt::format("if (!apart) {{\n{}}} else {{\n{}}}\n", loop(whole + step, true), loop(tested + step, true));
 }
 
-std::string TeamWalk::lanes(const std::string& lane) const {
+std::string MultiBlockWalk::lanes(const std::string& lane) const {
   return fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n{}{}}}\n", team_.vector,
                      team_.shifted ? "if (!has(lane)) continue;\n" : "", lane);
 }
 
-bool TeamWalk::has_full() const { return team_.piece % team_.group_threads() == 0; }
+bool MultiBlockWalk::has_full() const { return team_.piece % team_.group_threads() == 0; }
 
-std::string TeamWalk::steps(const std::string& step) const {
+std::string MultiBlockWalk::steps(const std::string& step) const {
   if (!has_full()) return loop(step, true);
   if (!team_.shifted && team_.run % team_.piece == 0) return loop(step, false);
   return fmt::format("if (full) {{\n{}}} else {{\n{}}}\n", loop(step, false), loop(step, true));
 }
 
-std::string TeamWalk::loop(const std::string& step, bool tested) const {
+std::string MultiBlockWalk::loop(const std::string& step, bool tested) const {
   const std::string element = fmt::format("[[maybe_unused]] const int element = at + v * {};\n", team_.vector);
   return fmt::format(
       "#pragma unroll\nfor (int k = 0; k < {}; ++k) {{\nconst int v = k * {} + place;\n{}[[maybe_unused]] const int c "
@@ -164,7 +164,7 @@ std::string TeamWalk::loop(const std::string& step, bool tested) const {
       step);
 }
 
-std::string TeamWalk::loads() const {
+std::string MultiBlockWalk::loads() const {
   std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     out += fmt::format("x{0}[k] = *reinterpret_cast<const {1}*>(s{0} + v * {2});\n", i,
@@ -173,7 +173,7 @@ std::string TeamWalk::loads() const {
   return out;
 }
 
-std::string TeamWalk::declarations() const {
+std::string MultiBlockWalk::declarations() const {
   std::string out;
   for (size_t i = 0; i < team_.streams.size(); ++i) {
     out += fmt::format("{} x{}[{}];\n", draft_.vector_type(draft_.storage(team_.streams[i].access.tensor)), i,

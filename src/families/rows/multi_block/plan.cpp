@@ -1,4 +1,4 @@
-#include "families/rows/team.h"
+#include "families/rows/multi_block/plan.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "base/integer.h"
-#include "families/reduction/layout.h"
-#include "families/reduction/local.h"
+#include "families/reduction/online.h"
 #include "families/reduction/phases.h"
-#include "families/rows/settings.h"
+#include "families/reduction/row_access.h"
+#include "families/rows/choose.h"
 #include "families/usual_machine.h"
 
 namespace solstice::families::rows {
@@ -22,7 +22,7 @@ constexpr int64_t kRing = 128;             // bytes that it is rounded up to
 constexpr int64_t kOnTheWay = 2;           // slots that are being filled, at least
 constexpr int64_t kLag = 4, kMostLag = 6;  // pieces
 constexpr int64_t kLagBlocks = 40;         // a piece more for each so many blocks: their exchange takes longer
-constexpr int64_t kLargeTeam = 88;   // blocks: beyond that 256 threads are faster than 512, but not at shifted vectors
+constexpr int64_t kManyBlocks = 88;  // blocks: beyond that 256 threads are faster than 512, but not at shifted vectors
 constexpr double kEvenWaste = 0.06;  // of a row's pieces, that making them even may add
 // Pieces of a row, of a block and ahead for each result, that weights must leave room for: with fewer each exchange is
 // waited for.
@@ -30,7 +30,7 @@ constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// What goes through the ring: the row's data, where it is runs of memory.
+// Data that pass through the ring: those of the row that lie in runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
   std::vector<RunRead> out;
   for (const codegen::Access& access : codegen::accesses_of(program, shape.flat)) {
@@ -48,7 +48,7 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
   return out;
 }
 
-int64_t element_of(const Team& team) {
+int64_t element_of(const MultiBlock& team) {
   int64_t out = 0;
   for (const RunRead& s : team.streams) out += s.element;
   return out;
@@ -56,7 +56,7 @@ int64_t element_of(const Team& team) {
 
 // Weights that are stored with every row and lie along it, in one run from their tensor's start.
 std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& shape, const Phases& phases,
-                                    const Team& team) {
+                                    const MultiBlock& team) {
   const std::vector<ir::ExprRef> reads = reads_of_stores(shape, phases);
   std::vector<HeldWeights> out;
   if (team.runs != 1) return out;
@@ -73,7 +73,7 @@ std::vector<HeldWeights> weights_of(const ir::Program& program, const Shape& sha
   return out;
 }
 
-// Whether both begin alike against aligned vectors, in every run.
+// True if both begin alike against aligned vectors, in every run.
 bool begin_alike(const codegen::Access& a, const codegen::Access& b, int vector) {
   if ((a.offset->offset - b.offset->offset) % vector != 0) return false;
   const auto differs = [&](const auto& term) {
@@ -84,7 +84,7 @@ bool begin_alike(const codegen::Access& a, const codegen::Access& b, int vector)
 }
 
 // Runs that are not aligned are taken in vectors that are, as wide as all streams and stores begin alike.
-void shift_vectors(const ir::Program& program, const Shape& shape, Team& team) {
+void shift_vectors(const ir::Program& program, const Shape& shape, MultiBlock& team) {
   constexpr int kLoad = 16, kMost = 8;  // bytes, elements
   std::vector<codegen::Access> along;
   for (const RunRead& s : team.streams) along.push_back(s.access);
@@ -105,7 +105,7 @@ void shift_vectors(const ir::Program& program, const Shape& shape, Team& team) {
 }
 
 // Runs that are worth a piece of their own; shorter ones only where they follow each other.
-Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, Team& team) {
+Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, MultiBlock& team) {
   const int64_t inner = shape.columns.back().extent;
   const size_t all = shape.columns.size();
   const bool joined = std::all_of(team.streams.begin(), team.streams.end(),
@@ -122,7 +122,7 @@ Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, 
   return success();
 }
 
-void lay_out(Team& team, int64_t limit) {
+void choose_layout(MultiBlock& team, int64_t limit) {
   const int64_t target = std::max<int64_t>(1, kPiece / (element_of(team) * team.vector));
   const int64_t part = ceil_div(team.run, team.runs == 1 ? int64_t{team.blocks} : 1);
   team.pieces = ceil_div(part, target) * (team.runs == 1 ? team.blocks : 1);
@@ -142,47 +142,48 @@ void lay_out(Team& team, int64_t limit) {
   }
   team.held_bytes = team.held.empty() ? 0 : at - team.held.front().offset;
   team.slots = static_cast<int>(std::min(kMostSlots, (limit - kRing - at) / (team.slot_bytes + 16)));
-  // What an exchange takes, as a few pieces. Findings and results of four rows are kept, so two rows ahead is safe.
+  // The time of an exchange, in pieces. Accumulators and results of four rows are kept, so two rows ahead is
+  // safe.
   const int64_t chunks = team.chunks(),
                 most = std::min({kLag + team.blocks / kLagBlocks, kMostLag, 2 * team.least_chunks()});
   team.lag = team.holds ? std::clamp<int64_t>(team.slots - chunks - 1 - kOnTheWay, 0, most) : most;
 }
 
-bool is_wasteful(const Team& team) {
+bool is_wasteful(const MultiBlock& team) {
   return static_cast<double>(team.chunks() * team.blocks * team.piece) >
          (1 + kEvenWaste) * static_cast<double>(team.runs * team.run);
 }
 
 // Pieces that are even are walked without tests by all threads together. Where they cannot be, two groups of threads
 // take them in turn: each goes through twice as much between two looks at the ring.
-void arrange(Team& team, int64_t limit) {
+void arrange(MultiBlock& team, int64_t limit) {
   team.groups = 1;
   team.even = true;
-  lay_out(team, limit);
+  choose_layout(team, limit);
   if (!is_wasteful(team)) return;
   team.groups = team.threads % 64 == 0 ? 2 : 1;
-  lay_out(team, limit);
+  choose_layout(team, limit);
   if (is_wasteful(team)) {
     team.even = false;
-    lay_out(team, limit);
+    choose_layout(team, limit);
   }
   if (team.least_chunks() >= team.groups) return;
   team.groups = 1;
-  lay_out(team, limit);
+  choose_layout(team, limit);
 }
 
 // Of weights that are held: whether they leave enough of the ring.
-bool has_room(const Team& team) {
+bool has_room(const MultiBlock& team) {
   return team.even && team.groups == 1 && team.least_chunks() >= kHeldPieces && team.lag >= kHeldLag * team.results;
 }
 
-bool fits(const Team& team) {
+bool fits(const MultiBlock& team) {
   return team.blocks <= team.row_pieces() && team.slots >= (team.holds ? team.chunks() + team.lag : 0) + 1 + kOnTheWay;
 }
 
 }  // namespace
 
-Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
+Seconds MultiBlock::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
   // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions
   // leave of it.
   constexpr double kArranged = 1.025;  // where all threads walk pieces without tests
@@ -211,23 +212,23 @@ Seconds Team::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int s
   return row * static_cast<double>(ceil_div(shape.row_count, teams));
 }
 
-Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
-                     const machine::Machine& machine) {
+Result<MultiBlock> multi_block_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
+                                  const machine::Machine& machine) {
   if (shape.strided || shape.columns.empty())
     return refuse("`team`: a row that is not contiguous in memory; legal: rows of runs");
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
     if (knobs.find(other)) return refuse(fmt::format("`team` and `{}` exclude each other; drop one", other));
   }
   if (shape.column_count > INT32_MAX / 2) return refuse("`team`: a row of more than 2^30 elements");
-  Team team;
+  MultiBlock team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   const Phases phases = phases_of(shape, false);
   team.holds =
       std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
-  const Result<Findings> found = findings_of(shape, phases);
+  const Result<OnlineReductions> found = online_reductions_of(shape, phases);
   if (!found.ok()) return refuse(fmt::format("`team`: {}; drop it", found.error().message));
-  const Findings& findings = *found;
-  team.results = static_cast<int>(findings.first.size() + findings.second.size());
+  const OnlineReductions& reductions = *found;
+  team.results = static_cast<int>(reductions.first.size() + reductions.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));
@@ -237,8 +238,8 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   const auto asked = static_cast<int>(knobs.int_or("team", 0));
   const std::vector<HeldWeights> weights =
       team.holds ? weights_of(program, shape, phases, team) : std::vector<HeldWeights>();
-  Team best;
-  const auto time_of = [&](const Team& t) {
+  MultiBlock best;
+  const auto time_of = [&](const MultiBlock& t) {
     constexpr double kUsualCopy = 4.1e12, kReadAndWrite = 8;
     const auto elements = static_cast<double>(shape.row_count * shape.column_count);
     return t.time(shape, Bytes(kReadAndWrite * elements), BytesPerSecond(kUsualCopy), static_cast<int>(sms));
@@ -247,7 +248,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
   for (int64_t blocks = asked > 0 ? asked : 1; blocks <= (asked > 0 ? asked : sms); ++blocks) {
     if (blocks > sms) break;
     team.blocks = static_cast<int>(blocks);
-    const bool large = blocks > kLargeTeam && !team.shifted;
+    const bool large = blocks > kManyBlocks && !team.shifted;
     team.threads = static_cast<int>(knobs.int_or("threads", large ? 256 : 512));
     team.teams = std::max<int64_t>(1, std::min(sms / blocks, shape.row_count));
     for (const bool held : {false, true}) {
@@ -256,7 +257,7 @@ Result<Team> team_of(const ir::Program& program, const Shape& shape, const ir::K
       team.groups = 1;
       team.even = false;
       if (large || !team.holds || (!held && !weights.empty()))
-        lay_out(team, limit);
+        choose_layout(team, limit);
       else
         arrange(team, limit);
       if (!fits(team) || (held && !has_room(team))) continue;

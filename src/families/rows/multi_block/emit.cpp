@@ -1,3 +1,5 @@
+#include "families/rows/multi_block/emit.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -5,16 +7,16 @@
 #include <optional>
 
 #include "base/integer.h"
-#include "families/reduction/layout.h"
+#include "families/reduction/row_access.h"
+#include "families/rows/accumulators.h"
 #include "families/rows/draft.h"
-#include "families/rows/finding.h"
-#include "families/rows/kept.h"
+#include "families/rows/multi_block/kernel.h"
+#include "families/rows/multi_block/plan.h"
+#include "families/rows/multi_block/walk.h"
+#include "families/rows/resident_values.h"
 #include "families/rows/staging.h"
 #include "families/rows/stores.h"
 #include "families/rows/sweep_step.h"
-#include "families/rows/team.h"
-#include "families/rows/team_kernel.h"
-#include "families/rows/team_walk.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -24,8 +26,8 @@ using codegen::Value;
 using ir::ExprRef;
 using ir::Op;
 
-// What the parts of the text that do not know of teams are written for: threads that own a whole row and read it again.
-Settings settings_for(const Team& team) {
+// Settings of the parts of the text that do not know of teams: threads own a whole row and read it again.
+Settings settings_for(const MultiBlock& team) {
   Settings s;
   s.threads = s.group = team.group_threads();
   s.vector = team.vector;
@@ -37,26 +39,26 @@ Settings settings_for(const Team& team) {
 // The first lane tells for all of a warp that something was read or found: what the others did comes before.
 constexpr const char* kTogether = "reduction::sync_warp();\nif (lane == 0) {\n";
 
-// Findings go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
-class TeamWriter {
+// OnlineReductions go up from threads to warps, to blocks, to the row: `of_thread0`, `of_warp0`, ...
+class MultiBlockWriter {
  public:
-  TeamWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team)
+  MultiBlockWriter(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const MultiBlock& team)
       : kernel_(kernel),
         team_(team),
         settings_(settings_for(team)),
         draft_(program, shape, settings_),
-        kept_(draft_),
-        staging_(draft_, kept_),
+        resident_(draft_),
+        staging_(draft_, resident_),
         walk_(draft_, team),
         step_(
             draft_, [this](int depth) { walk_.bind_vector(depth); },
             [this](const std::string& text) { return walk_.lanes(text); }),
-        found_(draft_, step_, [this](const std::string& text) { return walk_.guarded_steps(text); }) {}
+        accumulators_(draft_, step_, [this](const std::string& text) { return walk_.guarded_steps(text); }) {}
 
   Result<Emission> write() {
-    SOLSTICE_CHECK(found_.find());
+    SOLSTICE_CHECK(accumulators_.find());
     draft_.emitter.set_hook([this](codegen::Emitter&, const ExprRef& node) { return given(node); });
-    TeamText text;
+    MultiBlockText text;
     if (team_.shifted) {
       SOLSTICE_TRY(text.shift, walk_.shift_text());
     }
@@ -65,14 +67,14 @@ class TeamWriter {
     SOLSTICE_TRY(text.exchanging, exchanging_text());
     SOLSTICE_TRY(text.ahead, ahead_text());
     SOLSTICE_TRY(text.leaving, leaving_text());
-    text.state = found_.state_text() + weights_text();
-    return team_kernel(draft_, kernel_, team_, text);
+    text.state = accumulators_.state_text() + weights_text();
+    return multi_block_kernel(draft_, kernel_, team_, text);
   }
 
  private:
   // Results of the row or of part of it, and the elements of the piece.
   Result<std::optional<Value>> given(const ExprRef& node) {
-    SOLSTICE_TRY(const std::optional<Value> seen, found_.seen(node));
+    SOLSTICE_TRY(const std::optional<Value> seen, accumulators_.seen(node));
     if (seen || !step_.scope()) return seen;
     const SweepScope& scope = *step_.scope();
     for (size_t i = 0; i < team_.streams.size(); ++i) {
@@ -101,7 +103,7 @@ class TeamWriter {
     return std::nullopt;
   }
 
-  // The block's part of the weights that it holds, to shared memory behind findings and results: by the computing
+  // The block's part of the weights that it holds, to shared memory after accumulators and results: by the computing
   // threads, while the first pieces come.
   std::string weights_text() {
     if (team_.held.empty()) return "";
@@ -161,56 +163,58 @@ class TeamWriter {
     return out;
   }
 
-  // A piece that has arrived: into the thread's findings, and after the last one of the row into its warp's.
+  // A piece that has arrived: into the thread's accumulators, and after the last one of the row into its warp's.
   Result<std::string> arriving_text() {
     open_stage();
     SOLSTICE_TRY(std::string out, walk_.pointers("ring", stage_));
-    SOLSTICE_TRY(const std::string first, found_.first_text());
+    SOLSTICE_TRY(const std::string first, accumulators_.first_text());
     out = walk_.piece_text() + out + draft_.emitter.take(stage_) + walk_.declarations() + walk_.steps(walk_.loads()) +
           (team_.holds ? "" : "ring.release();\n") + first;
     const std::string whole =
         fmt::format("elements += reduction::taken<{}>(size, place) * {};\n", team_.group_threads(), team_.vector);
     const std::string tested = fmt::format("elements += rows::inside<{}>(element, {});\n", team_.vector, team_.extent);
-    if (found_.counts())
+    if (accumulators_.counts())
       out += team_.shifted ? fmt::format("if (!apart) {}else {{\n{}}}\n", whole, walk_.steps(tested)) : whole;
-    SOLSTICE_TRY(const std::string centers, found_.centers_text(fmt::format("chunk < {}", team_.groups)));
-    SOLSTICE_TRY(const std::string second, found_.second_text());
+    SOLSTICE_TRY(const std::string centers, accumulators_.centers_text(fmt::format("chunk < {}", team_.groups)));
+    SOLSTICE_TRY(const std::string second, accumulators_.second_text());
     out += draft_.emitter.take(stage_) + centers + second;
     SOLSTICE_TRY(const std::string end, row_end_text());
     return out + fmt::format("if (chunk >= chunks - {}) {{\n{}}}\n", team_.groups, end);
   }
 
-  // The thread's findings of the row to its warp's, and these to the exchanging warp.
+  // The thread's accumulators of the row to its warp's, and these to the exchanging warp.
   Result<std::string> row_end_text() {
-    SOLSTICE_TRY(const std::string fold, fold_text(found_.thread(), warp_, 1));
+    SOLSTICE_TRY(const std::string fold, fold_text(accumulators_.thread(), warp_, 1));
     std::string out = fold + kTogether;
-    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
+    for (size_t i = 0; i < accumulators_.count(); ++i)
+      out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
     out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nreduction::sync_warp();\n",
-                       finding(found_.count(), "warp"), warp_.elements);
-    return out + found_.restart_text() + close_stage();
+                       finding(accumulators_.count(), "warp"), warp_.elements);
+    return out + accumulators_.restart_text() + close_stage();
   }
 
-  // The warps' findings of the row to the block's, those of all blocks to the row's.
+  // The warps' accumulators of the row to the block's, those of all blocks to the row's.
   Result<std::string> exchanging_text() {
     open_stage();
     std::string out = fmt::format("const bool has = lane < {};\n", team_.warps());
-    for (size_t i = 0; i < found_.count(); ++i)
-      out += fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), found_.start(i));
-    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(found_.count(), "lane"));
+    for (size_t i = 0; i < accumulators_.count(); ++i)
+      out +=
+          fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), accumulators_.start(i));
+    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(accumulators_.count(), "lane"));
     SOLSTICE_TRY(const std::string block, fold_text(one_warp_, block_, 1));
     out += block;
     const int each = static_cast<int>(ceil_div(team_.blocks, 32));
-    for (size_t i = 0; i < found_.count(); ++i)
+    for (size_t i = 0; i < accumulators_.count(); ++i)
       out += fmt::format("reduction::offer_to_all<{}, 32>({}, rank, lane, number, {});\n", team_.blocks, block_.of(i),
                          offers(i));
     out +=
         fmt::format("u64 seen[{0} * {1}];\nreduction::collect_offers<{2}, {0}, {1}>({3}, rank, lane, number, seen);\n",
-                    found_.count(), each, team_.blocks, offers(0));
+                    accumulators_.count(), each, team_.blocks, offers(0));
     std::string values;
-    for (size_t i = 0; i < found_.count(); ++i) {
+    for (size_t i = 0; i < accumulators_.count(); ++i) {
       out += fmt::format("{} of_blocks{}[{}];\n", type(i), i, each);
       values += fmt::format("{} = there ? reduction::offered<{}>(seen[{} * {} + k]) : {};\n", blocks_.of(i), type(i), i,
-                            each, found_.start(i));
+                            each, accumulators_.start(i));
     }
     out += fmt::format(
         "int of_elements[{0}];\n#pragma unroll\nfor (int k = 0; k < {0}; ++k) {{\nconst int block = k * 32 + "
@@ -220,19 +224,19 @@ class TeamWriter {
         each, team_.row_pieces() / team_.blocks, team_.row_pieces() % team_.blocks, team_.blocks, values);
     SOLSTICE_TRY(const std::string row, fold_text(blocks_, row_, each));
     out += row + "if (lane == 0) {\n";
-    for (size_t i = 0; i < found_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
-    // Every lane says that it has read its findings: warps may write those of a later row in their place.
+    for (size_t i = 0; i < accumulators_.count(); ++i) out += fmt::format("{} = {};\n", result(i), row_.of(i));
+    // Every lane says that it has read its accumulators: warps may write those of a later row in their place.
     return out + "}\nknown(turn).arrive();\nreduction::sync_warp();\n" + close_stage();
   }
 
-  // A lane's findings (`count` of each) to those of all lanes.
-  Result<std::string> fold_text(const Holder& from, const Holder& to, int count) {
+  // A lane's accumulators (`count` of each) to those of all lanes.
+  Result<std::string> fold_text(const AccumulatorSet& from, const AccumulatorSet& to, int count) {
     const bool several = !from.index.empty();
     const std::string each = several ? fmt::format("#pragma unroll\nfor (int k = 0; k < {}; ++k) ", count) : "";
     const auto folded = [&](size_t i) {
-      const Reduction& r = found_.total(i);
+      const Reduction& r = accumulators_.total(i);
       std::string value = from.of(i),
-                  out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? found_.start(i) : value);
+                  out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? accumulators_.start(i) : value);
       if (several)
         out += fmt::format("{0}{1} = reduction::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
       return out +
@@ -240,12 +244,12 @@ class TeamWriter {
     };
     std::string out = several ? fmt::format("int {0} = 0;\n{1}{0} += {2};\n", to.elements, each, from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
-    if (found_.counts())
+    if (accumulators_.counts())
       out += fmt::format("{0} = reduction::reduce_lanes<reduction::Sum, 32, int>({0});\n", to.elements);
-    for (size_t i = 0; i < found_.firsts(); ++i) out += folded(i);
-    for (const Corrected& c : found_.corrected()) {
-      SOLSTICE_TRY(const std::string correction, found_.correction_text(c, from, to));
-      out += draft_.emitter.take(stage_) + each + "{\n" + correction + "}\n" + folded(found_.number_of(c));
+    for (size_t i = 0; i < accumulators_.firsts(); ++i) out += folded(i);
+    for (const Corrected& c : accumulators_.corrected()) {
+      SOLSTICE_TRY(const std::string correction, accumulators_.correction_text(c, from, to));
+      out += draft_.emitter.take(stage_) + each + "{\n" + correction + "}\n" + folded(accumulators_.number_of(c));
     }
     return out;
   }
@@ -255,7 +259,7 @@ class TeamWriter {
     for (size_t d = 0; d < tensor.shape.size(); ++d) out += (tensor.shape[d] - 1) * tensor.strides[d];
     return out;
   }
-  // Whether what lies along the row can be read in windows (kernels/rows/window.h).
+  // True if data along the row can be read in windows (kernels/rows/window.h).
   bool has_windows(const ExprRef& read, const ir::Tensor& tensor) const {
     const auto access = draft_.reads.find(read.get());
     const int bytes = team_.vector * size_of(*tensor.dtype);
@@ -263,7 +267,7 @@ class TeamWriter {
            elements_of(tensor) >= 2 * team_.vector;
   }
 
-  // What the stores of a piece need beside the row's data (weights) is loaded ahead of the piece that arrives
+  // Operands of a piece's stores other than the row's data (weights) are loaded ahead of the piece that arrives
   // meanwhile.
   Result<std::string> ahead_text() {
     const std::vector<ExprRef> reads = reads_of_stores(draft_.shape, draft_.phases);
@@ -306,13 +310,13 @@ class TeamWriter {
   // The piece's data is in registers; only then does anything go out, so that the slot is free while it does.
   std::string released() const { return team_.holds ? "behind.release();\n" : ""; }
 
-  // What is stored of a piece.
+  // The stores of a piece.
   Result<std::string> leaving_text() {
     open_stage();
     std::string out = walk_.piece_text();
-    for (size_t i = 0; i < found_.count(); ++i)
+    for (size_t i = 0; i < accumulators_.count(); ++i)
       out += fmt::format("const {} {} = {};\n", type(i), row_.of(i), result(i));
-    found_.see(row_, found_.count(), stage_);
+    accumulators_.see(row_, accumulators_.count(), stage_);
     SOLSTICE_TRY(const std::string pointers, walk_.pointers("behind", stage_));
     SOLSTICE_TRY(const std::string outputs, row_output_text(draft_, stage_));
     out += pointers +
@@ -339,34 +343,35 @@ class TeamWriter {
     return out;
   }
 
-  const std::string& type(size_t i) const { return found_.total(i).type; }
-  // Places of shared memory, of the row's turn: of a warp's finding, of the row's result. Behind the last: of a warp's
-  // elements.
+  const std::string& type(size_t i) const { return accumulators_.total(i).type; }
+  // Places of shared memory, of the row's turn: of a warp's accumulator, of the row's result. After the last: of a
+  // warp's elements.
   std::string finding(size_t i, const std::string& warp) const {
     return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})",
-                       i < found_.count() ? type(i) : "int", found_.count() + 1, i, team_.warps(), warp);
+                       i < accumulators_.count() ? type(i) : "int", accumulators_.count() + 1, i, team_.warps(), warp);
   }
   std::string result(size_t i) const {
-    return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), found_.count() + 1, i);
+    return fmt::format("*reinterpret_cast<{}*>(results + turn * {} + {})", type(i), accumulators_.count() + 1, i);
   }
   std::string offers(size_t i) const {
-    return fmt::format("offers + (round % reduction::kTurns * {} + {}) * {}", found_.count(), i,
+    return fmt::format("offers + (round % reduction::kTurns * {} + {}) * {}", accumulators_.count(), i,
                        int64_t{team_.blocks} * team_.blocks);
   }
 
-  const Holder warp_{"warp", "warp_elements"}, one_warp_{"one_warp", "elements"}, block_{"block", "block_elements"};
-  const Holder blocks_{"blocks", "of_elements[k]", "[k]"},
+  const AccumulatorSet warp_{"warp", "warp_elements"}, one_warp_{"one_warp", "elements"},
+      block_{"block", "block_elements"};
+  const AccumulatorSet blocks_{"blocks", "of_elements[k]", "[k]"},
       row_{.name = "row", .elements = "row_elements", .whole_row = true};
 
   const ir::Kernel& kernel_;
-  const Team& team_;
+  const MultiBlock& team_;
   Settings settings_;
   Draft draft_;
-  KeptValues kept_;
+  ResidentValues resident_;
   Staging staging_;
-  TeamWalk walk_;
+  MultiBlockWalk walk_;
   SweepStep step_;
-  FindingText found_;
+  AccumulatorText accumulators_;
   std::map<const ir::Expr*, std::string> ahead_;  // arrays of what is loaded ahead for the stores
   bool storing_ = false;                          // while these are written
   int stage_ = 0;
@@ -374,8 +379,9 @@ class TeamWriter {
 
 }  // namespace
 
-Result<Emission> emit_team(const ir::Program& program, const ir::Kernel& kernel, Shape& shape, const Team& team) {
-  return TeamWriter(program, kernel, shape, team).write();
+Result<Emission> emit_multi_block(const ir::Program& program, const ir::Kernel& kernel, Shape& shape,
+                                  const MultiBlock& team) {
+  return MultiBlockWriter(program, kernel, shape, team).write();
 }
 
 }  // namespace solstice::families::rows

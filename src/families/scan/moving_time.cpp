@@ -1,10 +1,9 @@
-#include "families/scan/time.h"
+#include "families/scan/moving_time.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "families/emission.h"
-#include "families/scan/layout.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -19,7 +18,7 @@ double share_of(const Shape& shape) {
 }
 
 Seconds grid_time(const Shape& shape, Seconds all, double tile_share) {
-  constexpr Seconds kRound{0.85e-6};  // beside its data, with one block an SM
+  constexpr Seconds kRound{0.85e-6};  // without its data, with one block an SM
   const Seconds round = all * (tile_share * static_cast<double>(shape.grid)) + kRound;
   return round * static_cast<double>(shape.rounds());
 }

@@ -1,4 +1,4 @@
-#include "families/reduce/layout.h"
+#include "families/reduce/tile_layout.h"
 
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ int vector_of(const Layout& layout, const Loop& inner) {
   return aligned ? static_cast<int>(width) : 1;
 }
 
-// Whether runs of whole rows are contiguous in every stream.
+// True if runs of whole rows are contiguous in every stream.
 bool follow_each_other(const reduction::Shape& shape, const Layout& layout) {
   if (shape.columns.size() != 1) return false;
   return std::all_of(layout.streams.begin(), layout.streams.end(), [&](const RunRead& s) {
@@ -96,7 +96,7 @@ void lay_out_whole_rows(const ir::Knobs& knobs, Layout& l) {
   l.threads = static_cast<int>(round_up(l.groups * vectors, kWarp));
 }
 
-// Whether threads can load their columns in whole vectors themselves; knobs of the ring ask for it.
+// True if threads can load their columns in whole vectors themselves; knobs of the ring ask for it.
 bool wants_direct(const ir::Knobs& knobs, const Layout& l, int widest) {
   int smallest = 8;
   for (const RunRead& s : l.streams) smallest = std::min(smallest, s.element);
@@ -125,7 +125,7 @@ void place_streams(Layout& l) {
 }
 
 // Blocks that do not all fit the GPU at once leave most of it idle while the last ones run, unless they are many. So:
-// no more parts than fill it, or enough for four rounds; and the parts' results stay little beside the data.
+// no more parts than fill it, or enough for four rounds; and the parts' results stay small compared with the data.
 int64_t split_for(const Layout& l, const machine::Machine* machine) {
   const int64_t sms = sms_of(machine);
   const int64_t places =

@@ -1,4 +1,4 @@
-#include "families/scan/layout.h"
+#include "families/scan/thread_layout.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "families/scan/time.h"
+#include "families/scan/moving_time.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -74,7 +74,7 @@ int bytes_of(const ir::Program& program, const Prefix& prefix) {
   return (wide ? 8 : 4) * (prefix.linear ? 2 : 1);
 }
 
-// What a thread holds of an element: its loads, and its place in each scan.
+// Bytes that a thread holds of an element: its loads, and its place in each scan.
 int held_bytes(const ir::Program& program, const Shape& shape) {
   int bytes = 0;
   for (const Access& access : codegen::accesses_of(program, shape.nest.flat)) {
@@ -85,7 +85,7 @@ int held_bytes(const ir::Program& program, const Shape& shape) {
   return bytes;
 }
 
-// What a thread loads of one vector.
+// Bytes that a thread loads of one vector.
 int64_t loaded_bytes(const ir::Program& program, const Shape& shape) {
   std::set<const ir::Expr*> seen;
   int64_t bytes = 0;
@@ -226,9 +226,7 @@ Status choose_stages(const ir::Program& program, const Knobs& knobs, int sms, Sh
   return success();
 }
 
-}  // namespace
-
-Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Machine& machine, Shape& shape) {
+Status choose_layout(const ir::Program& program, const Knobs& knobs, const machine::Machine& machine, Shape& shape) {
   constexpr int64_t kTilesWorthSharing = 2;
   const int sms = std::max(1, machine.sm_count);
   choose_loops(program, shape);
@@ -250,6 +248,15 @@ Status lay_out(const ir::Program& program, const Knobs& knobs, const machine::Ma
     return staged;
   shape = std::move(shared);
   return success();
+}
+
+}  // namespace
+
+Result<Shape> scheduled_shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
+                                 const machine::Machine& machine) {
+  SOLSTICE_TRY(Shape out, shape_of(program, kernel));
+  SOLSTICE_CHECK(choose_layout(program, knobs, machine, out));
+  return out;
 }
 
 }  // namespace solstice::families::scan

@@ -1,4 +1,4 @@
-// How a team's block walks over rows: piece by piece, three times. The copying warp brings the pieces into the ring;
+// The walk of a team's block over rows: piece by piece, three times. The copying warp brings the pieces into the ring;
 // the computing threads take each when it arrives, and again when its row's results are known.
 #pragma once
 
@@ -7,15 +7,15 @@
 
 #include "base/result.h"
 #include "families/rows/draft.h"
-#include "families/rows/team.h"
+#include "families/rows/multi_block/plan.h"
 
 namespace solstice::families::rows {
 
 std::string_view row_type(const Shape& shape);
 
-class TeamWalk {
+class MultiBlockWalk {
  public:
-  TeamWalk(Draft& draft, const Team& team) : draft_(draft), team_(team) {}
+  MultiBlockWalk(Draft& draft, const MultiBlock& team) : draft_(draft), team_(team) {}
 
   // Binds the row's indices from `row`, in the scope `depth`.
   void bind_row(int depth);
@@ -30,13 +30,13 @@ class TeamWalk {
   // Binds them to the vector number `c`, of the run or of a flat row.
   void bind_vector(int depth);
 
-  // What the copying warp does.
+  // The copying warp's loop.
   Result<std::string> copying();
   // Where the piece's data lies in the present slot of `ring`, for bindings of bind_piece in the scope `depth`.
   Result<std::string> pointers(std::string_view ring, int depth);
   // A thread's steps over the piece: number `k` of the thread, `v` of the piece, `c`.
   std::string steps(const std::string& step) const;
-  // The same for steps that must not touch what lies beside the run. Of shifted vectors: `whole`, and `has(lane)`.
+  // The same for steps that must not touch elements outside the run. Of shifted vectors: `whole`, and `has(lane)`.
   std::string guarded_steps(const std::string& step) const;
   // For each lane of a vector, in guarded steps.
   std::string lanes(const std::string& lane) const;
@@ -44,14 +44,14 @@ class TeamWalk {
   std::string declarations() const;  // of these
 
  private:
-  // Whether most pieces have as many vectors for each thread: these (`full`) are walked without tests.
+  // True if most pieces have as many vectors for each thread: these (`full`) are walked without tests.
   bool has_full() const;
   std::string loop(const std::string& step, bool tested) const;
   void bind_run(int depth);
   codegen::Binding at(const std::string& vector, const std::string& element, int depth) const;
 
   Draft& draft_;
-  const Team& team_;
+  const MultiBlock& team_;
 };
 
 }  // namespace solstice::families::rows

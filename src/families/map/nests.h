@@ -1,0 +1,16 @@
+// The nests of a map kernel.
+#pragma once
+
+#include <vector>
+
+#include "families/elementwise/nest.h"
+
+namespace solstice::families::map {
+
+using elementwise::Nest;
+using elementwise::Settings;
+
+// Errors: those of codegen::flatten, check_serial and elementwise::stacked.
+Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
+
+}  // namespace solstice::families::map
