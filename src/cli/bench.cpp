@@ -7,6 +7,7 @@
 #include "cli/progress.h"
 #include "cli/values.h"
 #include "cli/view/table.h"
+#include "flow/bench/bench_files.h"
 #include "numerics/policy.h"
 
 namespace solstice::cli {

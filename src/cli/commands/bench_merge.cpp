@@ -3,6 +3,8 @@
 
 #include "cli/command.h"
 #include "flow/bench/bench.h"
+#include "flow/bench/bench_files.h"
+#include "flow/bench/merge.h"
 
 namespace solstice::cli {
 namespace {

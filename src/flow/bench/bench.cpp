@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process/interrupt.h"
 #include "base/version.h"
+#include "flow/bench/bench_files.h"
 #include "flow/bench/row.h"
 #include "flow/bench/rows.h"
 #include "flow/bench/same.h"
@@ -58,22 +59,6 @@ Status run_in_a_row(const BenchOptions& options, BenchWorker& worker, Progress& 
 }
 
 }  // namespace
-
-Result<Bench> load_bench(const fs::path& folder) {
-  SOLSTICE_TRY(const std::string text, read_file(folder / "bench.json"));
-  return read_bench(text);
-}
-
-Status write_bench(const Bench& bench, const fs::path& folder) {
-  SOLSTICE_CHECK(write_file(folder / "bench.json", to_json(bench).dump(2) + "\n"));
-  return write_rendered(bench, folder);
-}
-
-Status write_rendered(const Bench& bench, const fs::path& folder) {
-  SOLSTICE_CHECK(write_file(folder / "bench.md", render_bench(bench)));
-  const std::string chart = render_chart(bench);
-  return chart.empty() ? success() : write_file(folder / "bench.svg", chart);
-}
 
 Result<Bench> run_bench(const BenchOptions& options, BenchWorker& worker, Progress& progress,
                         const std::function<void(const BenchRow&)>& after) {

@@ -1,17 +1,18 @@
-// bench.svg: one bar a problem, sorted by what is delivered over the original, on a logarithmic axis; the opponents'
-// own speedups as lines, each sorted by itself. No script and no font of its own; colours follow the reader's scheme.
+#include "flow/bench/chart.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "base/html.h"
-#include "flow/bench/bench.h"
 #include "flow/bench/figures.h"
 
 namespace solstice::flow {
 namespace {
 
+// The opponents' own speedups are lines, each sorted by itself. No script and no font of its own; colours follow the
+// reader's scheme.
 constexpr double kLeft = 52, kTop = 80, kHeight = 320, kPitch = 11, kBar = 8, kLeast = 840;
 
 // Plain rules, no variables: more programs than browsers draw it.

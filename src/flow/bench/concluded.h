@@ -2,7 +2,7 @@
 // search is over.
 #pragma once
 
-#include "flow/bench/bench.h"
+#include "flow/bench/worker.h"
 
 namespace solstice::flow {
 

@@ -1,3 +1,5 @@
+#include "flow/bench/merge.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// The problems of a KernelBench folder.
+#include "flow/bench/problems.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,7 +7,6 @@
 #include <optional>
 
 #include "base/file.h"
-#include "flow/bench/bench.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -1,7 +1,9 @@
 // One row of a bench: a problem under every variant, beside its opponents.
 #pragma once
 
-#include "flow/bench/bench.h"
+#include "flow/bench/bench_options.h"
+#include "flow/bench/worker.h"
+#include "record/bench.h"
 
 namespace solstice::flow {
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "flow/bench/bench_files.h"
 #include "flow/bench/row.h"
 #include "flow/bench/same.h"
 

@@ -6,7 +6,10 @@
 #include <optional>
 #include <string>
 
-#include "flow/bench/bench.h"
+#include "flow/bench/problems.h"
+#include "record/bench.h"
+#include "record/progress.h"
+#include "search/stop_rule.h"
 
 namespace solstice::flow {
 

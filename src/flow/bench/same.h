@@ -4,7 +4,8 @@
 #include <map>
 #include <string>
 
-#include "flow/bench/bench.h"
+#include "flow/bench/bench_options.h"
+#include "record/bench.h"
 
 namespace solstice::flow {
 

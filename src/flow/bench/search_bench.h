@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "flow/bench/bench.h"
+#include "flow/bench/bench_options.h"
+#include "record/progress.h"
 #include "record/search_bench.h"
 
 namespace solstice::flow {

@@ -7,7 +7,9 @@
 // says how much of that it is worth.
 #pragma once
 
+#include "flow/bench/bench_options.h"
 #include "flow/bench/rows.h"
+#include "flow/bench/worker.h"
 
 namespace solstice::flow {
 

@@ -5,7 +5,10 @@
 #include <optional>
 #include <string>
 
-#include "flow/bench/bench.h"
+#include "flow/bench/problems.h"
+#include "flow/bench/worker.h"
+#include "record/bench.h"
+#include "search/turns.h"
 
 namespace solstice::flow {
 

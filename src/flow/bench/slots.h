@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "flow/bench/bench_options.h"
 #include "flow/bench/rows.h"
 #include "flow/bench/slot.h"
 

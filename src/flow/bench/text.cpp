@@ -1,11 +1,11 @@
-// bench.md: what became of the problems, one table a level, and where the rows come from.
+#include "flow/bench/text.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "flow/bench/bench.h"
 #include "flow/bench/figures.h"
 #include "flow/bench/turns.h"
 #include "flow/run/report/report_text.h"

@@ -1,7 +1,7 @@
-// The machine of a bench.
-#include "flow/bench/bench.h"
-#include "flow/bench/opponents.h"
+#include "flow/bench/worker.h"
+
 #include "flow/run/optimization.h"
+#include "flow/run/optimize.h"
 
 namespace solstice::flow {
 namespace {

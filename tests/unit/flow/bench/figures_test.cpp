@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "flow/bench/bench.h"
+#include "flow/bench/chart.h"
+#include "flow/bench/merge.h"
+#include "flow/bench/text.h"
 #include "support/golden.h"
 
 namespace solstice::flow {

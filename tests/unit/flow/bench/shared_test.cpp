@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/process/interrupt.h"
 #include "flow/bench/bench.h"
+#include "flow/bench/bench_files.h"
 #include "record/verdict.h"
 
 namespace solstice::flow {

@@ -1,0 +1,26 @@
+#include "flow/bench/bench_files.h"
+
+#include "base/file.h"
+#include "flow/bench/chart.h"
+#include "flow/bench/text.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+
+Result<Bench> load_bench(const fs::path& folder) {
+  SOLSTICE_TRY(const std::string text, read_file(folder / "bench.json"));
+  return read_bench(text);
+}
+
+Status write_bench(const Bench& bench, const fs::path& folder) {
+  SOLSTICE_CHECK(write_file(folder / "bench.json", to_json(bench).dump(2) + "\n"));
+  return write_rendered(bench, folder);
+}
+
+Status write_rendered(const Bench& bench, const fs::path& folder) {
+  SOLSTICE_CHECK(write_file(folder / "bench.md", render_bench(bench)));
+  const std::string chart = render_chart(bench);
+  return chart.empty() ? success() : write_file(folder / "bench.svg", chart);
+}
+
+}  // namespace solstice::flow
