@@ -57,28 +57,46 @@ def compiled(source, kernels):
     return (b"", text.value.decode(errors="replace")) if status else (text.raw[: size.value], "")
 
 
+REGISTER_COUNT = 0x2F  # attribute of .nv.info: a symbol's index and its registers, four bytes each
+
+
 def sections(cubin):
-    """{name: content} of an ELF64 file; a section without content (.nv.shared) stands by its size."""
-    at, = struct.unpack_from("<Q", cubin, 40)
+    """{name: (content, size)} of an ELF64 file; a section without content (.nv.shared) stands by its size."""
+    (at,) = struct.unpack_from("<Q", cubin, 40)
     size, count, names = struct.unpack_from("<HHH", cubin, 58)
     headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, at + i * size) for i in range(count)]
     text = headers[names][4]
     out = {}
-    for name, kind, _, _, offset, length, _, info, _, _ in headers:
+    for name, kind, _, _, offset, length, *_ in headers:
         label = cubin[text + name : cubin.index(b"\0", text + name)].decode()
-        # The registers of a kernel are the upper byte of its text section's `info`.
-        out[label] = (info >> 24, b"" if kind == 8 else cubin[offset : offset + length], length)
+        out[label] = (b"" if kind == 8 else cubin[offset : offset + length], length)
     return out
 
 
+def registers(info):
+    """The registers of all functions, sorted, from the attributes of .nv.info."""
+    out, at = [], 0
+    while at + 4 <= len(info):
+        form, attribute, length = struct.unpack_from("<BBH", info, at)
+        if attribute == REGISTER_COUNT:
+            out.append(struct.unpack_from("<I", info, at + 8)[0])
+        at += 4 + (length if form == 4 else 0)
+    return sorted(out)
+
+
 def machine_code(cubin):
-    """{section: hash} of what runs: the code of every kernel with its registers, shared memory and constants."""
-    parts = (".text.", ".nv.shared.", ".nv.constant", ".nv.global")
-    return {
+    """{section: hash} of what runs: the code of every kernel, its shared memory and its registers.
+
+    Constants that code does not address by an immediate (.nv.constant4, .nv.global) change with mangled names alone and
+    are left out.
+    """
+    found = sections(cubin)
+    out = {
         name: hashlib.sha256(repr(content).encode()).hexdigest()
-        for name, content in sections(cubin).items()
-        if name.startswith(parts)
+        for name, content in found.items()
+        if name.startswith((".text.", ".nv.shared."))
     }
+    return out | {"registers": repr(registers(found[".nv.info"][0]))}
 
 
 def code_of(job):

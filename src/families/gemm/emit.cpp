@@ -117,7 +117,9 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const bool tma = stores_by_copy_engine(program, problem.product, problem.epilogue);
   const Functor functor = functor_of(program, problem.product, problem.epilogue, tma);
   const bool shares = shared.shared > 0;
-  const std::string scheduler = shares ? "StreamK" : has_half_plane(problem.product, problem.epilogue) ? "Triangular" : "Persistent";
+  const std::string scheduler = shares                                              ? "StreamK"
+                                : has_half_plane(problem.product, problem.epilogue) ? "Triangular"
+                                                                                    : "Persistent";
   const std::string config = fmt::format(
       "gemm::TensorConfig<{}, {}, {}, gemm::TensorTile<{}, {}, {}>, gemm::TensorSlots<{}, {}>, gemm::Along{}<{}>, "
       "scheduler::{}, gemm::{}>",

@@ -18,7 +18,6 @@ using codegen::Access;
 using ir::ExprRef;
 using ir::Op;
 
-
 // A read that a load takes neighbours of: strides by variable (batch, line, k) in elements.
 struct Stream {
   ExprRef read;

@@ -25,8 +25,8 @@ struct ResidentSweep {
   std::vector<reduction::Reduction> findings;
   std::string row, load, element;
   std::vector<codegen::Field> fields;  // of `load` that the others use
-  std::vector<std::string> values;                     // reduced, or stored
-  std::string kept;                                    // takes the accumulator's place; empty: nothing does
+  std::vector<std::string> values;     // reduced, or stored
+  std::string kept;                    // takes the accumulator's place; empty: nothing does
 };
 
 struct RowResident {

@@ -126,7 +126,8 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
   const RowFinding& f = rows.findings[i];
   const size_t value = first_value + f.value;
   if (!f.corrected)
-    return fmt::format("found.f{} = epilogue::reduced<rows::{}, kLanes, {}>(values, inside);\n", i, f.row.op, value);
+    return fmt::format("found.f{} = epilogue::reduced<reduction::{}, kLanes, {}>(values, inside);\n", i, f.row.op,
+                       value);
   if (f.corrected->correction == reduction::Correction::kSquares)
     return fmt::format(
         "found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,

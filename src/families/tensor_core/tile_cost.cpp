@@ -10,8 +10,8 @@
 namespace solstice::families::tensor_core {
 namespace {
 
-// Share of the pipe's ceiling that a tile reaches in its mainloop: fitted to the measurements of docs/measured/gemm.md at 16384
-// x 4096 x 4096 and 1024^3.
+// Share of the pipe's ceiling that a tile reaches in its mainloop: fitted to the measurements of docs/measured/gemm.md
+// at 16384 x 4096 x 4096 and 1024^3.
 constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
 // Of the datasheet's rate, since no machine file has a measured ceiling of it: at 4096^3.
 double tile_efficiency_of_bytes(const TileConfig& s) {

@@ -133,9 +133,9 @@ class GroupedGenerator {
 
   std::string product_source(bool tma) const {
     const Functor functor = functor_of(program_, problem_.product, problem_.epilogue, tma);
-    const std::string b = by_rows()
-                              ? "mainloop::GatheredOperand{nullptr, 0, 0}"
-                              : fmt::format("mainloop::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
+    const std::string b =
+        by_rows() ? "mainloop::GatheredOperand{nullptr, 0, 0}"
+                  : fmt::format("mainloop::GatheredOperand{{b, i64({}), {}}}", step_of(c_.b, true), lists_.b);
     return fmt::format(
         "{}\n{}using Config = {};\n\nSOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, 1) {}(const "
         "__grid_constant__ TensorMap map_a, "
