@@ -19,6 +19,7 @@ target_include_directories(solstice_flags INTERFACE ${CMAKE_SOURCE_DIR}/src)
 if(SOLSTICE_SANITIZE)
   target_compile_options(solstice_flags INTERFACE -fsanitize=${SOLSTICE_SANITIZE} -fno-omit-frame-pointer -g1)
   target_link_options(solstice_flags INTERFACE -fsanitize=${SOLSTICE_SANITIZE})
+  target_compile_definitions(solstice_flags INTERFACE SOLSTICE_SANITIZED)  # clang has no macro for it
 else()
   # The binary runs on machines with another libstdc++; only glibc stays dynamic.
   target_link_options(solstice_flags INTERFACE -static-libstdc++ -static-libgcc)

@@ -21,7 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
-SANITIZED = ("base", "record", "lang", "ir")
+SANITIZED = ("base", "record", "lang", "ir", "import")
 SKIPPED = 77  # exit code of a step that says itself why it does not run
 INTERRUPTED = 130
 

@@ -143,7 +143,7 @@ set_up() {
 
 # Only CI installs the second compiler and a browser; elsewhere what needs them is skipped aloud when they are missing.
 set_up_tests() {
-  if [ "${CI:-}" = true ]; then install_packages clang-14 chromium; fi
+  if [ "${CI:-}" = true ]; then install_packages clang-14 libclang-rt-14-dev chromium; fi
 }
 
 # build TARGET...: silent where there is little to do.
