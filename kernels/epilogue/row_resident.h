@@ -13,12 +13,16 @@
 //   static constexpr bool kStoresRows;
 //   template <class T> static T start(int result);   // of finding number `result`, known when it is compiled
 //   template <class T> static T combine(int result, T a, T b);
-//   // Calls visit(load, element) once. Of row (batch, m), in = load(n) is what an element needs beside the
-//   accumulator, and
-//   // element(acc, in, n, out) gives its values, and may leave in `acc` what later sweeps need instead of the
-//   accumulator. template <int kSweep, class Visit> void walk(int batch, int m, const double (&results)[kResults],
-//   Visit&& visit) const; void store_row(int batch, int m, const double (&results)[kResults]) const;   // what has one
-//   value a row
+//
+//   // Calls visit(load, element) once. Of row (batch, m), in = load(n) holds the operands of an element besides the
+//   // accumulator; element(acc, in, n, out) computes its values, and may leave in `acc` the one value that later
+//   // sweeps need instead of the accumulator.
+//
+//   template <int kSweep, class Visit>
+//   void walk(int batch, int m, const double (&results)[kResults], Visit&& visit) const;
+//
+//   // Writes the values that a row has one of.
+//   void store_row(int batch, int m, const double (&results)[kResults]) const;
 #pragma once
 
 #include "epilogue/staged.h"

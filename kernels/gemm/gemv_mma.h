@@ -4,10 +4,10 @@
 //
 // Which k an instruction's places stand for is free as long as both operands agree: so a lane's 16 bytes are fragments
 // as they lie.
-//   kK (k contiguous):      a slab is 32 lines x 64 k. Lane 4g + t has k 8t .. 8t+7 and 8t+32 .. 8t+39 of lines g, g +
-//   8, .. kMN (lines contiguous): a slab is 64 lines x 16 k. Lane 4g + t has lines 8g .. 8g+7 of k 4t .. 4t+3, whose
-//   neighbours
-//                           along k it joins: an instruction takes lines 8g + i and 8g + i + 4.
+// - kK (k contiguous): a slab is 32 lines x 64 k. Lane 4g + t has k 8t .. 8t+7 and 8t+32 .. 8t+39 of lines g, g + 8, ..
+// - kMN (lines contiguous): a slab is 64 lines x 16 k. Lane 4g + t has lines 8g .. 8g+7 of k 4t .. 4t+3, whose
+//   neighbours along k it joins: an instruction takes lines 8g + i and 8g + i + 4.
+//
 // A block takes the lines of a slab; its warps, and the blocks of its cluster, take turns at slabs along k. Every
 // thread has kAhead slabs of its own on their way in registers.
 #pragma once

@@ -1,7 +1,8 @@
 // Elements of an operand that are computed as they are read. A generated functor has
-//   static constexpr bool kStored = false, kByK;  // neighbours of load() are k, or lines
-//   load(float (&v)[kCount], int batch, int line, int k, int valid): kCount neighbours, of which `valid` exist, the
+// - static constexpr bool kStored = false, kByK;  // neighbours of load() are k, or lines
+// - load(float (&v)[kCount], int batch, int line, int k, int valid): kCount neighbours, of which `valid` exist, the
 //   others 0
+//
 // where a line is a row of A or a column of B. It may be given lines and k beyond the operand, with nothing valid.
 #pragma once
 

@@ -1,10 +1,12 @@
 // Runs that no GPU is needed for, with all that can become of a trial: what `solstice show --tree` and `--html` are
 // tested with.
 //
-//   mixed   19 trials: verified, failed in every way, rewritten, measured again, lost, late, in flight, spent, not
-//   tried evil    text that looks like a page, a script, a terminal's commands or another encoding large   500 trials
-//   from a seed deep    40 trials, each derived from the one before bare    no original, no bounds, nothing usable
-//   partly  predicted without a GPU, then measured on one
+// - mixed: 19 trials: verified, failed in every way, rewritten, measured again, lost, late, in flight, spent, not tried
+// - evil: text that looks like a page, a script, a terminal's commands or another encoding
+// - large: 500 trials from a seed
+// - deep: 40 trials, each derived from the one before
+// - bare: no original, no bounds, nothing usable
+// - partly: predicted without a GPU, then measured on one
 #pragma once
 
 #include <fmt/format.h>

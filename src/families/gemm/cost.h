@@ -1,10 +1,11 @@
 // The cost model of family gemm.
 //
 // time = launches + a product's fixed cost + split + product, in sequence:
-//   split    operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
-//   product  rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus
-//   the
-//            tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
+// - split: operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
+// - product: rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus
+// the
+//   tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
+//
 // Where blocks share the last tiles (tensor_core/stream_k.h), their round counts as far as it is full, and the fix-up
 // is added; part of the gain is lost to the clock, since SMs without work leave others the power. A streamed operand
 // (stream_cost.cpp, gemv_cost.cpp) is read once at a share of the read ceiling, or split and multiplied by the SM with

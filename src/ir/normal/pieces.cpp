@@ -1,7 +1,8 @@
 // Pass 6, `pieces`: a read of a tensor that is defined in pieces goes to the piece that holds it.
 //
-//   t[l1(i)] = e1(i); t[l2(j)] = e2(j); ... t[a] ...   becomes   ... [a in piece 1] * e1(i(a)) + [a in piece 2] *
-//   e2(j(a)) ...
+//   t[l1(i)] = e1(i); t[l2(j)] = e2(j); ... t[a] ...
+//   becomes
+//   ... [a in piece 1] * e1(i(a)) + [a in piece 2] * e2(j(a)) ...
 //
 // where a piece's indices are the digits of the element that is read, and a guard that always or never holds is
 // dropped. The guards then split reductions at the pieces' boundaries (pass `algebra`: sums are distributed, guards

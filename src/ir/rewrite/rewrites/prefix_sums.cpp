@@ -1,7 +1,8 @@
 // A recurrence that only accumulates is a prefix sum: its steps no longer wait for each other.
 //
-//   h[t] = h[t-1 else c] + x[t]   =   h[t] = c + sum[s where s <= t](x[s])          (also for *, max, min; and
-//   backwards)
+//   h[t] = h[t-1 else c] + x[t]   =   h[t] = c + sum[s where s <= t](x[s])
+//
+// The same holds for *, max and min, and backwards.
 //
 // Proof. By induction over the steps: h at the first step is c + x there, the sum over one element; if h[t-1] is c plus
 // the sum of the elements up to t-1, adding x[t] gives the sum up to t. Products, maxima and minima are associative

@@ -2,8 +2,8 @@
 // mean and a mean of squares, so that kernels may be cut between them.
 //
 //   y[m,n] = x[m,n] - mean[k](x[k,n])     =     mean_of[n] = mean[k](x[k,n]);  y[m,n] = x[m,n] - mean_of[n]
-//   v[n] = var[k](x[k,n])                 =     mean_of[n] = mean[k](x[k,n]);  v[n] = mean[k](square(x[k,n] -
-//   mean_of[n]))
+//   v[n] = var[k](x[k,n])                 =     mean_of[n] = mean[k](x[k,n]);
+//                                               v[n] = mean[k](square(x[k,n] - mean_of[n]))
 //
 // Proof. The reduction depends on no index but the equation's free ones, so it has one value for each of their points,
 // which the new equation computes before it is read; a variance is defined as the mean of squared distances from the
