@@ -13,6 +13,7 @@ may differ. Compiled code is kept in ~/.cache/solstice-emitted by content, so a 
 import argparse
 import concurrent.futures
 import ctypes
+import functools
 import hashlib
 import os
 import struct
@@ -32,7 +33,9 @@ def cuda_folder():
     return Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
 
 
+@functools.cache
 def nvrtc():
+    """The compiler's library, loaded once a process."""
     folder = cuda_folder()
     for libraries in ("lib", "lib64"):
         for name in sorted((folder / libraries).glob("libnvrtc.so*")):
