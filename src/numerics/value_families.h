@@ -1,4 +1,4 @@
-// Value families: the kinds of inputs that verification uses. The names are those of the oracle's `inputs` request
+// Value families: the kinds of inputs that verification uses. The names are those of the oracle's `prepare_inputs` request
 // (docs/protocol.md), which makes the values; this table says what each is for and how its errors are modelled.
 #pragma once
 
