@@ -44,7 +44,7 @@ class Layers:
         return f"{folder}/*" in self.allowed or any(name.startswith(f"{folder}/") for name in self.allowed)
 
     def layer_of(self, path):
-        """`ir/normal` of ir/normal/facts.h and of ir/normal.h, `ir/*` of ir/program.h, `sol` of sol/sol.h."""
+        """`ir/normal` of ir/normal/form.h and of ir/normal.h, `ir/*` of ir/program.h, `sol` of sol/sol.h."""
         parts = path.with_suffix("").parts
         for end in range(len(parts), 0, -1):
             name = "/".join(parts[:end])

@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "ir/live.h"
-#include "ir/operations.h"
+#include "ir/analysis/live.h"
+#include "ir/count/operations.h"
 #include "ir/program.h"
 
 namespace solstice::ir {

@@ -92,6 +92,10 @@ class Matcher {
 
 }  // namespace
 
+bool is_zero(const ExprRef& e) {
+  return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0);
+}
+
 bool same(const ExprRef& a, const ExprRef& b) {
   if (a == b) return true;
   if (!a || !b || a->op != b->op || a->kind != b->kind || a->id != b->id || a->integer != b->integer) return false;

@@ -10,6 +10,8 @@ namespace solstice::ir {
 // The same operations on the same tensors and index ids, node by node.
 bool same(const ExprRef& a, const ExprRef& b);
 
+bool is_zero(const ExprRef& e);  // the literal
+
 // Hash of an equation's right side in which bound indices count by their order of binding and free indices by
 // their place on the left, so that renaming indices does not change it. Tensors count by name.
 uint64_t structural_hash(const Program& program, const Equation& equation);

@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 
-#include "ir/ancestors.h"
-#include "ir/contraction.h"
+#include "ir/analysis/ancestors.h"
+#include "ir/analysis/contraction.h"
 #include "ir/equal.h"
 
 namespace solstice::numerics {

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 
 namespace solstice::propose {
 namespace {

@@ -7,7 +7,7 @@
 #include <map>
 #include <set>
 
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 
 namespace solstice::propose {
 namespace {

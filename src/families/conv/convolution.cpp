@@ -4,7 +4,7 @@
 #include <set>
 #include <vector>
 
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 
 namespace solstice::families::conv {
 namespace {

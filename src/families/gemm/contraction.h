@@ -2,8 +2,8 @@
 // equations of reads), with a role for every index; or two such sums that share an operand and its roles (the
 // products of a gated activation).
 //
-// Roles are those of ir/contraction.h. Several indices of one role are walked as one, so each operand must step through
-// them with one stride (the normal form splits `//` and
+// Roles are those of ir/analysis/contraction.h. Several indices of one role are walked as one, so each operand must
+// step through them with one stride (the normal form splits `//` and
 // `%` before; indices that still do not flatten are refused with the reason).
 #pragma once
 

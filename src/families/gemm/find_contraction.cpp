@@ -6,7 +6,7 @@
 #include <set>
 
 #include "families/gemm/pair.h"
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 
 namespace solstice::families::gemm {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 
 namespace solstice::families::gemm {
 

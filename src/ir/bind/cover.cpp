@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kListedElements = int64_t{1} << 22;
 
 // first + stride * 0..count-1, or the elements themselves where the radix leaves gaps.
-struct Places {
+struct Coordinates {
   int64_t first = 0;
   int64_t stride = 1;
   int64_t count = 1;
@@ -25,8 +25,8 @@ struct Places {
   int64_t last() const { return listed.empty() ? first + stride * (count - 1) : listed.back(); }
 };
 
-Places places_of(const Affine& form, const std::vector<Index>& indices) {
-  Places out;
+Coordinates places_of(const Affine& form, const std::vector<Index>& indices) {
+  Coordinates out;
   out.first = form.offset;
   std::vector<std::pair<int64_t, int64_t>> terms;  // coefficient, extent
   for (const auto& [id, c] : form.terms) {
@@ -56,19 +56,19 @@ Places places_of(const Affine& form, const std::vector<Index>& indices) {
   return out;
 }
 
-bool contains(const Places& p, int64_t v) {
+bool contains(const Coordinates& p, int64_t v) {
   if (!p.listed.empty()) return std::binary_search(p.listed.begin(), p.listed.end(), v);
   return v >= p.first && v <= p.last() && (v - p.first) % p.stride == 0;
 }
 
-bool disjoint(const Places& a, const Places& b) {
+bool disjoint(const Coordinates& a, const Coordinates& b) {
   if (a.last() < b.first || b.last() < a.first) return true;
   if (a.listed.empty() && b.listed.empty()) {
     const int64_t common = std::gcd(a.stride, b.stride);
     if ((a.first - b.first) % common != 0) return true;
   }
-  const Places& few = a.count <= b.count ? a : b;
-  const Places& many = a.count <= b.count ? b : a;
+  const Coordinates& few = a.count <= b.count ? a : b;
+  const Coordinates& many = a.count <= b.count ? b : a;
   if (few.count > kListedElements) return false;
   for (int64_t i = 0; i < few.count; ++i) {
     if (contains(many, few.listed.empty() ? few.first + few.stride * i : few.listed[static_cast<size_t>(i)]))
@@ -79,7 +79,7 @@ bool disjoint(const Places& a, const Places& b) {
 
 struct Piece {
   const Equation* equation;
-  std::vector<Places> dimensions;
+  std::vector<Coordinates> dimensions;
   int64_t volume = 1;
 };
 
@@ -126,7 +126,7 @@ std::string open_part(const std::vector<int64_t>& shape, const std::vector<Piece
     if (shape[d] > kListedElements) continue;
     std::vector<bool> known(static_cast<size_t>(shape[d]), false);
     for (const Piece& p : pieces) {
-      const Places& places = p.dimensions[d];
+      const Coordinates& places = p.dimensions[d];
       for (int64_t i = 0; i < places.count; ++i) {
         known[static_cast<size_t>(places.listed.empty() ? places.first + places.stride * i
                                                         : places.listed[static_cast<size_t>(i)])] = true;

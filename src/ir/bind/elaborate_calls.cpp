@@ -7,6 +7,7 @@
 #include "ir/bind.h"
 #include "ir/bind/elaborate.h"
 #include "ir/bind/views.h"
+#include "ir/substitute.h"
 #include "lang/print.h"
 #include "lang/words.h"
 

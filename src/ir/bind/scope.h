@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ir/bind/integers.h"
+#include "ir/integers/integers.h"
 #include "ir/program.h"
 #include "lang/tree.h"
 

@@ -84,9 +84,9 @@ struct Write {
 };
 
 // The accesses of one storage, by the program's items; the equations of a kernel are one step.
-class Storage {
+class SharedStorage {
  public:
-  Storage(const Program& program, int base) : program_(program), base_(base) {
+  SharedStorage(const Program& program, int base) : program_(program), base_(base) {
     for (size_t t = 0; t < program.tensors.size(); ++t) {
       if (owner(program, static_cast<int>(t)) != base) continue;
       const Tensor& tensor = program.tensors[t];
@@ -198,7 +198,7 @@ void Binder::check_sharing() {
     if (t.same >= 0 && t.kind == TensorKind::kTensor) bases.insert(owner(program_, t.same));
   }
   for (const int base : bases) {
-    const auto found = Storage(program_, base).overwritten();
+    const auto found = SharedStorage(program_, base).overwritten();
     if (!found) continue;
     const Tensor &kept = program_.tensor(found->first), &writer = program_.tensor(found->second);
     error("E022", (writer.same >= 0 ? writer : kept).span,

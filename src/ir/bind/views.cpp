@@ -15,7 +15,7 @@ ExprRef minus(const ExprRef& e, int64_t offset) {
   return offset > 0 ? make(Op::kSub, {e, make_int(offset)}) : make(Op::kAdd, {e, make_int(-offset)});
 }
 
-struct Term {
+struct RadixTerm {
   int index;
   int64_t coefficient;
   int64_t extent;
@@ -24,7 +24,7 @@ struct Term {
 // One dimension of a piece: offset + sum of coefficient * index.
 struct Place {
   int64_t offset = 0;
-  std::vector<Term> terms;  // widest coefficient first, all positive unless alone
+  std::vector<RadixTerm> terms;  // widest coefficient first, all positive unless alone
   int64_t low = 0;
   int64_t high = 0;
 };
@@ -37,7 +37,8 @@ Place place_of(const Affine& form, const std::vector<Index>& indices) {
     p.terms.push_back({id, c, extent});
     (c > 0 ? p.high : p.low) += c * (extent - 1);
   }
-  std::sort(p.terms.begin(), p.terms.end(), [](const Term& a, const Term& b) { return a.coefficient > b.coefficient; });
+  std::sort(p.terms.begin(), p.terms.end(),
+            [](const RadixTerm& a, const RadixTerm& b) { return a.coefficient > b.coefficient; });
   return p;
 }
 
@@ -51,7 +52,7 @@ SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shap
     if (place.high < shape[d] - 1) out.condition = both(out.condition, make(Op::kLe, {at[d], make_int(place.high)}));
     ExprRef rest = minus(at[d], place.offset);
     for (size_t t = 0; t < place.terms.size(); ++t) {
-      const Term& term = place.terms[t];
+      const RadixTerm& term = place.terms[t];
       const bool last = t + 1 == place.terms.size();
       if (term.coefficient < 0) {
         rest = make(Op::kSub, {make_int(place.offset), at[d]});
@@ -92,18 +93,6 @@ Size size_of(const ExprRef& e, const std::map<int, ExprRef>& indices) {
   std::map<int, Size> sizes;
   for (const auto& [id, index] : indices) sizes.emplace(id, size_of(index, std::map<int, Size>()));
   return size_of(e, sizes);
-}
-
-ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices) {
-  if (e->op == Op::kIndex) {
-    const auto found = indices.find(e->id);
-    return found == indices.end() ? e : found->second;
-  }
-  if (e->args.empty()) return e;
-  auto copy = std::make_shared<Expr>(*e);
-  bool folds = e->op != Op::kRead && e->op != Op::kReduce && e->op != Op::kRank && e->op != Op::kCast;
-  for (ExprRef& a : copy->args) a = substitute(a, indices);
-  return folds ? make(copy->op, copy->args) : copy;
 }
 
 ExprRef within(const std::vector<int64_t>& shape, const std::vector<ExprRef>& at) {

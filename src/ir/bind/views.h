@@ -27,9 +27,6 @@ struct Size {
 // The size of `e` with indices replaced by expressions.
 Size size_of(const ExprRef& e, const std::map<int, ExprRef>& indices);
 
-// `e` with indices replaced by expressions.
-ExprRef substitute(const ExprRef& e, const std::map<int, ExprRef>& indices);
-
 // That every index lies in its dimension; null if nothing can be outside.
 ExprRef within(const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
 

@@ -4,13 +4,10 @@
 #include <algorithm>
 
 #include "ir/bind/binder.h"
+#include "ir/equal.h"
 
 namespace solstice::ir {
 namespace {
-
-bool is_zero(const ExprRef& e) {
-  return (e->op == Op::kInt && e->integer == 0) || (e->op == Op::kReal && e->real == 0);
-}
 
 bool is_padded(const Expr& e) { return e.op == Op::kRead && e.has_else && is_zero(e.args.back()); }
 

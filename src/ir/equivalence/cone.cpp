@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "ir/ancestors.h"
+#include "ir/analysis/ancestors.h"
 
 namespace solstice::ir {
 

@@ -14,7 +14,7 @@ namespace solstice::ir {
 namespace {
 
 constexpr int kPlain = 6;
-constexpr int64_t kLongRow = 32;
+constexpr int64_t kLeastRow = 32;
 constexpr int kRescaled = 4;
 constexpr std::array<std::string_view, 12> kFamilies = {
     "normal",        "small integers", "tiny",         "large",      "negative",       "positive",
@@ -44,7 +44,7 @@ double normal_of(uint64_t hash) {
   return (sum - 1.5 * kMask) * (2.0 / kMask);
 }
 
-double scaled(int family, double v) {
+double scaled_value(int family, double v) {
   switch (family) {
     case 2:
       return 1e-3 * v;
@@ -116,7 +116,7 @@ InputFunctions::InputFunctions(const Program& program, const Uses& uses, int fam
     rule.special = use.special;
     int64_t stride = 1;
     for (size_t d = t.shape.size(); d-- > 0; stride *= t.shape[d]) {
-      if (t.shape[d] >= kLongRow) rule.rows.push_back({stride, t.shape[d], use.extremal.count(d) > 0});
+      if (t.shape[d] >= kLeastRow) rule.rows.push_back({stride, t.shape[d], use.extremal.count(d) > 0});
     }
     if (t.value == ValueKind::kReal)
       rule.stored = t.dtype, negative = !negative, rule.negative = negative || family == kBelow;
@@ -205,7 +205,7 @@ double InputFunctions::real(const Rule& rule, int64_t at, uint64_t hash) const {
     case kBeyond:  // of two signs, so that products are negative too
       return (rule.negative ? -beyond_ : beyond_) * (1 + std::abs(v));
     default:
-      return scaled(family_, v);
+      return scaled_value(family_, v);
   }
 }
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/live.h"
+#include "ir/analysis/live.h"
 
 namespace solstice::ir {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
+#include "ir/analysis/stops.h"
 #include "ir/program.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 

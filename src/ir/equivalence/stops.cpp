@@ -5,10 +5,10 @@
 #include "ir/equivalence/stop_program.h"
 #include "ir/interpret/rounding.h"
 #include "ir/normal/expression.h"
-#include "ir/normal/facts.h"
 #include "ir/normal/name.h"
 #include "ir/normal/pipeline.h"
-#include "ir/normal/range.h"
+#include "ir/normal/terms/facts.h"
+#include "ir/normal/terms/range.h"
 
 namespace solstice::ir {
 namespace {
@@ -17,7 +17,6 @@ using normal::Form;
 using normal::Kind;
 using normal::Pool;
 using normal::Substitution;
-using normal::Term;
 using normal::TermId;
 
 // A stop in normal form.
@@ -47,9 +46,9 @@ bool is_harmless(const Stop& stop, const ValueRange& range) {
   return false;
 }
 
-class Matcher {
+class StopMatcher {
  public:
-  explicit Matcher(Pool& pool) : pool_(pool), normal_(pool, {}) {}
+  explicit StopMatcher(Pool& pool) : pool_(pool), normal_(pool, {}) {}
 
   // Does `there` stop wherever `here` does?
   bool covers(const Stopped& there, const Stopped& here) {
@@ -62,7 +61,7 @@ class Matcher {
  private:
   // The pattern's points as functions of the other's, such that both are one term.
   bool matches(const Stopped& there, TermId pattern, TermId target, Substitution& values) {
-    const Term p = pool_.at(pattern), t = pool_.at(target);
+    const normal::Term p = pool_.at(pattern), t = pool_.at(target);
     if (!pool_.depends(pattern, there.points)) return pattern == target;
     if (p.kind == Kind::kVar) {
       const auto [known, made] = values.emplace(p.id, target);
@@ -152,7 +151,7 @@ class SideStops {
 
   // select(c, body, false) and c and body.
   bool strip(TermId body, Stopped& out) {
-    const Term t = pool_.at(body);
+    const normal::Term t = pool_.at(body);
     if (t.kind == Kind::kRead && by_symbol_.count(t.id)) {
       out.function = t.id, out.value = t.args[0];
       return true;
@@ -174,7 +173,7 @@ class SideStops {
   }
 
   std::vector<TermId> conjuncts(TermId c) const {
-    const Term& t = pool_.at(c);
+    const normal::Term& t = pool_.at(c);
     return t.kind == Kind::kOp && t.op == Op::kAnd ? t.args : std::vector<TermId>{c};
   }
 
@@ -197,7 +196,7 @@ bool stops_only_with(const StopSide& problem, const StopSide& candidate, const n
   if (!here || here->empty()) return here.has_value();
   const auto there = SideStops(pool, problem).run();
   if (!there) return false;
-  Matcher matcher(pool);
+  StopMatcher matcher(pool);
   return std::all_of(here->begin(), here->end(), [&](const Stopped& h) {
     return std::any_of(there->begin(), there->end(), [&](const Stopped& t) { return matcher.covers(t, h); });
   });

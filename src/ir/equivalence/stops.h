@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "ir/normal/pool.h"
+#include "ir/normal/terms/pool.h"
 #include "ir/program.h"
 
 namespace solstice::ir {

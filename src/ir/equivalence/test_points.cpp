@@ -15,7 +15,7 @@
 #include "ir/equivalence/points.h"
 #include "ir/equivalence/testing.h"
 #include "ir/equivalence/uses.h"
-#include "ir/interpret_at.h"
+#include "ir/interpret/interpret_at.h"
 
 namespace solstice::ir {
 namespace {
@@ -25,8 +25,8 @@ constexpr size_t kMostAtOnce = 256;
 constexpr size_t kPointsForCoverage = 64;
 constexpr int kTermsCost = 8;  // times what the values cost
 constexpr int kMostRounds = 8;
-constexpr int64_t kSeeds = 16;  // of a round
-constexpr int64_t kCheap = 20;  // a part of the operations that further rounds may take
+constexpr int64_t kSeedsOfRound = 16;  // of a round
+constexpr int64_t kCheap = 20;         // a part of the operations that further rounds may take
 
 // These inputs are not the problem's, or its integers leave what is computed exactly; with others it may have a value.
 bool is_skipped(Code code) { return code == Code::program_invalid || code == Code::not_yet; }
@@ -124,7 +124,7 @@ class PointTest {
   }
 
   void begin(int family, Integers integers) {
-    inputs_.emplace(problem_, uses_, family, static_cast<uint64_t>(family + kSeeds * round_) + 1, integers);
+    inputs_.emplace(problem_, uses_, family, static_cast<uint64_t>(family + kSeedsOfRound * round_) + 1, integers);
     family_ = family;
     const int64_t share = operations_ / input_families() / 2;
     a_.begin(values_, share, deadline_);

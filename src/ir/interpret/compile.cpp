@@ -6,17 +6,17 @@
 #include <set>
 #include <tuple>
 
-#include "ir/bind/integers.h"
+#include "ir/analysis/stops.h"
+#include "ir/integers/integers.h"
 #include "ir/interpret/exact.h"
 #include "ir/interpret/split.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
 
 constexpr int64_t kLongRow = 64;  // where it pays to run a reduction's rows one after the other
 
-std::vector<int64_t> row_major(const std::vector<int64_t>& shape) {
+std::vector<int64_t> row_major_strides(const std::vector<int64_t>& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
@@ -32,7 +32,7 @@ class Compiler {
     out_.text = to_text(program_, equation_);
     add_frame(-1, equation_.free);
     out_.result = value(equation_.rhs, 0, -1);
-    const auto strides = row_major(program_.target_of(equation_).shape);
+    const auto strides = row_major_strides(program_.target_of(equation_).shape);
     Affine flat;
     for (size_t d = 0; d < equation_.lhs.size(); ++d) add_scaled(flat, *as_affine(equation_.lhs[d]), strides[d]);
     out_.store = address(flat, 0);
@@ -278,7 +278,7 @@ class Compiler {
 
   int emit_read(const Expr& e, Instruction i, int f, int mask) {
     const auto& shape = program_.tensor(e.id).shape;
-    const auto strides = row_major(shape);
+    const auto strides = row_major_strides(shape);
     i.tensor = e.id;
     Affine flat;
     for (size_t d = 0; d < shape.size(); ++d) {

@@ -9,7 +9,7 @@
 namespace solstice::ir {
 namespace {
 
-constexpr double kUnknown = std::numeric_limits<double>::infinity();
+constexpr double kNoBound = std::numeric_limits<double>::infinity();
 
 double most_of(DType dtype) {
   const IntegerRange range = integer_range(dtype);
@@ -73,7 +73,7 @@ double ExactIntegers::found(const Expr& e) {
     case Op::kRank:
       return static_cast<double>(equation_.indices[static_cast<size_t>(e.binders[0])].extent);
     default:
-      return kUnknown;
+      return kNoBound;
   }
 }
 
@@ -85,7 +85,7 @@ double ExactIntegers::of_reduction(const Expr& e) {
     case Reducer::kSum:
       return points * body;
     case Reducer::kProd:
-      return body <= 1 ? 1 : kUnknown;
+      return body <= 1 ? 1 : kNoBound;
     case Reducer::kMax:
     case Reducer::kMin:
       return body;

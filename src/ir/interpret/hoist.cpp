@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "ir/bind/integers.h"
+#include "ir/integers/integers.h"
 #include "ir/interpret/split.h"
 
 namespace solstice::ir {

@@ -1,4 +1,4 @@
-#include "ir/interpret_at.h"
+#include "ir/interpret/interpret_at.h"
 
 #include <fmt/format.h>
 

@@ -12,8 +12,8 @@
 
 #include "base/integer.h"
 #include "ir/normal/expression.h"
-#include "ir/normal/facts.h"
-#include "ir/normal/range.h"
+#include "ir/normal/terms/facts.h"
+#include "ir/normal/terms/range.h"
 
 namespace solstice::ir::normal {
 namespace {

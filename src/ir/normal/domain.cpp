@@ -14,7 +14,7 @@
 
 #include "base/integer.h"
 #include "ir/normal/expression.h"
-#include "ir/normal/facts.h"
+#include "ir/normal/terms/facts.h"
 
 namespace solstice::ir::normal {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/normal/facts.h"
-#include "ir/normal/formats.h"
+#include "ir/normal/terms/facts.h"
+#include "ir/normal/terms/formats.h"
 
 namespace solstice::ir::normal {
 namespace {

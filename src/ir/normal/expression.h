@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ir/normal/form.h"
-#include "ir/normal/polynomial.h"
+#include "ir/normal/terms/polynomial.h"
 
 namespace solstice::ir::normal {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "ir/normal/expression.h"
-#include "ir/normal/facts.h"
 #include "ir/normal/name.h"
+#include "ir/normal/terms/facts.h"
 
 namespace solstice::ir::normal {
 namespace {

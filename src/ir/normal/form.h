@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "ir/normal/pool.h"
+#include "ir/normal/terms/pool.h"
 #include "ir/rewrite/finite.h"
 
 namespace solstice::ir::normal {

@@ -10,7 +10,7 @@
 
 #include <vector>
 
-#include "ir/normal/pool.h"
+#include "ir/normal/terms/pool.h"
 
 namespace solstice::ir::normal {
 

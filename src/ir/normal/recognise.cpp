@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "ir/contraction.h"
+#include "ir/analysis/contraction.h"
 #include "ir/domain.h"
 #include "ir/normal/nodes.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 
 #include "ir/normal/expression.h"
-#include "ir/normal/facts.h"
 #include "ir/normal/name.h"
+#include "ir/normal/terms/facts.h"
 
 namespace solstice::ir::normal {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ir/normal/name.h"
-#include "ir/normal/range.h"
+#include "ir/normal/terms/range.h"
 
 namespace solstice::ir::normal {
 namespace {

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "ir/analysis/live.h"
 #include "ir/bind.h"
-#include "ir/live.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/text.h"
 #include "ir/rewrite/trial.h"

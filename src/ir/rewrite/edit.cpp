@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/analysis/live.h"
 #include "ir/condition.h"
-#include "ir/live.h"
 
 namespace solstice::ir {
 

@@ -10,22 +10,20 @@
 namespace solstice::ir {
 namespace {
 
-using normal::Rational;
-
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 const Number kMinusOne{-1};
 
 Number operator*(const Number& a, const Number& b) {
-  return {a.value * b.value, a.exact && b.exact ? normal::multiply(*a.exact, *b.exact) : std::nullopt};
+  return {a.value * b.value, a.exact && b.exact ? multiply(*a.exact, *b.exact) : std::nullopt};
 }
 
 Number operator/(const Number& a, const Number& b) {
   const auto inverse = b.exact ? Rational::of(b.exact->den, b.exact->num) : std::nullopt;
-  return {a.value / b.value, a.exact && inverse ? normal::multiply(*a.exact, *inverse) : std::nullopt};
+  return {a.value / b.value, a.exact && inverse ? multiply(*a.exact, *inverse) : std::nullopt};
 }
 
 Number operator+(const Number& a, const Number& b) {
-  return {a.value + b.value, a.exact && b.exact ? normal::add(*a.exact, *b.exact) : std::nullopt};
+  return {a.value + b.value, a.exact && b.exact ? add(*a.exact, *b.exact) : std::nullopt};
 }
 
 // Every number of the chain through `change`, by a factor of c's sign.

@@ -3,20 +3,20 @@
 
 #include <optional>
 
-#include "ir/normal/rational.h"
+#include "ir/rational.h"
 #include "ir/rewrite/subject.h"
 
 namespace solstice::ir {
 
 // A literal, or what became of several: as a fraction while that is known.
 struct Number {
-  explicit Number(double v) : value(v), exact(normal::Rational::of(v)) {}
-  Number(double v, std::optional<normal::Rational> e) : value(e ? e->value() : v), exact(e) {}
+  explicit Number(double v) : value(v), exact(Rational::of(v)) {}
+  Number(double v, std::optional<Rational> e) : value(e ? e->value() : v), exact(e) {}
 
   bool is_written() const;  // by a literal
 
   double value;
-  std::optional<normal::Rational> exact;
+  std::optional<Rational> exact;
 };
 
 struct ScalarChain {

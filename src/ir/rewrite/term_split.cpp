@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/analysis/stops.h"
 #include "ir/condition.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {

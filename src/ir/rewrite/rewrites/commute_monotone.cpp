@@ -22,13 +22,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ir/analysis/live.h"
+#include "ir/analysis/stops.h"
 #include "ir/condition.h"
 #include "ir/equal.h"
-#include "ir/live.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/monotone.h"
 #include "ir/rewrite/rewrite.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {

@@ -14,10 +14,10 @@
 
 #include <algorithm>
 
+#include "ir/analysis/stops.h"
 #include "ir/equal.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/rewrite.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {

@@ -17,13 +17,13 @@
 #include <numeric>
 
 #include "base/integer.h"
-#include "ir/live.h"
+#include "ir/analysis/live.h"
+#include "ir/analysis/stops.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/finite.h"
 #include "ir/rewrite/merge.h"
 #include "ir/rewrite/rewrite.h"
 #include "ir/rewrite/terms.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {

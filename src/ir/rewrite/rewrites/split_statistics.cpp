@@ -12,9 +12,9 @@
 
 #include <algorithm>
 
+#include "ir/analysis/stops.h"
 #include "ir/rewrite/edit.h"
 #include "ir/rewrite/rewrite.h"
-#include "ir/stops.h"
 
 namespace solstice::ir {
 namespace {
