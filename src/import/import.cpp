@@ -5,19 +5,19 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "import/damage.h"
+#include "import/closed/rounding.h"
 #include "import/defs/outline.h"
 #include "import/defs/statics.h"
-#include "import/interface.h"
+#include "import/draft/term_mapper.h"
+#include "import/graph/damage.h"
+#include "import/graph/well_formed.h"
+#include "import/interface/input_dims.h"
+#include "import/interface/interface.h"
 #include "import/loops/reroll.h"
 #include "import/loops/telescope.h"
-#include "import/notes.h"
-#include "import/rounding.h"
+#include "import/report/notes.h"
 #include "import/rules.h"
-#include "import/shape/input_dims.h"
-#include "import/term_mapper.h"
 #include "import/text/emit.h"
-#include "import/well_formed.h"
 #include "ir/bind.h"
 #include "lang/words.h"
 

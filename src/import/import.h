@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "import/problem.h"
+#include "import/report/problem.h"
 #include "record/graph.h"
 
 namespace solstice::importer {

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "import/call.h"
-#include "import/pointwise.h"
-#include "import/rounding.h"
+#include "import/call/call.h"
+#include "import/call/pointwise.h"
+#include "import/closed/rounding.h"
 
 namespace solstice::importer {
 

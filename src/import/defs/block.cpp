@@ -5,8 +5,9 @@
 #include <algorithm>
 #include <map>
 
-#include "import/shape/shape_text.h"
-#include "import/term_mapper.h"
+#include "import/draft/digits.h"
+#include "import/draft/term_mapper.h"
+#include "import/graph/module_path.h"
 
 namespace solstice::importer {
 namespace {
@@ -62,13 +63,6 @@ Uses::Uses(const Draft& draft) : any(draft.tensors.size()), writes(draft.tensors
       written(item.equation.tensor, i);
     }
   }
-}
-
-std::optional<std::string> relative_path(const std::string& path, const std::string& to) {
-  if (to.empty()) return path.empty() ? std::nullopt : std::optional(path);
-  if (path.size() <= to.size() + 1 || path.compare(0, to.size(), to) != 0 || path[to.size()] != '.')
-    return std::nullopt;
-  return path.substr(to.size() + 1);
 }
 
 namespace {

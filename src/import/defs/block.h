@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 
@@ -43,8 +43,5 @@ void describe(const Draft& draft, const Uses& uses, Block& block);
 
 // The structure of one item alone: equal for items that may stand at the same place of two blocks.
 std::string structure_of(const Draft& draft, const DraftItem& item);
-
-// "layers.0" of "model.layers.0" in "model"; nothing where it lies elsewhere or is the same.
-std::optional<std::string> relative_path(const std::string& path, const std::string& to);
 
 }  // namespace solstice::importer

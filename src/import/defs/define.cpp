@@ -4,8 +4,9 @@
 #include <map>
 
 #include "import/defs/def_sizes.h"
-#include "import/shape/shape_text.h"
-#include "import/term_mapper.h"
+#include "import/draft/digits.h"
+#include "import/draft/term_mapper.h"
+#include "import/graph/module_path.h"
 
 namespace solstice::importer {
 namespace {

@@ -9,6 +9,7 @@
 #include "import/defs/block.h"
 #include "import/defs/define.h"
 #include "import/defs/statics.h"
+#include "import/graph/module_path.h"
 #include "lang/prelude.h"
 #include "lang/words.h"
 

@@ -2,7 +2,7 @@
 // one `def`. Smaller blocks first, so that defs call defs.
 #pragma once
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 #include "record/graph.h"
 
 namespace solstice::importer {

@@ -2,7 +2,7 @@
 // the static's default.
 #pragma once
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 

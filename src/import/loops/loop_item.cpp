@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <map>
 
-#include "import/term_mapper.h"
+#include "import/draft/term_mapper.h"
 
 namespace solstice::importer {
 namespace {

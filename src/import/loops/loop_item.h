@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 

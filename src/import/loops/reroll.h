@@ -2,7 +2,7 @@
 // at the same distance and numbers that grow evenly, is written once: `h[t,b,u] = .. h[t-1,b,k else h0[b,k]] ..`.
 #pragma once
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 

@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "import/term_mapper.h"
+#include "import/draft/term_mapper.h"
 
 namespace solstice::importer {
 namespace {

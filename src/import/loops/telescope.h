@@ -2,7 +2,7 @@
 // of a dense block, each one operand longer than the last, become one shape of equation.
 #pragma once
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 

@@ -1,14 +1,14 @@
 // Convolutions, forward and transposed, in one to three dimensions.
 //   forward     y[n, D*g+k, p] = sum[c,r](x[n, C*g+c, s*p+d*r-pad else 0] * w[D*g+k, c, r]) + b[D*g+k]
 //   transposed  y[n, D*g+k, u] = sum[c,i,r where u == s*i+d*r-pad](x[n, C*g+c, i] * w[C*g+c, k, r]) + b[D*g+k]
-#include "import/damage.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 #include "import/rules/plane.h"
 
 namespace solstice::importer {
 namespace {
 
-constexpr const char* kWindow[] = {"t", "r", "s"};
+constexpr const char* kTapNames[] = {"t", "r", "s"};
 constexpr const char* kSource[] = {"l", "i", "j"};
 constexpr const char* kSpaceDims[] = {"D", "H", "W"};
 
@@ -144,7 +144,7 @@ void add_space(Call& call, const Conv& conv, int i, const Value& x, const Value&
   Loops& loops = call.loops();
   const int64_t window = filters.extent(3 + i);
   l.space.push_back(output_axis(call, conv, i, x.axis(2 + i), window, call.out_extent(i - conv.space)));
-  l.window.push_back(named(loops.align(filters.axis(3 + i)), conv.name(kWindow, i)));
+  l.window.push_back(named(loops.align(filters.axis(3 + i)), conv.name(kTapNames, i)));
   l.position.push_back(scale(loops.flat(l.space.back()), Size(conv.stride[at])) +
                        scale(loops.flat(l.window.back()), Size(conv.dilation[at])) + Index(-conv.padding_low[at]));
 }

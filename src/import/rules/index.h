@@ -1,7 +1,7 @@
 // Shared parts of rules that read and write through indices.
 #pragma once
 
-#include "import/call.h"
+#include "import/call/call.h"
 
 namespace solstice::importer {
 

@@ -1,7 +1,7 @@
 // Shared parts of the losses.
 #pragma once
 
-#include "import/call.h"
+#include "import/call/call.h"
 
 namespace solstice::importer {
 

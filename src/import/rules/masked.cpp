@@ -2,7 +2,7 @@
 //   y[m,n] = select(mask[m,n], values, x[m,n])
 #include <algorithm>
 
-#include "import/damage.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "import/damage.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 
 namespace solstice::importer {

@@ -1,7 +1,7 @@
 // Shared parts of the poolings.
 #pragma once
 
-#include "import/call.h"
+#include "import/call/call.h"
 
 namespace solstice::importer {
 

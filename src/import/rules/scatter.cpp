@@ -4,7 +4,7 @@
 // If several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
 #include <algorithm>
 
-#include "import/damage.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
 #include "import/rules/loss.h"

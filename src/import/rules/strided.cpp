@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "import/damage.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 
 namespace solstice::importer {

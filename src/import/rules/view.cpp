@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "import/damage.h"
-#include "import/finite.h"
+#include "import/draft/finite.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 
 namespace solstice::importer {

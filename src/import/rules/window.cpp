@@ -10,7 +10,7 @@
 namespace solstice::importer {
 namespace {
 
-constexpr const char* kWindow[] = {"i", "j", "k"};
+constexpr const char* kWindowNames[] = {"i", "j", "k"};
 
 struct Pool {
   int space = 0;
@@ -67,7 +67,7 @@ Windows windows_of(Call& call, const Pool& pool, const Value& x) {
     const size_t at = static_cast<size_t>(i);
     const int64_t extent = call.out_extent(first + i);
     out.axes.push_back(pooled_axis(call, pool, i, x.axis(first + i), extent));
-    const Loop window = call.loops().window(pool.kernel[at], kWindow[i]);
+    const Loop window = call.loops().window(pool.kernel[at], kWindowNames[i]);
     out.window.push_back(window);
     out.position.push_back(scale(call.loops().flat(out.axes.back()), Size(pool.stride[at])) +
                            scale(index_of(window), Size(pool.dilation[at])) + Index(-pool.padding[at]));

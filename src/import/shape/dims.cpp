@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "import/damage.h"
+#include "import/graph/damage.h"
 
 namespace solstice::importer {
 

@@ -72,7 +72,7 @@ struct Term {
   std::vector<Index> indices;
   std::vector<Loop> binders;
   std::vector<TermRef> args;
-  bool is_storage = false;  // a cast that PyTorch's storage implies; written only where a jump reads it (rounding.h)
+  bool is_storage = false;  // a cast by PyTorch's storage, written only where a jump reads it (closed/rounding.h)
 
   bool has_else() const { return kind == TermKind::kRead && !args.empty(); }
 };

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/integer.h"
-#include "import/damage.h"
+#include "import/graph/damage.h"
 
 namespace solstice::importer {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "import/assumed.h"
-#include "import/defs/block.h"
+#include "import/draft/assumed.h"
+#include "import/graph/module_path.h"
 #include "import/text/dim_lines.h"
 #include "import/text/names.h"
 #include "import/text/print.h"

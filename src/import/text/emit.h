@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "import/draft.h"
+#include "import/draft/draft.h"
 #include "record/graph.h"
 
 namespace solstice::importer {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "import/draft.h"
-#include "import/shape/shape_text.h"
+#include "import/draft/draft.h"
+#include "import/text/shape_text.h"
 
 namespace solstice::importer {
 

@@ -5,18 +5,19 @@
 #include <map>
 #include <set>
 
+#include "import/draft/digits.h"
 #include "import/text/loop_names.h"
 
 namespace solstice::importer {
 namespace {
 
-enum Precedence { kOr = 1, kAnd, kNot, kCompare, kSum, kProduct, kUnary, kPower, kAtom };
+enum Precedence { kOr = 1, kAnd, kNot, kCompare, kAdd, kMultiply, kUnary, kPower, kAtom };
 
 int precedence_of(const std::string& op) {
   if (op == "or") return kOr;
   if (op == "and") return kAnd;
-  if (op == "+" || op == "-") return kSum;
-  if (op == "*" || op == "/" || op == "//" || op == "%") return kProduct;
+  if (op == "+" || op == "-") return kAdd;
+  if (op == "*" || op == "/" || op == "//" || op == "%") return kMultiply;
   if (op == "**") return kPower;
   return kCompare;
 }
@@ -104,19 +105,19 @@ class EquationPrinter {
     for (const Text& part : parts) {
       const bool first = out.text.empty();
       out.text += (first || part.text[0] == '-' ? "" : "+") + part.text;
-      out.precedence = first ? part.precedence : static_cast<int>(kSum);
+      out.precedence = first ? part.precedence : static_cast<int>(kAdd);
     }
     if (!offset.is_constant()) return out;
     if (offset.value() == 0 && !parts.empty()) return out;
     if (parts.empty()) return {std::to_string(offset.value()), offset.value() < 0 ? kUnary : kAtom};
-    return {fmt::format("{}{:+}", out.text, offset.value()), kSum};
+    return {fmt::format("{}{:+}", out.text, offset.value()), kAdd};
   }
 
   int offset_precedence(const Size& offset) const {
-    if (offset.terms().size() != 1) return kSum;
+    if (offset.terms().size() != 1) return kAdd;
     const auto& [product, coefficient] = *offset.terms().begin();
     if (coefficient < 0) return kUnary;
-    return coefficient == 1 && (product.size() == 1 || names_.products.count(product)) ? kAtom : kProduct;
+    return coefficient == 1 && (product.size() == 1 || names_.products.count(product)) ? kAtom : kMultiply;
   }
 
   Text index_term(const IndexTerm& term) {
@@ -126,7 +127,7 @@ class EquationPrinter {
     if (coefficient.is_constant() && coefficient.value() == -1) return {"-" + at_least(atom, kUnary), kUnary};
     std::string factor = size(coefficient);
     if (coefficient.terms().size() > 1) factor = "(" + factor + ")";
-    return {fmt::format("{}*{}", factor, at_least(atom, kUnary)), kProduct};
+    return {fmt::format("{}*{}", factor, at_least(atom, kUnary)), kMultiply};
   }
 
   Text index_atom(const Atom& atom) {
@@ -137,7 +138,7 @@ class EquationPrinter {
     const auto& terms = divisor.terms();
     if (terms.size() > 1 || terms.begin()->first.size() > 1) by = "(" + by + ")";
     return {fmt::format("{}{}{}", at_least(index(atom.inner), kUnary), atom.kind == AtomKind::kDiv ? "//" : "%", by),
-            kProduct};
+            kMultiply};
   }
 
   Text term(const TermRef& t) {
@@ -180,9 +181,9 @@ class EquationPrinter {
     int left = own;
     int right = commutes ? own : own + 1;
     if (t.text == "**") left = kAtom, right = kUnary;
-    if (own == kCompare) left = right = kSum;
+    if (own == kCompare) left = right = kAdd;
     // a + (b - c) and h * (0.75 * t) keep their brackets: the order of rounding is the program's.
-    const bool is_closed = own >= kSum && !has_read(t.args[1]);
+    const bool is_closed = own >= kAdd && !has_read(t.args[1]);
     if (commutes && (is_closed || (t.args[1]->kind == TermKind::kBinary && t.args[1]->text != t.text))) right = own + 1;
     const std::string a = at_least(term(t.args[0]), left);
     const std::string b = at_least(term(t.args[1]), right);
