@@ -318,7 +318,7 @@ class Importer {
 
 namespace {
 
-// Why the language refuses the text; "" if it does not.
+// The language's reason to refuse the text; "" if it does not.
 std::string refusal(const ImportedProblem& problem) {
   Diagnostics diagnostics;
   const Result<ir::Program> program = ir::load_program(problem.text, "imported", diagnostics);

@@ -47,7 +47,7 @@ struct Count {
   Work total() const;
 };
 
-// Of outputs that are in `needs` only that part counts as needed.
+// Outputs that are in `needs` count as needed in that part alone.
 Count count(const Program& program, const Needs& needs = {});
 
 // Storage dtype of each tensor; of a local the widest of what it is computed from.

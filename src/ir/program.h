@@ -108,7 +108,7 @@ struct Tensor {
   ValueKind value = ValueKind::kReal;
   std::optional<DType> dtype;  // locals have none
   std::vector<int64_t> shape;
-  std::vector<std::string> dims;  // how each extent was written ("N", "3*E")
+  std::vector<std::string> dims;  // each extent as it was written ("N", "3*E")
   std::vector<int64_t> strides;   // elements; row-major unless declared
   std::string path;               // module path of a param or buffer
   int into = -1;                  // the buffer that takes this tensor's value when the program ends

@@ -12,8 +12,7 @@ struct Rational {
   int64_t den = 1;  // > 0, no common divisor with num
 
   static std::optional<Rational> of(int64_t num, int64_t den);
-  static std::optional<Rational> of(
-      double value);  // what a decimal of at most 17 digits says; nothing if it does not fit
+  static std::optional<Rational> of(double value);  // the decimal of at most 17 digits; nothing if it does not fit
 
   bool is(int64_t value) const { return den == 1 && num == value; }
   bool is_integer() const { return den == 1; }

@@ -15,7 +15,7 @@ namespace solstice::importer {
 
 using Values = std::map<std::string, Value>;  // by graph id
 
-// Of an ATen operator the part between the dots: `_to_copy` of `aten._to_copy.default`.
+// The part of an ATen operator between the dots: `_to_copy` of `aten._to_copy.default`.
 std::string operator_name(const std::string& op);
 
 class Call {

@@ -16,7 +16,7 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term);
 // y[i..] = f(operands[i..]) with broadcasting; a closed form if all operands are.
 using PointFunction = std::function<TermRef(const Terms&)>;
 Result<Value> pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f);
-// The same as the result of the node.
+// The same, yielded as the result of the node.
 Status yield_pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f);
 // y[i..] = f(self[i..])
 Status map_self(Call& call, const std::function<TermRef(const TermRef&)>& f);

@@ -244,7 +244,7 @@ class Fitter {
   Expander expander_;
   DefSizes out_;
   std::vector<Tuple> tuples_;               // the different ones
-  std::vector<std::optional<Size>> known_;  // what each is in the def
+  std::vector<std::optional<Size>> known_;  // each of them in the def
   std::vector<size_t> static_of_;           // the tuple of each static
   std::vector<size_t> slot_of_;             // the first slot of each
   std::vector<size_t> tuple_of_;            // of each slot

@@ -63,7 +63,7 @@ class Outliner {
     return best;
   }
 
-  // Of a stage that begins like a shorter one at its depth, the beginning too: both may call one def.
+  // Adds the beginning of a stage that begins like a shorter one at its depth: both may call one def.
   std::vector<Block> with_beginnings(std::vector<Block> blocks) const {
     const auto depth = [](const Block& block) { return std::count(block.at.begin(), block.at.end(), '.'); };
     const size_t count = blocks.size();

@@ -28,11 +28,11 @@ struct DraftTensor {
   int into = -1;                          // state update: the buffer it replaces
   int same = -1;                          // shares storage with this tensor
   std::optional<ClosedForm> closed_form;  // of a buffer: what an `assume` says of it
-  // Of a local that became an output or a state update: the dimensions that make up each axis, outermost first.
+  // The dimensions that make up each axis of a local that became an output or a state update, outermost first.
   std::vector<std::vector<int>> merged;
   bool is_merged = false;
-  // Of a tensor that only one call of a def knows: the def, the tensor there, the path of the call. It has no
-  // declaration and no equation here any more.
+  // The def, the tensor there and the path of the call, of a tensor that only this call knows. It has no declaration
+  // and no equation here any more.
   int def = -1;
   int def_tensor = -1;
   std::string at;

@@ -21,7 +21,7 @@ class TermMapper {
   virtual int tensor(int id) = 0;
   virtual Size size(const Size& given) = 0;
   virtual Loop loop(const Loop& given) = 0;
-  virtual void mark(std::string_view) {}  // what else the structure consists of
+  virtual void mark(std::string_view) {}  // other parts of the structure
   // The constant part of an index, a number, and a whole read or left side, for those who change more than names.
   virtual Index offset(const Size& given) { return Index(size(given)); }
   virtual TermRef number(const TermRef& given);  // is_number

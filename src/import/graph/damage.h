@@ -14,7 +14,7 @@ struct Damage {
 
 [[noreturn]] void damaged(std::string why);
 
-// Of extents, strides and positions; beyond 64 bits they are damage.
+// Sums and products of extents, strides and positions; beyond 64 bits they are damage.
 int64_t sum_of(int64_t a, int64_t b);
 int64_t product_of(int64_t a, int64_t b);
 

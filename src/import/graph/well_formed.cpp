@@ -25,7 +25,7 @@ Status check(const GraphTensor& tensor, std::string_view what) {
   return success();
 }
 
-// Of the interface, whose layout is the caller's.
+// A tensor of the interface, whose layout is the caller's.
 Status check_laid_out(const GraphTensor& tensor, std::string_view what) {
   SOLSTICE_CHECK(check(tensor, what));
   if (!tensor.is_tensor() || tensor.stride.size() == tensor.shape.size()) return success();

@@ -15,7 +15,7 @@ struct Pointers {
   int place = 0;                   // of those axes in what `tensor[indices]` yields
 };
 
-// Of the argument `indices`. Unsupported: masks, whose shape depends on their values.
+// Pointers of the argument `indices`. Unsupported: masks, whose shape depends on their values.
 Result<Pointers> pointers_of(Call& call, const Value& tensor);
 
 // One of the indices is a mask.

@@ -13,7 +13,7 @@ struct PoolWindows {
   Axes axes;  // of the result
   std::vector<Loop> window;
   Indices position;  // along each of the last axes of x
-  TermRef where;     // what lies in x and in the window; null: everything
+  TermRef where;     // positions in x and in the window; null: all
 };
 
 // The position in x's plane of the first greatest element of each window; `element` is x at the positions.

@@ -30,7 +30,7 @@ Status prefix(Call& call) {
 constexpr char kPrefixSum[] = "sum", kPrefixProd[] = "prod", kPrefixLogSumExp[] = "logsumexp", kRunningMax[] = "max",
                kRunningMin[] = "min", kRunningArgMax[] = "argmax", kRunningArgMin[] = "argmin";
 
-// Of equal ones, and of several NaNs, PyTorch takes the last, so the row is walked backwards:
+// PyTorch takes the last of equal ones, and of several NaNs, so the row is walked backwards:
 // i[m,n] = n - argmax[j where j <= n](x[m,n-j])
 Value last_extremum(Call& call, const Value& x, int axis, const char* reducer) {
   Axes axes;

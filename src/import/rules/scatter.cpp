@@ -16,7 +16,7 @@ namespace {
 struct Hits {
   Value x;
   Axes axes;     // of the result
-  Axes writers;  // what the indices run over
+  Axes writers;  // axes that the indices run over
   TermRef here;  // a writer points to the element
 };
 

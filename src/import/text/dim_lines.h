@@ -8,7 +8,7 @@
 
 namespace solstice::importer {
 
-// Of all dims, or of those that have been printed and what these follow from.
+// Lines of all dims, or of those that have been printed and the dims that these follow from.
 std::vector<std::string> dim_lines(const DimNames& names, const Dims& dims, bool only_printed);
 
 }  // namespace solstice::importer

@@ -7,7 +7,7 @@
 
 namespace solstice::ir {
 
-// By tensor: whether `output` depends on it, itself included.
+// A flag for each tensor: `output` depends on it. It depends on itself, too.
 std::vector<char> ancestors_of(const Program& program, int output);
 
 }  // namespace solstice::ir

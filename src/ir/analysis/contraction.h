@@ -13,7 +13,7 @@
 namespace solstice::ir {
 
 enum class Role { kBatch, kM, kN, kK, kReduced, kAbsent };  // kReduced: summed, and not in both; kAbsent: in neither
-// Of an index that is summed or of the result, by the operands that vary with it.
+// Role of an index that is summed or of the result, by the operands that vary with it.
 Role role_of(bool summed, bool in_a, bool in_b);
 
 // A sum of a product in an equation's right side: sum[k where condition](a * b).

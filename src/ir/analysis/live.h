@@ -16,7 +16,7 @@ using Needs = std::map<int, std::vector<std::vector<bool>>>;
 
 class Liveness {
  public:
-  // Of outputs that are in `needs` only that part is needed.
+  // Outputs that are in `needs` are needed in that part alone.
   explicit Liveness(const Program& program, const Needs& needs = {});
   bool live(const Equation& equation) const { return needed_.count(equation.target) != 0; }
   // The equation's points that are needed.

@@ -24,9 +24,9 @@ struct Stop {
   std::string name() const;  // kind and limit
 };
 
-// Of this node, not of its operands.
+// Stops of this node, not of its operands.
 std::vector<Stop> stops_of(const Program& program, const Equation& equation, const ExprRef& node);
-// Of storing the equation's value in a tensor that is narrower than the numbers that int64 holds.
+// Stops of storing the equation's value in a tensor that is narrower than the numbers that int64 holds.
 std::vector<Stop> stops_of_store(const Program& program, const Equation& equation);
 // Has this node stops? A node that may stop is evaluated only where it was.
 bool may_stop(const Expr& node);

@@ -28,7 +28,7 @@ class Binder {
  private:
   friend class Elaborator;
 
-  // what calls, functions and views may expand to (budget.cpp); false: it is spent, and that was said
+  // The budget for the expansion of calls, functions and views (budget.cpp); false: it is spent, and that was said
   bool afford_items(size_t count, Span span);
   bool afford_nodes(int64_t count, Span span);
   bool afford_depth(int depth, Span span);
@@ -153,7 +153,7 @@ class Binder {
   std::vector<TensorState> states_;
   std::vector<View> views_;
   std::vector<std::pair<std::string, const lang::Def*>> defs_;
-  std::set<const lang::Def*> bound_defs_;   // that a call has reached
+  std::set<const lang::Def*> bound_defs_;   // defs that a call has reached
   std::set<std::string> lost_;              // names whose definition had a mistake: nothing is said of their uses
   std::vector<Draft> drafts_;               // of the block at work
   const TensorRead* early_read_ = nullptr;  // of a recurrence: below its definition's place in the step

@@ -70,7 +70,7 @@ class Elaborator {
   const Env* env_ = nullptr;              // inside a function: its arguments
   Span call_;                             // of the outermost call, inside a function
   std::vector<const lang::Fn*> calling_;  // functions at work
-  // Of the bound tree, as if nothing in it were shared: the walks over it visit what is shared once a use.
+  // Nodes of the bound tree, as if nothing in it were shared: the walks over it visit a shared part once a use.
   int64_t nodes_ = 0;
   int level_ = 0;    // of the expression at work
   int deepest_ = 0;  // level that was reached

@@ -33,7 +33,7 @@ struct Symbol {
   int tensor = -1;
   int view = -1;                  // if it is one
   std::vector<int64_t> fixed;     // leading indices that a call fixed
-  std::vector<std::string> dims;  // how the remaining extents are written in this scope
+  std::vector<std::string> dims;  // the remaining extents as they are written in this scope
   bool read_only = false;         // a formal of a def
 };
 
@@ -54,7 +54,7 @@ struct Scope {
     std::string kernel;
     bool declared = false;
   };
-  std::map<std::string, Gone> gone;  // what finished kernels named, for E011
+  std::map<std::string, Gone> gone;  // names that finished kernels defined, for E011
   std::map<std::pair<std::string, size_t>, const lang::Fn*> functions;
   std::map<std::string, std::vector<lang::Knob>> overrides;  // of this instance's kernels
   std::map<std::string, Symbol> results;                     // of a def: where its results go

@@ -11,7 +11,7 @@
 namespace solstice::ir {
 namespace {
 
-// By the number of their arguments; PyTorch draws them.
+// Distributions by the number of their arguments; PyTorch draws them.
 struct Distribution {
   std::string_view name;
   size_t arguments;

@@ -11,14 +11,14 @@ namespace solstice::ir {
 
 struct SolvedPiece {
   std::map<int, ExprRef> indices;  // of the piece, by id
-  ExprRef condition;               // that the piece holds the element; null: it always does
+  ExprRef condition;               // under which the piece holds the element; null: always
 };
 
 // `at` is the element read. The left side is a mixed radix in every dimension (checked where the view is
 // defined).
 SolvedPiece solve_piece(const ViewPiece& piece, const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
 
-// Of an expression's tree: what is shared counts once a use.
+// Size of an expression's tree: shared parts count once a use.
 struct Size {
   int64_t nodes = 0;
   int height = 0;
@@ -27,7 +27,7 @@ struct Size {
 // The size of `e` with indices replaced by expressions.
 Size size_of(const ExprRef& e, const std::map<int, ExprRef>& indices);
 
-// That every index lies in its dimension; null if nothing can be outside.
+// The condition that every index lies in its dimension; null if nothing can be outside.
 ExprRef within(const std::vector<int64_t>& shape, const std::vector<ExprRef>& at);
 
 }  // namespace solstice::ir

@@ -153,7 +153,7 @@ bool bounded_above(const ExprRef& e) {
 
 void Binder::warn(const Draft& d) {
   if (d.failed) return;
-  // Of a name of this block, by what it stands for: all of its pieces.
+  // A name of this block is bounded if all pieces of its definition are.
   const auto is_bounded = [this](const auto& self, const ExprRef& e, int names) -> bool {
     constexpr int kMostNames = 8;
     if (e->op != Op::kRead || names == kMostNames) return bounded_above(e);

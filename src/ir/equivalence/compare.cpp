@@ -7,7 +7,7 @@
 namespace solstice::ir {
 namespace {
 
-constexpr double kLeast = 1e-300;  // what underflow leaves
+constexpr double kLeast = 1e-300;  // magnitude of what underflow leaves
 constexpr double kUnknown = std::numeric_limits<double>::infinity();
 
 constexpr int kSeeds = 3;

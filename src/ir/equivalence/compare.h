@@ -11,7 +11,7 @@ namespace solstice::ir {
 
 inline constexpr double kTolerance = 1e-9;  // of the sum of absolute terms
 
-// Of the elements with these places in the list compared: the sum of the absolute terms. Empty where it is not known.
+// Sums of the absolute terms of the elements at these places of the list compared. Empty where they are not known.
 using TermsOf = std::function<std::vector<double>(const std::vector<size_t>& places)>;
 
 // Terms that a comparison is relative to.

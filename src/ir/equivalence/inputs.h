@@ -55,7 +55,7 @@ class InputFunctions {
     bool negative = false;        // beyond literals
     uint64_t key = 0;
     int64_t below = 2;            // of integers
-    double least = 0, most = 0;   // that the type holds
+    double least = 0, most = 0;   // values that the type holds
     std::vector<double> special;  // values that decide something
     std::vector<Row> rows;        // along long dimensions
   };

@@ -109,8 +109,8 @@ class Magnitudes {
   // Elements that errors let win a maximum are looked for only here: it triples the work.
   bool coarse() const { return tolerance_ > 1e-5; }
 
-  // Of a maximum or minimum `e`: `x` is the result, or would be with the error that it may have. A mask's infinity is
-  // not.
+  // Terms of `x` where a maximum or minimum `e` is `x`, or would be with the error that `x` may have. A mask's
+  // infinity is not.
   ExprRef of_candidate(const ExprRef& x, const ExprRef& e) {
     const ExprRef terms = of(x), is_result = make(Op::kEq, {x, e});
     if (!coarse()) return make(Op::kSelect, {is_result, terms, make_real(0)});

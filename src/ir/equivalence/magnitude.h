@@ -26,8 +26,8 @@ Program with_magnitudes(const Program& program, bool carried = true, double tole
 // by layer.
 Program with_errors(const Program& program, int seed);
 
-// Of one tensor of the problem, by what gives elements of a program's tensor at the problem's inputs. `problem` must
-// outlive it.
+// Terms of one tensor of the problem; `values` gives elements of a program's tensor at the problem's inputs. `problem`
+// must outlive them.
 using ValuesOf =
     std::function<std::vector<double>(const Program&, const std::string& tensor, const std::vector<size_t>& places)>;
 Terms terms_of(const Program& problem, const std::string& tensor, ValuesOf values);

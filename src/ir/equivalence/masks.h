@@ -9,10 +9,11 @@
 
 namespace solstice::ir {
 
-// With a large number in place of every infinity that is written.
+// The program with a large number in place of every infinity that is written.
 Program with_finite_masks(const Program& program);
 
-// Of results, the places where the problem's infinity is one that is written; of intermediates all count as different.
+// Counts places with infinities as different: in results where the problem writes the infinity, in intermediates
+// everywhere.
 // `masked`: those places of the problem with finite masks, empty where they are not known.
 void add_infinities(Compared& found, Tested tested, const TermsOf& masked);
 

@@ -31,7 +31,7 @@ std::optional<int64_t> combined(lang::BinaryOp op, int64_t a, int64_t b) {
   }
 }
 
-// Of dims and integers alone.
+// Value of an expression of dims and integers alone.
 std::optional<int64_t> value_of(const lang::ExprRef& e, const Values& dims) {
   if (e->kind == lang::ExprKind::kInt) return e->integer;
   if (e->kind == lang::ExprKind::kName) {

@@ -151,7 +151,7 @@ class Question {
   };
   Small small(int attempt) const {
     Small out;
-    // To see whether dims are legal is to bind both programs, which is not interrupted, and so is what follows.
+    // Dims are legal if both programs bind, which is not interrupted, and neither is what follows.
     const double room = deadline_.left().value - 2 * binding_.value;
     if (room <= binding_.value) return out;
     out.dims = shrunken_dims(problem_text_, candidate_text_, attempt, Deadline(Seconds{room}));

@@ -89,7 +89,7 @@ class PointTest {
   struct Asked {
     int in_problem, in_candidate;
     const std::vector<int64_t>& positions;
-    size_t next;       // that no family has tried yet; after the last from the front
+    size_t next;       // the first place that no family has tried; after the last from the front
     size_t finite;     // elements compared
     size_t tried = 0;  // by this family
   };
@@ -220,7 +220,7 @@ class PointTest {
     return Outcome::kDifferent;
   }
 
-  // Of a program with the problem's inputs.
+  // Values of a program at the problem's inputs.
   std::vector<double> values_of(const Program& program, const std::string& name, const std::vector<int64_t>& at,
                                 const std::vector<size_t>& places) {
     PointInterpreter values(program);

@@ -78,7 +78,7 @@ void Machine::start(const Instruction& i, Lanes& lanes, size_t n) {
   lanes.count.assign(n, 0);
 }
 
-// From the sums of a variance's first pass to its second.
+// Goes from the sums of a variance's first pass to its second.
 void Machine::centre(Lanes& lanes) {
   for (size_t l = 0; l < lanes.total.size(); ++l) {
     lanes.extra[l] = closed(lanes.total[l], lanes.carry[l]) / static_cast<double>(lanes.count[l]);

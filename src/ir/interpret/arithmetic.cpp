@@ -11,7 +11,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
 double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
-// Of integers: the quotient of large ones may round up to the next.
+// Floor division of integers: the quotient of large ones may round up to the next.
 double quotient_of(double a, double b) {
   const double q = std::floor(a / b), rest = a - b * q;
   return rest != 0 && (rest < 0) != (b < 0) ? q - 1 : q;

@@ -17,7 +17,7 @@ namespace solstice::ir {
 namespace {
 
 constexpr int kDeepest = 200;  // tensors between an element and the inputs
-constexpr int kLookUp = 4;     // what reading one element counts
+constexpr int kLookUp = 4;     // operations that reading one element counts
 
 using Columns = std::vector<std::vector<int64_t>>;  // by free index, by lane
 

@@ -306,7 +306,7 @@ void Machine::fail_inexact() {
            fmt::format("an integer of `{}` lies beyond 2^53, to where the interpreter counts exactly", code_.text));
 }
 
-// Of a comparison, one operand beyond is larger or smaller than the other whatever its last digits.
+// In a comparison, one operand beyond is larger or smaller than the other whatever its last digits.
 void Machine::check_exact(const Instruction& i, const State& s) {
   const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
   const bool compares = i.op >= Op::kLt && i.op <= Op::kGt;

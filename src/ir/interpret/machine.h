@@ -89,7 +89,7 @@ class Machine {
       return start[k] + (static_cast<int>(k) == moving ? lane : 0);
     }
   };
-  struct Lanes {  // what a reduction keeps for each lane of its parent
+  struct Lanes {  // state of a reduction for each lane of its parent
     std::vector<double> total, carry, extra;
     std::vector<int64_t> count;
     std::vector<int> wanted;
@@ -104,7 +104,7 @@ class Machine {
     std::vector<int64_t> key;
     std::vector<int64_t> order;
   };
-  struct Inside;  // which lanes of a read are in range
+  struct Inside;  // lanes of a read that are in range
 
   Frame const& frame(int f) const { return code_.frames[static_cast<size_t>(f)]; }
   State& state(int f) { return states_[static_cast<size_t>(f)]; }

@@ -13,7 +13,7 @@ struct Format {
   int mantissa;        // stored bits
   int least_exponent;  // of a normal number
   double largest;
-  double overflow;  // what is beyond becomes this
+  double overflow;  // values beyond the largest become this
 };
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -41,7 +41,7 @@ double cut_to_format(double value, const Format& f) {
   return std::bit_cast<double>(std::bit_cast<uint64_t>(value) & ~((uint64_t{1} << (52 - f.mantissa)) - 1));
 }
 
-// Of a format that C++ has no type for; null: of another.
+// A format that C++ has no type for; null: any other.
 const Format* format_of(DType dtype) {
   switch (dtype) {
     case DType::kF16:
@@ -93,7 +93,7 @@ IntegerRange integer_range(DType dtype) {
     case DType::kI32:
       return {-2147483648.0, 2147483647.0};
     case DType::kI64:
-      return {-9007199254740991.0, 9007199254740991.0};  // what a double counts exactly
+      return {-9007199254740991.0, 9007199254740991.0};  // the integers that a double counts exactly
     default:
       return {-std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
   }

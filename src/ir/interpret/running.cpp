@@ -59,7 +59,7 @@ std::optional<Routine> compile_running(const Program& program, const Equation& e
   return out;
 }
 
-// From the block's values to the running ones.
+// Turns the block's values into the running ones.
 const double* Machine::carry_on(const double* values) {
   State& s = states_[0];
   const int64_t row = frame(0).extents.back();

@@ -36,7 +36,7 @@ class Expressions {
   TermId negated(TermId condition);
   // The conditions that must all hold for this one to.
   std::vector<TermId> conjuncts(TermId condition) const;
-  // Of an index or a condition on indices; others only where the pass `algebra` runs.
+  // Normal form of an index or a condition on indices; of others only where the pass `algebra` runs.
   TermId of_integers(TermId t);
   bool is_false(TermId t) const { return pool_.is_const(t, 0); }
   bool is_true(TermId t) const { return pool_.is_const(t, 1); }

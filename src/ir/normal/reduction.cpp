@@ -49,7 +49,7 @@ TermId Expressions::reduction(const Term& t, const std::vector<TermId>& args) {
   return domain.binders.empty() ? at_one_point(t.reducer, domain.conditions, body) : close(t.reducer, domain, body);
 }
 
-// Of a domain that is one point or none.
+// A reduction over a domain that is one point or none.
 TermId Expressions::at_one_point(Reducer reducer, const std::vector<TermId>& conditions, TermId body) {
   const TermId holds = connected(Op::kAnd, conditions);
   return is_true(holds) ? body : select(holds, body, of_nothing(pool_, reducer));

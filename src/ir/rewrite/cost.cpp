@@ -3,7 +3,7 @@
 namespace solstice::ir {
 namespace {
 
-// Of an H200: tensor cores do a multiply-add of split-precision fp16 in a fifth of a slot, the special-function unit
+// On an H200 tensor cores do a multiply-add of split-precision fp16 in a fifth of a slot, the special-function unit
 // takes eight, a byte of DRAM seven. Half of the bytes: neighbours are usually fused.
 constexpr double kContractionSlots = 0.2;
 constexpr double kSpecialSlots = 8;

@@ -6,7 +6,7 @@
 
 namespace solstice::ir {
 
-// By ir/count.h.
+// Cost by ir/count.h.
 struct Cost {
   double operations = 0;  // a multiply-add of a contraction counts two
   double bytes = 0;       // read and written if every equation ran alone

@@ -21,8 +21,8 @@ struct BoundText {
 // Error program_invalid: all diagnostics.
 Result<BoundText> bound_text(const std::string& text, const std::string& file);
 
-// With calls of definitions written out, as everything below takes it. Error not_yet: the program has kernels, which
-// name what they compute and whose knobs fit that: problems are rewritten, not schedules.
+// The program with calls of definitions written out, as everything below takes it. Error not_yet: the program has
+// kernels, which name what they compute and whose knobs fit that: problems are rewritten, not schedules.
 Result<BoundText> rewritable(BoundText subject);
 
 struct Site {
@@ -30,7 +30,7 @@ struct Site {
   int equation = -1;        // of the program
   std::string where;        // the equation as text
   std::string comment;      // of its line: module path and source line, as the importer writes them
-  std::string description;  // what would change
+  std::string description;  // of the change
   Cost saved;
   std::string target;  // of the equation, and which of that tensor's equations it is, from 0
   int piece = 0;

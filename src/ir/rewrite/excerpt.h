@@ -10,7 +10,7 @@
 namespace solstice::ir {
 
 struct Excerpt {
-  Program program;  // what the equations read is an input, what others need of them an output
+  Program program;  // reads of the equations are its inputs, results that others need its outputs
   Needs needs;      // of its outputs
 };
 
@@ -18,7 +18,7 @@ struct Excerpt {
 Excerpt excerpt(const Program& whole, const Definitions& definitions, const std::vector<int>& equations,
                 const Needs& needs);
 
-// As text, for the language's own rules to judge.
+// The excerpt as text, for the language's own rules to judge.
 std::string text_of(const Excerpt& part);
 
 }  // namespace solstice::ir

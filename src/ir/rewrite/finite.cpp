@@ -17,7 +17,7 @@ FiniteValues::Known FiniteValues::either(const Known& a, const Known& b) {
   return {a.finite && b.finite, a.sign == b.sign ? a.sign : weaker};
 }
 
-// Of a product or quotient.
+// Sign of a product or quotient.
 FiniteValues::Sign FiniteValues::of_both(const Known& a, const Known& b) const {
   if (reals_ && a.sign == Sign::kPositive && b.sign == Sign::kPositive) return Sign::kPositive;
   return not_negative(a) && not_negative(b) ? Sign::kNotNegative : Sign::kUnknown;
@@ -86,7 +86,7 @@ FiniteValues::Known FiniteValues::reduced(const Expr& e, const Known& body) cons
   }
 }
 
-// Of integers: the only ones that are not finite are extrema that may be of nothing.
+// The only integers that are not finite are extrema that may be of nothing.
 bool FiniteValues::has_extrema_of_something(const ExprRef& e) {
   bool out = true;
   walk(e, [&](const Expr& node) {

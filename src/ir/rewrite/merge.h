@@ -10,7 +10,7 @@ namespace solstice::ir {
 // The stride if i and j occur in `roots` only in indices of reads, affine, and always as multiples of stride*i + j;
 // else 0.
 int64_t stride_between(const std::vector<ExprRef>& roots, int i, int j);
-// With index `merged` in place of stride*i + j.
+// The expression with index `merged` in place of stride*i + j.
 ExprRef with_merged(const ExprRef& root, int i, int j, int merged);
 ExprRef to_expr(const Affine& affine);
 

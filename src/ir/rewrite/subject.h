@@ -53,7 +53,7 @@ class Subject {
   explicit Subject(const Program& program, const WrittenDims* dims = nullptr);
   const Program& program() const { return program_; }
   const Definitions& definitions() const { return definitions_; }
-  // Of expressions that are equal by value: equal at other dims, too?
+  // Are expressions that are equal by value equal at other dims, too?
   bool written_alike(const ExprRef& a, const ExprRef& b) const { return !dims_ || dims_->alike(a, b); }
   bool needed(int tensor) const { return needed_[static_cast<size_t>(tensor)]; }
   const std::vector<LoneReduction>& reductions_of(int equation) const {

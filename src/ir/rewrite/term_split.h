@@ -12,7 +12,7 @@ bool is_one(const ExprRef& e);  // the literal
 
 class TermSplit {
  public:
-  // Of a term of `outer`'s body; `equation` has both. `finite`: only while it is made.
+  // Splits a term of `outer`'s body; `equation` has both. `finite` is read by the constructor alone.
   TermSplit(Equation& equation, const Expr& outer, const Term& term, FiniteValues& finite);
 
   // Values decide no condition or index, nothing may stop at run time or is an infinite literal: sums may be exchanged.
@@ -24,7 +24,7 @@ class TermSplit {
   std::vector<ExprRef> outside_conditions, inside_conditions;
   std::vector<int> outside_binders, inner_binders;  // of the sum outside, and of the term's own first sum
   IndexSet inside_binders;
-  std::vector<ExprRef> divisors;  // that the outer reduction does not touch
+  std::vector<ExprRef> divisors;  // those that the outer reduction does not touch
 
  private:
   void read(const Term& term, const Expr& outer);

@@ -222,7 +222,7 @@ class BiasCanceller {
   Equation bias_, plain_;  // the bias as a definition of t, and the rest as that of u
   int u_ = -1;
   bool gone_ = false;         // somewhere
-  std::set<int> statistics_;  // that are a statistic of u plus the bias
+  std::set<int> statistics_;  // tensors that are a statistic of u plus the bias
 };
 
 std::optional<Rewritten> without_bias(const Subject& subject, int id) {

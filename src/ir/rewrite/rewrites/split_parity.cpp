@@ -209,7 +209,7 @@ class PartWriter {
   Equation out_;
   ExprRef reduction_;
   std::vector<Relation> relations_;
-  std::vector<ExprRef> conditions_;  // that are no relation
+  std::vector<ExprRef> conditions_;  // those that are no relation
   std::vector<int> binders_, inputs_;
   std::map<int, ExprRef> places_;  // u
   std::map<int, ExprRef> values_;  // i and r
