@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <limits>
 
-#include "propose/advice.h"
-#include "propose/headroom.h"
-#include "propose/label.h"
-#include "propose/moves.h"
-#include "propose/written.h"
+#include "propose/formulation/label.h"
+#include "propose/formulation/written.h"
+#include "propose/moves/advice.h"
+#include "propose/moves/headroom.h"
+#include "propose/moves/moves.h"
 
 namespace solstice::propose {
 namespace {

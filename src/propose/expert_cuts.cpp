@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
-#include "propose/advice.h"
 #include "propose/expert.h"
+#include "propose/moves/advice.h"
 
 namespace solstice::propose {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "lang/print.h"
-#include "propose/label.h"
-#include "propose/plan.h"
-#include "propose/written.h"
+#include "propose/formulation/label.h"
+#include "propose/formulation/plan.h"
+#include "propose/formulation/written.h"
 
 namespace solstice::propose {
 

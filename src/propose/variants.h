@@ -9,8 +9,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "propose/formulation.h"
-#include "propose/moves.h"
+#include "propose/formulation/formulation.h"
+#include "propose/moves/moves.h"
 #include "search/tree.h"
 
 namespace solstice::propose {

@@ -6,8 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "search/recorded.h"
-
 namespace solstice::search {
 namespace {
 

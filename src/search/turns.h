@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "search/recorded.h"
 #include "search/scheduler.h"
+#include "search/spent.h"
 
 namespace solstice::search {
 

@@ -7,7 +7,7 @@
 #include "cli/values.h"
 #include "cli/view/table.h"
 #include "flow/history/recorded_runs.h"
-#include "search/benefit.h"
+#include "search/replay/benefit.h"
 
 namespace solstice::cli {
 namespace {

@@ -1,5 +1,5 @@
 // solstice plan: the schedules that a search would try first, by the cost models alone.
-#include "propose/plan.h"
+#include "propose/formulation/plan.h"
 
 #include <fmt/format.h>
 

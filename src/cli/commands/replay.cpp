@@ -8,7 +8,7 @@
 #include "cli/view/replay_chart.h"
 #include "cli/view/table.h"
 #include "flow/history/recorded_runs.h"
-#include "search/comparison.h"
+#include "search/replay/comparison.h"
 
 namespace solstice::cli {
 namespace {

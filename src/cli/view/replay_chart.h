@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "search/comparison.h"
+#include "search/replay/comparison.h"
 
 namespace solstice::cli {
 

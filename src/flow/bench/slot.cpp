@@ -1,7 +1,7 @@
 #include "flow/bench/slot.h"
 
 #include "record/verdict.h"
-#include "search/stopping.h"
+#include "search/replay/stopping.h"
 
 namespace solstice::flow {
 

@@ -15,7 +15,7 @@
 #include "lang/print.h"
 #include "numerics/policy.h"
 #include "propose/expert.h"
-#include "propose/plan.h"
+#include "propose/formulation/plan.h"
 
 namespace solstice::flow {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "search/recorded.h"
+#include "search/replay/recorded.h"
 #include "store/store.h"
 
 namespace solstice::flow {

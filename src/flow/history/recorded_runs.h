@@ -1,10 +1,10 @@
-// Runs of the store, as search/recorded.h takes them.
+// Runs of the store, as search/replay/recorded.h takes them.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "search/recorded.h"
+#include "search/replay/recorded.h"
 #include "store/store.h"
 
 namespace solstice::flow {

@@ -1,7 +1,7 @@
 // A run's record in the store: a new one, or that of a run that was interrupted or killed and goes on under its id.
 #pragma once
 
-#include "flow/run/stages/open.h"
+#include "flow/run/stages/prepare/open.h"
 #include "flow/run/state/run.h"
 
 namespace solstice::flow {

@@ -2,9 +2,9 @@
 
 #include "base/file.h"
 #include "evaluate/model_device.h"
-#include "flow/run/stages/compiler.h"
-#include "flow/run/stages/device.h"
-#include "flow/run/stages/plan.h"
+#include "flow/run/stages/prepare/compiler.h"
+#include "flow/run/stages/prepare/device.h"
+#include "flow/run/stages/prepare/plan.h"
 #include "flow/run/state/engine.h"
 
 namespace solstice::flow {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "propose/headroom.h"
+#include "propose/moves/headroom.h"
 #include "record/kernel_facts.h"
 #include "record/kernel_trace.h"
 

@@ -7,11 +7,11 @@
 #include <cmath>
 
 #include "propose/expert.h"
-#include "propose/facts.h"
-#include "propose/plan.h"
-#include "propose/structure.h"
-#include "search/benefit.h"
+#include "propose/facts/facts.h"
+#include "propose/facts/structure.h"
+#include "propose/formulation/plan.h"
 #include "search/make_policy.h"
+#include "search/replay/benefit.h"
 
 namespace solstice::propose {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "search/landscape.h"
 #include "search/make_policy.h"
-#include "search/recorded.h"
+#include "search/replay/recorded.h"
 #include "search/search.h"
 
 namespace solstice::search::testing {

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "search/allocation.h"
+#include "search/replay/allocation.h"
 #include "unit/search/recorded_landscape.h"
 
 namespace solstice::search {

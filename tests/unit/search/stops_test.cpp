@@ -8,6 +8,25 @@
 namespace solstice::search {
 namespace {
 
+TEST(Search, StopsWhenInterruptedAndKeepsTheTree) {
+  Tree tree;
+  Counting proposer(5);
+  Distances evaluator;
+  bool stop = false;
+  Observer observer;
+  observer.finished = [&](const Tree&, const Node& node) { stop = node.id == 3; };
+  EXPECT_EQ(*search(tree, proposer, evaluator, Budget{}, 1, observer, [&] { return stop; }), Stop::kInterrupted);
+  EXPECT_EQ(tree.best()->proposal.program, "2");
+}
+
+TEST(Search, EndsWhereNothingIsLeft) {
+  Tree tree;
+  Counting proposer(2);
+  Distances evaluator;
+  EXPECT_EQ(*search(tree, proposer, evaluator, Budget{}), Stop::kExhausted);
+  EXPECT_EQ(tree.trials(), 6);  // "0", "1" and two "+" behind each
+}
+
 // Times begin at 4, 3 and 2.
 TEST(Search, StopsWhereTheBestIsFarFromTheOriginal) {
   for (const double lost : {0.0, 2.5, 1.5}) {
@@ -151,6 +170,26 @@ TEST(Search, StopsWhereLittleIsToBeGained) {
   };
   EXPECT_LT(trials(0.05), trials(0.01));
   EXPECT_LT(trials(0.01), trials(0));
+}
+
+// STARK's policy closes the problem after five children: moves are left that nobody asks for.
+TEST(Search, APolicyMayEndIt) {
+  class Hopeless : public InOrder {
+    void begin(const Node&) override {}
+    Result<Measurement> finish(int) override { return Measurement{.state = TrialState::kWrong}; }
+  };
+  class Endless : public Proposer {
+    Result<std::optional<Proposal>> propose(const Tree& tree, int node) override {
+      return node > 0 ? std::optional<Proposal>() : std::optional(Proposal{.program = std::to_string(tree.trials())});
+    }
+  };
+  Tree tree;
+  Endless proposer;
+  Hopeless evaluator;
+  const auto go_on = [] { return false; };
+  EXPECT_EQ(*search(tree, proposer, evaluator, {}, 1, {}, go_on, "epsilon-greedy"), Stop::kPolicyEnded);
+  EXPECT_EQ(tree.trials(), 5);
+  EXPECT_EQ(*search(tree, proposer, evaluator, {}, 1, {}, go_on, "mcts"), Stop::kTrials);
 }
 
 // "| `trials` | .. |" of docs/search.md, "Stopping".

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "search/allocation.h"
 #include "search/make_policy.h"
+#include "search/replay/allocation.h"
 #include "unit/search/recorded_landscape.h"
 
 namespace solstice::search {

@@ -8,7 +8,7 @@
 #include "evaluate/preparation.h"
 #include "families/family.h"
 #include "lang/grammar_page.h"
-#include "propose/label.h"
+#include "propose/formulation/label.h"
 
 namespace solstice::flow {
 namespace {

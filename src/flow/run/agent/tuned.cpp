@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "propose/label.h"
+#include "propose/formulation/label.h"
 
 namespace solstice::flow {
 namespace {

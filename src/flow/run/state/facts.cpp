@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "flow/run/state/stored_runs.h"
-#include "propose/facts.h"
+#include "propose/facts/facts.h"
 
 namespace solstice::flow {
 namespace {

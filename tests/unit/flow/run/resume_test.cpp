@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "flow/run/stages/restore.h"
+#include "flow/run/stages/search/restore.h"
 #include "flow/run/state/engine.h"
 
 namespace solstice::flow {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "evaluate/candidate.h"
-#include "propose/label.h"
-#include "propose/plan.h"
+#include "propose/formulation/label.h"
+#include "propose/formulation/plan.h"
 #include "search/make_policy.h"
 
 namespace solstice::flow {

@@ -1,0 +1,151 @@
+#include "flow/run/stages/finals/check_dropin.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "flow/run/outcome/dropin.h"
+#include "flow/run/report/measured.h"
+#include "flow/run/stages/finals/headline.h"
+#include "run/timing_stats.h"
+
+namespace solstice::flow {
+namespace {
+
+Status copy_winner(Run& run, const std::filesystem::path& trial) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(trial, error)) {
+    SOLSTICE_TRY(const std::string bytes, read_file(entry.path()));
+    SOLSTICE_CHECK(write_file(run.folders.fresh / entry.path().filename(), bytes));
+  }
+  if (error) return fail(Code::io_error, "cannot read the winner's folder: " + error.message());
+  return success();
+}
+
+std::string decline(Run& run, std::string why) {
+  std::error_code ignored;  // what is not there need not be removed
+  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
+  run.report.outcome = RunOutcome::kNotFaster;
+  run.report.reason = std::move(why);
+  return run.report.reason;
+}
+
+Measured kernels_of(const Timing& timing) {
+  Measured out = measured_of(timing, &TimingRound::candidate);
+  out.clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
+  return out;
+}
+
+std::string why_failed(const OracleDropinCheck& check) {
+  std::string why = check.state_dict == "loads" ? "" : "state_dict: " + check.state_dict;
+  for (const OracleTrial& trial : check.trials) {
+    if (!trial.passed) why = fmt::format("seed {}: {}", trial.seed, trial.reason);
+  }
+  return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
+}
+
+// An error of the drop-in alone, or of the room that it needs next to the original, is its refusal and no end of the
+// run.
+Result<std::string> declined_or_error(Run& run, const Error& error) {
+  if (error.code == Code::candidate_failed || error.code == Code::too_large) return decline(run, error.message);
+  return error;
+}
+
+constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
+
+// The oracle says after each block that it is done; the clocks are read at once.
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
+  std::vector<ClockReading> clocks;
+  run.engine.oracle->on_progress([&](const OracleProgress& news) {
+    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
+  });
+  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
+  run.engine.oracle->on_progress(nullptr);
+  if (!found.ok()) return found.error();
+  std::vector<std::string>& warnings = run.report.warnings;
+  const std::string stale =
+      "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
+  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
+    warnings.push_back(stale);
+  return headline_rounds(*found, clocks);
+}
+
+void fill_headline(Run& run, const Finalist& winner, const Timing& timing) {
+  Headline& h = run.report.headline;
+  h.original = measured_of(timing, &TimingRound::baseline);
+  h.replacement = measured_of(timing, &TimingRound::candidate);
+  h.original->clock = run::mean_clock(timing, &TimingRound::baseline_mhz);
+  h.replacement->clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
+  h.speedup = timing.speedup;
+  h.speedup_low = timing.interval999[0];
+  h.speedup_high = timing.interval999[1];
+  h.agreement = disagreement(*winner.timing, timing);
+}
+
+void warn(Run& run, std::string_view of, const Timing& timing) {
+  if (!timing.note.empty()) run.report.warnings.push_back(fmt::format("{}: {}", of, timing.note));
+}
+
+std::string conclude_headline(Run& run, const Bounds& bounds, const Finalist& winner, const Timing& timing) {
+  warn(run, "the finalists' timing", *winner.timing);
+  warn(run, "the headline's timing", timing);
+  if (const std::string why = objection(timing); !why.empty()) {
+    return decline(run, "the drop-in was not compared with the original: " + why);
+  }
+  fill_headline(run, winner, timing);
+  if (const std::string why = sol::violation(bounds.sol, timing.candidate, sol::Cache::kWarm); !why.empty()) {
+    return decline(run, "the drop-in: " + why);
+  }
+  const std::string figure =
+      fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
+  if (!timing.win) {
+    return decline(run, fmt::format("the best verified candidate is {} of the original: no win beyond noise{}", figure,
+                                    settled(timing) ? "" : "; " + run::clock_text(timing)));
+  }
+  run.report.outcome = RunOutcome::kFaster;
+  return figure;
+}
+
+void fill_kernels(Headline& headline, const Finalist& winner) {
+  headline.kernels = kernels_of(*winner.timing);
+  headline.span = winner.span;
+  headline.activities = winner.activities;
+  headline.by_kernel = winner.by_kernel;
+}
+
+}  // namespace
+
+std::filesystem::path dropin_path(const Run& run, const Problem& problem) {
+  return run.folders.fresh / (problem.subject.file ? "model_new.py" : "dropin.json");
+}
+
+Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen) {
+  if (!chosen.winner) return success();
+  const Finalist& winner = *chosen.winner;
+  return stage(run, "drop-in", "the drop-in against the original", [&]() -> Result<std::string> {
+    const Problem& problem = measurable.imported.problem;
+    const CandidateTerms& terms = run.options.terms;
+    SOLSTICE_CHECK(copy_winner(run, measurable.builds->folder_of(winner.node)));
+    const DropinParts parts{problem.graph, problem.imported, problem.subject, measurable.opened.machine.arch,
+                            terms.frozen};
+    SOLSTICE_CHECK(write_dropin(parts, run.folders.fresh, run.folders.out));
+    fill_kernels(run.report.headline, winner);
+    const std::string path = dropin_path(run, problem).string();
+    const Result<OracleDropinCheck> check = run.engine.oracle->check_dropin(path, terms.numerics);
+    if (!check.ok()) return declined_or_error(run, check.error());
+    if (!check->passed || !check->fallbacks.empty())
+      return decline(run, "the drop-in fails KernelBench's check: " + why_failed(*check));
+    if (!check->strict) {
+      run.report.warnings.push_back(
+          fmt::format("the drop-in passes KernelBench's check with its tolerance of reduced precision (1e-2), "
+                      "as `--numerics {}` asks, but not with that of fp32 (1e-4)",
+                      terms.numerics));
+    }
+    const Result<Timing> headline = time_in_tries([&] { return compare_once(run, path); });
+    if (!headline.ok()) return declined_or_error(run, headline.error());
+    return conclude_headline(run, measurable.bounds, winner, *headline);
+  });
+}
+
+}  // namespace solstice::flow

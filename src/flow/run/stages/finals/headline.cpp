@@ -1,0 +1,103 @@
+#include "flow/run/stages/finals/headline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <span>
+
+#include "base/time_text.h"
+#include "run/round.h"
+#include "run/timing_stats.h"
+
+namespace solstice::flow {
+namespace {
+
+constexpr size_t kBlocks = 4;  // of a round
+
+bool possible(const OracleTimedBlock& block) {
+  return !block.seconds.empty() &&
+         std::all_of(block.seconds.begin(), block.seconds.end(), [](double s) { return std::isfinite(s) && s > 0; });
+}
+
+TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const ClockReading> clocks) {
+  TimingRound out;
+  for (size_t i = 0; i < kBlocks; ++i) {
+    run::add_block(out, blocks[i].side == "original" ? run::Side::kBaseline : run::Side::kCandidate, blocks[i].seconds,
+                   clocks[i]);
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found,
+                                                 const std::vector<ClockReading>& clocks) {
+  constexpr const char* kOrder[kBlocks] = {"original", "drop-in", "drop-in", "original"};
+  const auto broken = [](std::string what) {
+    return fail(Code::process_failed, "the oracle broke its protocol: " + std::move(what));
+  };
+  if (!found.fallbacks.empty()) {
+    return fail(Code::candidate_failed,
+                "the drop-in went back to the original while it was timed: " + found.fallbacks[0]);
+  }
+  const size_t n = found.blocks.size();
+  if (n == 0 || n % kBlocks != 0 || clocks.size() != n)
+    return broken(fmt::format("{} timed blocks, {} of them announced", n, clocks.size()));
+  for (size_t i = 0; i < n; ++i) {
+    if (found.blocks[i].side != kOrder[i % kBlocks])
+      return broken(fmt::format("timed block {} is not of the {}", i + 1, kOrder[i % kBlocks]));
+    if (!possible(found.blocks[i]))
+      return broken(fmt::format("timed block {} has no times, or impossible ones", i + 1));
+  }
+  if (found.fresh_content && !(found.excess && *found.excess <= 1)) {
+    return fail(Code::candidate_failed,
+                "what the drop-in returned while it was timed is not the result of the inputs that it was given");
+  }
+  std::vector<TimingRound> out;
+  for (size_t i = 0; i < n; i += kBlocks)
+    out.push_back(round_of(std::span(found.blocks).subspan(i, kBlocks), std::span(clocks).subspan(i, kBlocks)));
+  return out;
+}
+
+std::string objection(const Timing& headline) {
+  const auto dropped = std::count_if(headline.rounds.begin(), headline.rounds.end(),
+                                     [](const TimingRound& round) { return round.discarded; });
+  if (2 * static_cast<size_t>(dropped) <= headline.rounds.size()) return "";
+  return fmt::format("the GPU was throttled in {} of {} rounds ({})", dropped, headline.rounds.size(),
+                     fmt::join(headline.throttle, ", "));
+}
+
+bool settled(const Timing& headline) {
+  return objection(headline).empty() && (headline.win || !run::is_win(headline.speedup, headline.interval999[0], 1));
+}
+
+Result<Timing> time_in_tries(const HeadlineTry& once) {
+  constexpr int kTries = 3;
+  Timing out;
+  out.method = "KernelBench";
+  for (int i = 0; i < kTries; ++i) {
+    SOLSTICE_TRY(std::vector<TimingRound> rounds, once());
+    std::move(rounds.begin(), rounds.end(), std::back_inserter(out.rounds));
+    run::conclude(out);
+    if (settled(out)) break;
+  }
+  return out;
+}
+
+std::string disagreement(const Timing& judge, const Timing& headline) {
+  const double ratio = headline.speedup / judge.speedup;
+  if (ratio > 0.95 && ratio < 1.05) return "";
+  const double original = headline.baseline / judge.baseline, replacement = headline.candidate / judge.candidate;
+  const bool first = std::abs(std::log(original)) > std::abs(std::log(replacement));
+  return fmt::format(
+      "the judge has {} for the original and {} for the kernels ({:.3g}x), Python has {} for `Model.forward` and {} "
+      "for "
+      "`ModelNew.forward` ({:.3g}x). It is the {} that differs most, by {:+.1f} % in Python, the other by {:+.1f} %",
+      time_text(judge.baseline), time_text(judge.candidate), judge.speedup, time_text(headline.baseline),
+      time_text(headline.candidate), headline.speedup, first ? "original" : "replacement",
+      100 * ((first ? original : replacement) - 1), 100 * ((first ? replacement : original) - 1));
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,54 @@
+#include "flow/run/stages/prepare/import.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "flow/run/stages/prepare/start_rivals.h"
+
+namespace solstice::flow {
+namespace {
+
+// Problem and inputs of the run before; nothing where that was of another module.
+std::optional<Imported> take_prepared(Run& run) {
+  std::optional<Prepared> made = std::exchange(run.engine.prepared, std::nullopt);
+  const ModuleOptions& module = run.options.module;
+  if (!made || module.file.empty() || made->file != module.file || made->class_name != module.class_name)
+    return std::nullopt;
+  run.report.warnings = std::move(made->warnings);
+  return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
+}
+
+Result<Imported> import_anew(Run& run) {
+  Imported out;
+  const ModuleOptions& module = run.options.module;
+  const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
+  SOLSTICE_TRY(out.rivals, start_rivals_early(run));
+  SOLSTICE_TRY(out.problem, load_problem(*run.engine.oracle, module.file, module.class_name, cache));
+  out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+  for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
+  return out;
+}
+
+}  // namespace
+
+Result<Imported> import_problem(Run& run) {
+  std::optional<Imported> out;
+  const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+    out = take_prepared(run);
+    if (out) return std::string("as the run before prepared it");
+    SOLSTICE_TRY(out, import_anew(run));
+    const Problem& problem = out->problem;
+    return fmt::format("{} operators, {} equations{}", problem.graph.nodes.size(), problem.program.equations.size(),
+                       problem.cached.empty() ? "" : " (graph from the cache)");
+  });
+  SOLSTICE_CHECK(done);
+  return std::move(*out);
+}
+
+evaluate::Setting setting_of(const Run& run, const Opened& opened, const Imported& imported) {
+  return {opened.machine, run.options.terms.numerics, run.options.terms.frozen, imported.meaning.get(),
+          run.options.candidate};
+}
+
+}  // namespace solstice::flow

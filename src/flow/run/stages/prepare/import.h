@@ -1,0 +1,28 @@
+// The user's module, imported into equations.
+#pragma once
+
+#include <memory>
+
+#include "evaluate/candidate.h"
+#include "evaluate/meaning.h"
+#include "flow/run/problem/problem.h"
+#include "flow/run/problem/trial_inputs.h"
+#include "flow/run/stages/prepare/open.h"
+#include "flow/run/state/run.h"
+
+namespace solstice::flow {
+
+struct Imported {
+  Problem problem;
+  std::unique_ptr<evaluate::Meaning> meaning;  // of the problem
+  TrialInputs inputs = {};                     // of the run before, where that was of the same module
+  bool rivals = false;                         // a process for the opponents was started
+};
+
+// Errors: those of load_problem().
+Result<Imported> import_problem(Run& run);
+
+// The setting that candidates are checked in.
+evaluate::Setting setting_of(const Run& run, const Opened& opened, const Imported& imported);
+
+}  // namespace solstice::flow

@@ -1,0 +1,119 @@
+#include "flow/run/stages/prepare/plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/time_text.h"
+#include "flow/run/stages/prepare/recall.h"
+#include "ir/rewrite/driver.h"
+#include "propose/formulation/plan.h"
+
+namespace solstice::flow {
+namespace {
+
+// "factor_sums, fold_scalars"
+std::string names_of(const std::vector<ir::Site>& steps) {
+  std::vector<std::string> names;
+  for (const ir::Site& step : steps) {
+    if (std::find(names.begin(), names.end(), step.rewrite->name) == names.end()) names.push_back(step.rewrite->name);
+  }
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
+  return out;
+}
+
+class Planner {
+ public:
+  Planner(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds)
+      : run_(run),
+        opened_(opened),
+        imported_(imported),
+        bounds_(bounds),
+        problem_(
+            std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})) {}
+
+  Result<propose::Plan> plain() { return plan(problem_, {}); }
+
+  // The plan of the rewritten equations, with the bounds lowered; nothing where no rewrite saves anything, or where the
+  // rewritten equations cannot be run.
+  std::optional<propose::Plan> rewritten() {
+    ir::RewriteOptions options;
+    Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem_, options);
+    if (!rewritten.ok()) return warn("rewrites were not tried: " + rewritten.error().message);
+    if (!rewritten->finished) warn("the program is large: not all rewrites were tried");
+    if (rewritten->steps.empty()) return std::nullopt;
+    names_ = names_of(rewritten->steps);
+    const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));
+    propose::Derivation from{problem_, {}};
+    for (const ir::Site& step : rewritten->steps) from.steps.push_back(propose::step_of(step));
+    Result<propose::Plan> planned = plan(equations, std::move(from));
+    if (!planned.ok()) {
+      return warn(fmt::format("the equations rewritten by {} are not run: {}", names_, planned.error().message));
+    }
+    if (const Status lower = lower_bounds(run_, opened_, imported_, equations->program, bounds_); !lower.ok())
+      return warn("no bounds of the rewritten equations: " + lower.error().message);
+    return std::move(planned).value();
+  }
+
+  // Of the rewrites that apply.
+  const std::string& names() const { return names_; }
+
+ private:
+  Result<propose::Plan> plan(std::shared_ptr<const ir::BoundText> equations, propose::Derivation from) {
+    const CandidateTerms& terms = run_.options.terms;
+    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites},
+                         std::move(from));
+  }
+
+  std::nullopt_t warn(std::string text) {
+    run_.report.warnings.push_back(std::move(text));
+    return std::nullopt;
+  }
+
+  Run& run_;
+  const Opened& opened_;
+  const Imported& imported_;
+  Bounds& bounds_;
+  std::shared_ptr<const ir::BoundText> problem_;
+  std::string names_;
+};
+
+}  // namespace
+
+Status bound_rewritten(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds) {
+  return stage(run, "rewrites", "what they leave to move", [&]() -> Result<std::string> {
+    Planner planner(run, opened, imported, bounds);
+    (void)planner.rewritten();  // equations that cannot be run lower nothing, here as there
+    const std::string& names = planner.names();
+    return names.empty() ? std::string("none") : fmt::format("{}: io {}", names, time_text(bounds.io()));
+  });
+}
+
+Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds) {
+  Planned out;
+  const Status done = stage(run, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
+    Planner planner(run, opened, imported, bounds);
+    SOLSTICE_TRY(propose::Plan plain, planner.plain());
+    std::optional<propose::Plan> other = run.options.terms.rewrites ? planner.rewritten() : std::nullopt;
+    const bool leads = other && other->cost < plain.cost;
+    out.scheduled = leads ? other->formulation.scheduled : plain.formulation.scheduled;
+    std::string text = plain.text();
+    std::vector<propose::Formulation> formulations;
+    formulations.push_back(std::move(plain.formulation));
+    if (other) {
+      run.report.rewrites = planner.names();
+      const std::string label = "rewritten by " + planner.names();
+      text += fmt::format("; {}: {}, predicted {:.3g}x", label, other->text(), plain.cost / other->cost);
+      other->formulation.label = label;
+      formulations.insert(leads ? formulations.begin() : formulations.end(), std::move(other->formulation));
+    }
+    out.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(run, opened),
+                                                   recalled_facts(run, opened));
+    return text;
+  });
+  SOLSTICE_CHECK(done);
+  return out;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,22 @@
+// The problem cut into kernels, as it is and as rewrites make it, with the proposer that varies the schedules.
+#pragma once
+
+#include <memory>
+
+#include "flow/run/stages/prepare/bounds.h"
+#include "propose/expert.h"
+
+namespace solstice::flow {
+
+struct Planned {
+  std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
+  std::unique_ptr<propose::Expert> expert;
+};
+
+// Lowers `bounds` by the rewritten equations. Errors: those of propose::plan() for the equations as they are.
+Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds);
+
+// Lowers the bounds as planning does, for a run that only measures.
+Status bound_rewritten(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds);
+
+}  // namespace solstice::flow

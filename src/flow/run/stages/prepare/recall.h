@@ -1,0 +1,22 @@
+// Results of earlier runs that order a search. No such figure ever becomes a result.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "flow/run/stages/prepare/open.h"
+#include "flow/run/state/run.h"
+#include "propose/expert.h"
+#include "search/memory.h"
+
+namespace solstice::flow {
+
+// Measurements of the same problem with the same program on the same machine, driver and build of Solstice.
+std::vector<propose::Known> known_candidates(Run& run, const Opened& opened);
+
+// Facts of other problems that this run's search goes by: those that were there when it began, also where it goes on
+// later. Null where memory is off, where there are none of this machine, or where times are predicted. That they cannot
+// be read is a warning.
+std::shared_ptr<const search::Memory> recalled_facts(Run& run, const Opened& opened);
+
+}  // namespace solstice::flow

@@ -1,0 +1,28 @@
+#include "flow/run/stages/prepare/start_rivals.h"
+
+#include <thread>
+
+namespace solstice::flow {
+
+bool times_rivals(const Run& run) { return run.engine.hello.device.is_cuda() && run.options.baselines; }
+
+Status start_rivals(Run& run) {
+  const ModuleOptions& module = run.options.module;
+  const Status started = run.engine.oracle->start_rivals(module.file.string(), module.class_name);
+  if (started.ok()) return success();
+  for (const Code gone : {Code::interrupted, Code::deadline, Code::process_failed}) {
+    if (started.error().code == gone) return started;
+  }
+  run.report.warnings.push_back("the other baselines could not be prepared beside: " + started.error().message);
+  return success();
+}
+
+Result<bool> start_rivals_early(Run& run) {
+  constexpr unsigned kFewProcessors = 4;  // with fewer, importing a compiler would be felt in timings meanwhile
+  if (!times_rivals(run) || run.options.module.file.empty() || std::thread::hardware_concurrency() < kFewProcessors)
+    return false;
+  SOLSTICE_CHECK(start_rivals(run));
+  return true;
+}
+
+}  // namespace solstice::flow

@@ -1,0 +1,184 @@
+#include "flow/run/stages/search/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/process/interrupt.h"
+#include "base/time_text.h"
+#include "flow/run/agent/handover.h"
+#include "flow/run/stages/search/budget.h"
+#include "flow/run/stages/search/restore.h"
+#include "flow/run/state/trial_of.h"
+
+namespace solstice::flow {
+namespace {
+
+// Time of a run's own trials.
+Seconds own_time(const search::Tree& tree) {
+  Seconds out{0};
+  for (const search::Event& event : tree.events()) {
+    if (event.node > 0 && event.measurement) out += event.measurement->cost;
+  }
+  return out;
+}
+
+Yardstick yardstick_of(const Measurable& measurable) {
+  return {measurable.bounds.practical(), measurable.inputs.original, measurable.opened.gpu};
+}
+
+void tell_trial(Run& run, const Measurable& measurable, const search::Node& node, const Deadline& deadline) {
+  if (!node.measurement) return;  // its result does not come
+  const bool predicted = !measurable.opened.gpu;
+  TrialNews news{node.id, node.proposal.reason, enum_name(node.measurement->state), std::nullopt, predicted};
+  if (node.usable()) news.time = node.measurement->time;
+  Standing standing = standing_of(run, measurable);
+  if (!run.options.search.in_turns) standing.left = deadline.left();
+  run.progress.trial_finished(news, standing);
+}
+
+Status record_event(Run& run, const search::Tree& tree, size_t number, bool measured) {
+  const search::Event& event = tree.events()[number];
+  if (event.kind != search::Event::Kind::kMeasured) return keep_event(run, number, nullptr);
+  const TrialRecord trial = trial_of(run.report.run, tree.node(event.node), measured);
+  return keep_event(run, number, &trial);
+}
+
+void warn_of_failures(Run& run, const Searched& searched) {
+  if (searched.agent_failed && searched.agent_failed->code != Code::interrupted) {
+    warn_now(run, fmt::format("{} goes no further: {}", run.agent->title(), searched.agent_failed->text()));
+  }
+  if (searched.policy_failed) {
+    warn_now(run, fmt::format("the policy goes no further: {}; `--resume {} --policy greedy` goes on without it",
+                              searched.policy_failed->text(), run.report.run));
+  }
+}
+
+// One line on the whole search.
+std::string summary_line(const Run& run, search::Stop stop) {
+  const search::Node* best = run.tree.best();
+  const int trials = trials_done(run.tree);
+  const std::string skipped =
+      run.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", run.report.trials_skipped) : "";
+  const std::string why = enum_name(stop);
+  if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
+  const char* predicted = best->measurement->state == TrialState::kPredicted ? "predicted " : "";
+  return fmt::format("{} trials, best {}{} ({}){}", trials, predicted, time_text(best->measurement->time), why,
+                     skipped);
+}
+
+std::string detail_of(const Run& run) {
+  if (run.options.search.searched) return "took its turns";
+  const std::string with = run.agent ? ", " + run.agent->title() : "";
+  return fmt::format("at most {} trials in {}{}", run.options.search.trials, time_text(run.options.search.budget),
+                     with);
+}
+
+}  // namespace
+
+Searching::Searching(Run& run, const Planned& planned, const Measurable& measurable)
+    : run_(run),
+      planned_(planned),
+      measurable_(measurable),
+      policy_(std::move(run.policy)),
+      deadline_(run.options.search.budget),
+      observer_(observer()) {}
+
+// Compiling overlaps measuring. Candidates ahead are chosen without the results that are still to come.
+int Searching::lookahead() const {
+  constexpr int kEach = 4, kMore = 2;
+  if (!measurable_.opened.gpu) return 2;
+  return kMore + kEach * (measurable_.fleet ? measurable_.fleet->size() : 1);
+}
+
+search::Participants Searching::participants() const { return {*policy_, *planned_.expert, *measurable_.device}; }
+
+search::Observer Searching::observer() {
+  search::Observer out;
+  out.finished = [this](const search::Tree&, const search::Node& node) {
+    tell_trial(run_, measurable_, node, deadline_);
+  };
+  out.recorded = [this](const search::Tree& tree, size_t number) {
+    return record_event(run_, tree, number, measurable_.opened.gpu);
+  };
+  out.skipped = [this](const search::Proposal&) { ++run_.report.trials_skipped; };
+  out.failed = [this](const Error& error) { searched_.policy_failed = error; };
+  // A question that had to end with the search is no failure of the model.
+  if (run_.agent) {
+    out.refused = [this](const Error& error) {
+      if (error.code != Code::deadline || !deadline_.passed()) searched_.agent_failed = error;
+    };
+  }
+  return out;
+}
+
+Status Searching::begin() {
+  if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
+  search::Budget budget = expert_budget(run_, yardstick_of(measurable_));
+  const bool over = run_.agent && handed_over(run_.tree);  // to the model, before the run was interrupted
+  // The expert's first, several at once; where it had them, what is in flight comes in.
+  if (over) budget = search::Budget{.time = budget.time, .trials = 0};
+  if (run_.agent) budget.trials = std::min(budget.trials, *run_.options.agent.terms.expert);
+  search_.emplace(run_.tree, participants(), budget, over ? 1 : lookahead(), observer_);
+  return success();
+}
+
+Result<std::optional<search::Stop>> Searching::step() {
+  const SearchOptions& options = run_.options.search;
+  if (options.in_turns && own_time(run_.tree) >= options.budget) return std::optional(search::Stop::kTime);
+  return search_->step([] { return interrupted(); });
+}
+
+// The trials after the expert's, which are a language model's: each knows the results of all before it.
+Result<search::Stop> Searching::go_on_with_agent(search::Stop stop) {
+  const bool over = stop == search::Stop::kTime || stop == search::Stop::kInterrupted ||
+                    stop == search::Stop::kNearBound || stop == search::Stop::kPolicyFailed;
+  if (over || run_.tree.trials() >= run_.options.search.trials) return stop;
+  SOLSTICE_CHECK(open_nodes_again(run_));
+  search::Budget budget = agent_budget(run_, yardstick_of(measurable_));
+  budget.time = deadline_.left();
+  const search::Participants with = participants();
+  SOLSTICE_TRY(stop, search::run(run_.tree, {with.policy, run_.agent->proposer(), with.evaluator}, budget, 1, observer_,
+                                 [] { return interrupted(); }));
+  return stop == search::Stop::kProposerFailed && !searched_.agent_failed ? search::Stop::kTime : stop;
+}
+
+Result<search::Stop> Searching::finish() {
+  while (true) {
+    SOLSTICE_TRY(const std::optional<search::Stop> stop, step());
+    if (!stop) continue;
+    SOLSTICE_TRY(searched_.stop, run_.agent ? go_on_with_agent(*stop) : Result<search::Stop>(*stop));
+    return searched_.stop;
+  }
+}
+
+Result<std::unique_ptr<Searching>> begin_search(Run& run, const Planned& planned, const Measurable& measurable) {
+  SOLSTICE_CHECK(restore_tree(run, measurable.inputs.original.time));
+  if (run.options.search.searched) return std::unique_ptr<Searching>();  // what was in flight is not built again
+  auto out = std::make_unique<Searching>(run, planned, measurable);
+  SOLSTICE_CHECK(out->begin());
+  return out;
+}
+
+Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable& measurable,
+                                   std::unique_ptr<Searching>& searching) {
+  Searched out;
+  const std::optional<search::Stop> over = run.options.search.searched;
+  const Status done = stage(run, "search", detail_of(run), [&]() -> Result<std::string> {
+    SOLSTICE_TRY(searching, begin_search(run, planned, measurable));
+    if (over) {
+      out.stop = *over;
+    } else {
+      SOLSTICE_CHECK(searching->finish());
+      out = searching->so_far();
+    }
+    warn_of_failures(run, out);
+    return summary_line(run, out.stop);
+  });
+  close_fleet(run, &measurable);
+  if (over) run.report.timings["search"] = own_time(run.tree);
+  if (!done.ok()) return done.error();
+  return out;
+}
+
+}  // namespace solstice::flow
