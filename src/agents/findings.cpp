@@ -76,7 +76,7 @@ std::vector<std::string> text_of_costs(const Json& costs) {
 // "measured: kernel `a` 12.3 us (predicted 10.1 us), ..."; "" where it could not be taken. What is predicted is the
 // cost models' word.
 std::string text_of_trace(const Json& record, bool with_predictions) {
-  Result<KernelTrace> trace = from_json<KernelTrace>(record);
+  Result<KernelTrace> trace = kernel_trace_of(record);
   if (!trace.ok()) return "the times by kernel cannot be read: " + trace.error().message;
   for (TracedKernel& kernel : trace->kernels) {
     if (!with_predictions) kernel.predicted.reset();
@@ -93,7 +93,7 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, con
     if (!text.empty() && std::find(out.begin(), out.end(), text) == out.end()) out.push_back(std::move(text));
   };
   const Json& costs = measurement.record.at("costs");
-  if (const Json* trace = measurement.record.find("trace")) add(text_of_trace(*trace, sol));
+  add(text_of_trace(measurement.record, sol));
   if (sol && out.empty()) {  // the times by kernel say what is predicted too
     for (std::string& text : text_of_costs(costs)) add(std::move(text));
   }

@@ -76,8 +76,7 @@ std::string text_of_traced(const KernelTrace& trace, const std::vector<KernelFac
 std::string text_of_use(const search::Measurement& measurement) {
   if (measurement.state != TrialState::kVerified) return "";
   const std::vector<KernelFacts> facts = kernel_facts_of(measurement.record);
-  const Json* record = measurement.record.find("trace");
-  const Result<KernelTrace> trace = record ? from_json<KernelTrace>(*record) : KernelTrace();
+  const Result<KernelTrace> trace = kernel_trace_of(measurement.record);
   if (trace.ok() && !trace->kernels.empty()) return text_of_traced(*trace, facts);
   const std::string use = text_of_most_used(sum_of_needs(facts), measurement.time);
   return use.empty() ? "" : "used by the whole call: " + use;

@@ -93,13 +93,14 @@ void print_end(const Bench& bench, const flow::BenchOptions& options) {
   fmt::print("\n{} of {} problems\n", bench.rows.size(), options.problems.size());
   for (const flow::VariantName& variant : flow::variants_of(bench)) {
     const flow::Figures f = flow::figures_of(bench, {variant, 0, true, ""});
-    if (f.compared == 0) continue;
+    if (f.supported.count == 0) continue;
     fmt::print("{}: {} over the {} supported ones, fast_1 {:.0f} %, fast_2 {:.0f} %\n", variant.text(),
-               show_factor(f.supported), f.compared, 100 * f.fast_1, 100 * f.fast_2);
+               show_factor(f.supported.mean), f.supported.count, 100 * f.fast_1, 100 * f.fast_2);
     fmt::print(
         "  {} on generated kernels alone and at least {}x: {}, lowest {}; {} slower, where the original is kept; "
         "median trial {}\n",
-        f.complete, flow::kKept, show_factor(f.of_complete), show_factor(f.least_complete), f.slower, show(f.trial));
+        f.complete.count, flow::kKept, show_factor(f.complete.mean), show_factor(f.complete.least), f.slower.count,
+        show(f.trial));
   }
   fmt::print("{}\n", (options.out / "bench.md").string());
 }

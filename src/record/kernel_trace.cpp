@@ -30,6 +30,11 @@ std::string beyond_text(const TracedKernel& kernel) {
 
 }  // namespace
 
+Result<KernelTrace> kernel_trace_of(const Json& record) {
+  const Json* const trace = record.find("trace");
+  return trace ? from_json<KernelTrace>(*trace) : Result<KernelTrace>(KernelTrace());
+}
+
 std::string text_of(const KernelTrace& trace) {
   std::vector<std::string> times, beyond;
   for (const TracedKernel& kernel : trace.kernels) {

@@ -42,6 +42,10 @@ struct KernelTrace {
   }
 };
 
+// That of a trial's record (Measurement::record); without kernels where none was taken. Error bad_record where it is
+// damaged.
+Result<KernelTrace> kernel_trace_of(const Json& record);
+
 // "kernel `k1` 12.3 us (predicted 10.1 us), `k2` 30.2 us (predicted 9 us): `k2` is 3.4x beyond its model"; the steps of
 // a kernel that has several stand in its brackets. "" where there are no kernels.
 std::string text_of(const KernelTrace& trace);

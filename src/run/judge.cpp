@@ -30,7 +30,9 @@ void adopt(Verdict& verdict, const CaseVerdict& found) {
 Judge::Judge(const rt::Driver& driver, rt::DeviceContext context, JudgeOptions options)
     : device_(driver, std::move(context), std::move(options)) {}
 
-// Ending a process that holds a CUDA context takes a while; all of them at once take no longer.
+// Ending a process that holds a CUDA context takes a while; all of them at once take no longer. Mappings are closed
+// meanwhile, the candidate's before its process ends: an exporter that frees what is still mapped is undefined by
+// cuIpcCloseMemHandle's contract.
 Judge::~Judge() {
   dismiss_spares();
   const rt::InContext inside(device_.driver(), device_.context());

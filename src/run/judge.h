@@ -84,8 +84,10 @@ class Judge {
   Status run_cases(CandidateRun& run, const std::vector<JudgeCase>& cases, Verdict& into);
   Result<int> fitting_slots(const Plan& plan, int processes) const;
 
-  JudgeDevice device_;
+  // Declared first, so that it is the last to go: waiting for these processes takes a while, and memory of others stays
+  // taken for as long as `device_` has it mapped. They export none themselves.
   std::vector<RunnerProcess> spares_;
+  JudgeDevice device_;
   std::shared_ptr<CandidateRun> current_;
   const void* client_ = nullptr;
 };

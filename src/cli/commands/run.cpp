@@ -34,7 +34,7 @@ bool usable(const search::Measurement& m) {
 }
 
 std::string text_of_trace(const Json& record) {
-  const Result<KernelTrace> trace = from_json<KernelTrace>(record);
+  const Result<KernelTrace> trace = kernel_trace_of(record);
   if (!trace.ok()) return "the times by kernel cannot be read: " + trace.error().message;
   return trace->kernels.empty() ? "no times by kernel: " + trace->note : text_of(*trace);
 }
@@ -46,7 +46,7 @@ std::string text_of(const flow::ProgramRun& done) {
   if (usable(m) && done.original)
     out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
-  if (const Json* trace = m.record.find("trace")) out += "\n" + text_of_trace(*trace);
+  if (m.record.find("trace")) out += "\n" + text_of_trace(m.record);
   return m.detail.empty() ? out : out + "\n" + m.detail;
 }
 

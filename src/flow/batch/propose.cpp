@@ -43,14 +43,14 @@ class Round {
 
   Result<std::string> make(int count) {
     if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
+    SOLSTICE_CHECK(count_results());
     while (made_ < count) {
       if (run_.tree.trials() >= run_.options.search.trials)
         return over(fmt::format("the run has its {} trials", run_.options.search.trials));
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
-      SOLSTICE_TRY(const std::optional<search::Stop> stop, search::has_enough(run_.tree, budget()));
-      if (stop && ends_the_run(*stop)) return over(text_of(*stop));
-      if (stop) {
+      if (enough_ && ends_the_run(*enough_)) return over(text_of(*enough_));
+      if (enough_) {
         SOLSTICE_CHECK(hand_over());
         continue;
       }
@@ -120,7 +120,14 @@ class Round {
 
   Status hand_over() {
     by_agent_ = true;
-    return open_nodes_again(run_);
+    SOLSTICE_CHECK(open_nodes_again(run_));
+    return count_results();
+  }
+
+  // Once for each leader: no result comes in while it proposes.
+  Status count_results() {
+    SOLSTICE_TRY(enough_, search::has_enough(run_.tree, budget()));
+    return success();
   }
 
   Status follow(const search::Decision& decision, const search::Tree& expected) {
@@ -170,6 +177,7 @@ class Round {
   const ProposeStages& at_;
   search::Policy& policy_;
   std::optional<Error> agent_failed_;
+  std::optional<search::Stop> enough_;  // of the results that are there, for who leads
   bool by_agent_ = false, over_ = false;
   int made_ = 0, made_by_agent_ = 0, skipped_ = 0;
 };

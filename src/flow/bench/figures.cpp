@@ -9,18 +9,17 @@
 namespace solstice::flow {
 namespace {
 
-// Geometric, of positive numbers.
-class Mean {
+// Ratios as they come, which are positive.
+class RatioSum {
  public:
-  void add(double value) {
-    sum_ += std::log(value);
-    ++count_;
+  void add(double ratio) {
+    sum_ += std::log(ratio);
+    least_ = count_++ ? std::min(least_, ratio) : ratio;
   }
-  int count() const { return count_; }
-  double value() const { return count_ ? std::exp(sum_ / count_) : 0; }
+  Ratios ratios() const { return {count_, count_ ? std::exp(sum_ / count_) : 0, least_}; }
 
  private:
-  double sum_ = 0;
+  double sum_ = 0, least_ = 0;
   int count_ = 0;
 };
 
@@ -31,7 +30,8 @@ bool in_part(const BenchRow& row, const Part& part) {
 // A verified candidate without a stage of PyTorch's, put to the headline.
 bool runs_completely(const BenchVariant& v) { return v.ran() && !v.predicted && v.complete() && v.speedup > 0; }
 
-void count_outcome(const BenchVariant& v, Figures& out) {
+void count_outcome(const BenchVariant& v, OutcomeCounts& out) {
+  ++out.problems;
   if (v.outcome == RunOutcome::kUnsupported) {
     ++out.unsupported;
   } else if (v.failed || v.outcome == RunOutcome::kNone) {
@@ -102,33 +102,18 @@ std::optional<double> delivered_over(const BenchRow& row, const BenchVariant& v,
   return other->time->median / ours.time->median;
 }
 
-namespace {
-
-void add_headline(double speedup, Mean& complete, Figures& out) {
-  if (speedup < kKept) {
-    out.least_slower = out.slower++ ? std::min(out.least_slower, speedup) : speedup;
-    return;
-  }
-  out.least_complete = complete.count() ? std::min(out.least_complete, speedup) : speedup;
-  complete.add(speedup);
-}
-
-}  // namespace
-
 Figures figures_of(const Bench& bench, const Part& part) {
   Figures out;
-  Mean supported, complete, faster;
-  double scores = 0;
+  RatioSum supported, faster, complete, slower;
   std::vector<double> trials;
   for (const BenchRow& row : bench.rows) {
     const BenchVariant* const v = in_part(row, part) ? find_variant(row, part.variant) : nullptr;
     if (!v) continue;
-    ++out.problems;
-    count_outcome(*v, out);
+    count_outcome(*v, out.outcomes);
     if (!v->ran() || v->predicted) continue;
     if (v->trial.value > 0) trials.push_back((v->trial + v->verification).value);
-    if (runs_completely(*v)) add_headline(v->speedup, complete, out);
-    if (const std::optional<double> score = sol_score(*v)) scores += *score, ++out.scored;
+    if (runs_completely(*v)) (v->speedup < kKept ? slower : complete).add(v->speedup);
+    if (const std::optional<double> score = sol_score(*v)) out.sol.mean += *score, ++out.sol.count;
     const std::optional<double> ratio =
         part.opponent.empty() ? std::optional(delivered(*v)) : delivered_over(row, *v, part.opponent);
     if (!ratio || *ratio <= 0) continue;
@@ -138,14 +123,13 @@ Figures figures_of(const Bench& bench, const Part& part) {
     out.fast_1 += 1;
     out.fast_2 += *ratio > 2;
   }
-  out.compared = supported.count();
-  out.supported = supported.value();
-  out.complete = complete.count();
-  out.of_complete = complete.value();
-  out.of_faster = faster.value();
+  out.supported = supported.ratios();
+  out.faster = faster.ratios();
+  out.complete = complete.ratios();
+  out.slower = slower.ratios();
   if (!trials.empty()) out.trial = Seconds(run::median(trials));
-  if (out.problems) out.fast_1 /= out.problems, out.fast_2 /= out.problems;
-  if (out.scored) out.sol = scores / out.scored;
+  if (const int all = out.outcomes.problems) out.fast_1 /= all, out.fast_2 /= all;
+  if (out.sol.count) out.sol.mean /= out.sol.count;
   return out;
 }
 

@@ -46,19 +46,32 @@ struct Part {
   std::string opponent = {};  // "": the original, by the headline
 };
 
-struct Figures {
+// Problems of a part, by what came of them.
+struct OutcomeCounts {
   int problems = 0, faster = 0, not_faster = 0, unsupported = 0, failed = 0;
-  int compared = 0;      // supported ones with a ratio
-  double supported = 0;  // geometric mean over those; 0: there is none, as below
-  int complete = 0;      // headlines of candidates on generated kernels alone, at least kKept of the original
-  double of_complete = 0, least_complete = 0;
-  int slower = 0;  // such headlines below kKept: the original is kept
-  double least_slower = 0;
-  Seconds trial;                  // median over the problems that run: a trial and the full verification
-  double of_faster = 0;           // over those that are faster than the opponent
+};
+
+// Ratios of times, over the original or an opponent. Without any they are 0.
+struct Ratios {
+  int count = 0;
+  double mean = 0;  // geometric
+  double least = 0;
+};
+
+struct Scores {
+  int count = 0;
+  double mean = 0;
+};
+
+struct Figures {
+  OutcomeCounts outcomes;
+  Ratios supported;               // of what is delivered, over the supported problems that have a ratio
+  Ratios faster;                  // of those that are faster than the opponent
+  Ratios complete;                // headlines of candidates on generated kernels alone, at least kKept of the original
+  Ratios slower;                  // such headlines below kKept: the original is kept
   double fast_1 = 0, fast_2 = 0;  // shares of all problems that are correct and more than 1x, 2x
-  int scored = 0;
-  double sol = 0;  // mean SOL score
+  Scores sol;                     // SOL scores
+  Seconds trial;                  // median over the problems that run: a trial and the full verification
 };
 Figures figures_of(const Bench& bench, const Part& part);
 

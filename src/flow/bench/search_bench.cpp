@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "base/clock.h"
@@ -73,13 +74,15 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
     return fail(Code::bad_argument, fmt::format("{} was made under other options: {}", file.string(), other));
   }
   SOLSTICE_TRY(store::Store all, store::Store::open(options.out / kStore));
+  SOLSTICE_TRY(const std::vector<store::ListedRun> runs, all.list(std::numeric_limits<int>::max()));
   std::vector<SearchRow> rows;
   for (SearchRow& row : old.rows) {
     if (!row.failed.empty() || is_of_another_file(row, options.problems)) continue;
     // A row is written before its run is taken over: one whose run is missing was killed in between.
-    const Result<store::LoadedRun> run = all.load_run(row.run);
-    if (!run.ok() && run.error().code != Code::not_found) return run.error();
-    if (run.ok()) rows.push_back(std::move(row));
+    const auto run = std::find_if(runs.begin(), runs.end(), [&](const auto& listed) { return listed.id == row.run; });
+    if (run == runs.end()) continue;
+    if (!run->run.ok()) return run->run.error();
+    rows.push_back(std::move(row));
   }
   old.rows = std::move(rows);
   return old;

@@ -41,6 +41,7 @@ std::string places_text(const Bench& bench) {
 
 std::string time_or_dash(Seconds time) { return time.value > 0 ? time_text(time) : "-"; }
 std::string factor(double value) { return value > 0 ? fmt::format("{:.2f}x", value) : "-"; }
+std::string mean_text(const Ratios& ratios) { return fmt::format("{} ({})", factor(ratios.mean), ratios.count); }
 std::string share(double value) { return fmt::format("{:.0f} %", 100 * value); }
 
 // "all", "all, without flawed", "level 1", ...
@@ -69,13 +70,13 @@ std::string summary_of(const Bench& bench, const VariantName& variant) {
                  "slower", "faster only", "fast_1", "fast_2", "SOL score", "trial"}};
   for (const Line& line : lines_of(bench)) {
     const Figures f = figures_of(bench, {variant, line.level, line.flawed, ""});
-    rows.push_back({line.title, std::to_string(f.problems), std::to_string(f.faster), std::to_string(f.not_faster),
-                    std::to_string(f.unsupported), std::to_string(f.failed),
-                    fmt::format("{} ({})", factor(f.supported), f.compared),
-                    fmt::format("{} ({})", factor(f.of_complete), f.complete), factor(f.least_complete),
-                    f.slower ? fmt::format("{} ({})", f.slower, factor(f.least_slower)) : "0", factor(f.of_faster),
-                    share(f.fast_1), share(f.fast_2), f.scored ? fmt::format("{:.2f} ({})", f.sol, f.scored) : "-",
-                    time_or_dash(f.trial)});
+    const OutcomeCounts& n = f.outcomes;
+    rows.push_back({line.title, std::to_string(n.problems), std::to_string(n.faster), std::to_string(n.not_faster),
+                    std::to_string(n.unsupported), std::to_string(n.failed), mean_text(f.supported),
+                    mean_text(f.complete), factor(f.complete.least),
+                    f.slower.count ? fmt::format("{} ({})", f.slower.count, factor(f.slower.least)) : "0",
+                    factor(f.faster.mean), share(f.fast_1), share(f.fast_2),
+                    f.sol.count ? fmt::format("{:.2f} ({})", f.sol.mean, f.sol.count) : "-", time_or_dash(f.trial)});
   }
   return fmt::format("\n## {}\n\n", variant.text()) + markdown_table(rows);
 }
@@ -88,9 +89,8 @@ std::string opponents_section(const Bench& bench, const std::vector<VariantName>
     for (const VariantName& variant : variants) {
       const Figures f = figures_of(bench, {variant, 0, true, opponent});
       const Figures sound = figures_of(bench, {variant, 0, false, opponent});
-      rows.push_back({opponent, variant.text(), std::to_string(f.compared), factor(f.supported),
-                      fmt::format("{} ({})", factor(sound.supported), sound.compared), factor(f.of_faster),
-                      share(f.fast_1), share(f.fast_2)});
+      rows.push_back({opponent, variant.text(), std::to_string(f.supported.count), factor(f.supported.mean),
+                      mean_text(sound.supported), factor(f.faster.mean), share(f.fast_1), share(f.fast_2)});
     }
   }
   return "\n## Against each opponent, side by side\n\n" + markdown_table(rows);

@@ -33,17 +33,29 @@ struct Reached {
   }
 };
 
-struct ComparedRun {
+// A run's problem, options and place: runs that differ here do not compare.
+struct RunSetting {
   std::string id, problem, problem_key, options_key;
   std::vector<std::string> command;
   std::string machine, device;
   std::map<std::string, std::string> versions;
+};
+
+// Who searched: runs of one such group are set beside those of another.
+struct RunLeader {
   std::string policy;
   int64_t seed = 1;
-  std::string agent;          // the language model that took part, and how; "": none did, or the run is not finished
-  std::string ended, reason;  // the outcome of a finished run, else its state; why
-  std::optional<double> headline;     // speedup of `forward` over `forward`
-  std::optional<Seconds> took;        // from beginning to end, pauses included
+  std::string agent;  // the language model that took part, and how; "": none did, or the run is not finished
+};
+
+// What the store says of a run's end.
+struct RunEnd {
+  std::string ended, reason;       // the outcome of a finished run, else its state; why
+  std::optional<double> headline;  // speedup of `forward` over `forward`
+  std::optional<Seconds> took;     // from beginning to end, pauses included
+};
+
+struct ComparedRun : RunSetting, RunLeader, RunEnd {
   std::optional<Seconds> original;    // as the search timed it
   std::optional<Seconds> best;        // of the fastest usable trial
   bool predicted = false;             // that time is a cost model's
@@ -59,16 +71,19 @@ struct ComparedRun {
   static auto fields() {
     using T = ComparedRun;
     return std::make_tuple(
-        field("id", &T::id, "run"), field("problem", &T::problem, "name"),
-        field("problem_key", &T::problem_key, "hash of all that defines the problem"),
-        field("options_key", &T::options_key, "hash of the options that change the outcome"),
-        field("command", &T::command, "argv"), field("machine", &T::machine, "machine description"),
-        field("device", &T::device, "the GPU's name, or model"),
-        field("versions", &T::versions, "of everything that matters"), field("policy", &T::policy, "with parameters"),
-        field("seed", &T::seed, "of the policy"), field("agent", &T::agent, "language model that took part, and how"),
-        field("ended", &T::ended, "outcome of a finished run, else its state"), field("reason", &T::reason, "why"),
-        field("headline", &T::headline, "speedup of forward over forward"),
-        field("took", &T::took, "seconds from beginning to end"),
+        field("id", inherited(&T::id), "run"), field("problem", inherited(&T::problem), "name"),
+        field("problem_key", inherited(&T::problem_key), "hash of all that defines the problem"),
+        field("options_key", inherited(&T::options_key), "hash of the options that change the outcome"),
+        field("command", inherited(&T::command), "argv"),
+        field("machine", inherited(&T::machine), "machine description"),
+        field("device", inherited(&T::device), "the GPU's name, or model"),
+        field("versions", inherited(&T::versions), "of everything that matters"),
+        field("policy", inherited(&T::policy), "with parameters"), field("seed", inherited(&T::seed), "of the policy"),
+        field("agent", inherited(&T::agent), "language model that took part, and how"),
+        field("ended", inherited(&T::ended), "outcome of a finished run, else its state"),
+        field("reason", inherited(&T::reason), "why"),
+        field("headline", inherited(&T::headline), "speedup of forward over forward"),
+        field("took", inherited(&T::took), "seconds from beginning to end"),
         field("original", &T::original, "seconds, as the search timed it"),
         field("best", &T::best, "seconds of the fastest usable trial"),
         field("predicted", &T::predicted, "by a cost model"), field("speedup", &T::speedup, "original over best"),
@@ -77,6 +92,13 @@ struct ComparedRun {
         field("tokens", &T::tokens, "of all proposals"), field("curve", &T::curve, "after 0, 1, 2, ... measurements"),
         field("reached", &T::reached, "when it reached the goal"),
         field("program", &T::program, "of the fastest usable trial"));
+  }
+
+ private:
+  // A field list is of one struct.
+  template <typename M, typename Base>
+  static constexpr M ComparedRun::*inherited(M Base::*member) {
+    return member;
   }
 };
 

@@ -125,8 +125,7 @@ void drop_broken(EngineParts& parts) {
 
 void keep_for_next(Run& run, RunStages& at) {
   if (!at.imported) return;
-  TrialInputs& inputs = at.measurable ? at.measurable->inputs : at.imported->inputs;
-  keep_prepared(run, *at.imported, inputs, at.measurable ? at.measurable->warnings : std::vector<std::string>());
+  keep_prepared(run, *at.imported, at.measurable ? at.measurable->inputs : at.imported->inputs);
 }
 
 // Frees the problem's memory on the GPU.

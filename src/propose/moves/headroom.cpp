@@ -27,8 +27,7 @@ Times apportioned(const search::Measurement& measurement) {
 
 Times times_of(const search::Measurement& measurement) {
   Times out = apportioned(measurement);
-  const Json* const record = measurement.record.find("trace");
-  const Result<KernelTrace> trace = record ? from_json<KernelTrace>(*record) : Result<KernelTrace>(KernelTrace());
+  const Result<KernelTrace> trace = kernel_trace_of(measurement.record);
   if (!trace.ok()) return out;  // a damaged record: the cost models have the word
   for (const TracedKernel& kernel : trace->kernels) out[kernel.kernel] = kernel.measured;
   return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/units.h"
@@ -19,6 +20,7 @@ struct TrialInputs {
   std::optional<PreparedCase> first;
   std::vector<run::JudgeCase> cases;  // the first, and a second one for timing where memory has room
   OriginalTime original;
+  std::vector<std::string> warnings;  // of the report until they were ready
 };
 
 }  // namespace solstice::flow

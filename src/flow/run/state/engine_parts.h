@@ -26,7 +26,6 @@ struct Prepared {
   Problem problem;
   std::unique_ptr<evaluate::Meaning> meaning;
   TrialInputs inputs;
-  std::vector<std::string> warnings;
 };
 
 struct EngineParts {

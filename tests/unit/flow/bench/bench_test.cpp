@@ -151,7 +151,7 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(bench->rows.size(), 3u);
   EXPECT_EQ(bench->rows[1].id, "1/10");  // in order, though it was run last
-  EXPECT_DOUBLE_EQ(figures_of(*bench, {{"reference", ""}}).supported, 4.0);
+  EXPECT_DOUBLE_EQ(figures_of(*bench, {{"reference", ""}}).supported.mean, 4.0);
   again.each.terms.frozen = true;
   again.each.place.machine = "h100";
   const Result<Bench> other = run_bench(again, second, silent_, ignore);

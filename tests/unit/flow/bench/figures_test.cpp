@@ -84,13 +84,13 @@ Bench sample() {
 
 TEST(BenchFigures, MeansAreOverWhatIsDelivered) {
   const Figures f = figures_of(sample(), {kReference});
-  EXPECT_EQ(f.problems, 4);
-  EXPECT_EQ(f.faster, 2);
-  EXPECT_EQ(f.not_faster, 1);
-  EXPECT_EQ(f.unsupported, 1);
-  EXPECT_EQ(f.compared, 3);
-  EXPECT_NEAR(f.supported, std::cbrt(4 * 1 * 1.5), 1e-12);
-  EXPECT_NEAR(f.of_faster, std::sqrt(4 * 1.5), 1e-12);
+  EXPECT_EQ(f.outcomes.problems, 4);
+  EXPECT_EQ(f.outcomes.faster, 2);
+  EXPECT_EQ(f.outcomes.not_faster, 1);
+  EXPECT_EQ(f.outcomes.unsupported, 1);
+  EXPECT_EQ(f.supported.count, 3);
+  EXPECT_NEAR(f.supported.mean, std::cbrt(4 * 1 * 1.5), 1e-12);
+  EXPECT_NEAR(f.faster.mean, std::sqrt(4 * 1.5), 1e-12);
   EXPECT_DOUBLE_EQ(f.fast_1, 0.5);
   EXPECT_DOUBLE_EQ(f.fast_2, 0.25);
 }
@@ -100,14 +100,14 @@ TEST(BenchFigures, CompleteOnesAreAsFastAsTheOriginal) {
   Bench bench = sample();
   bench.rows[1].variants[1] = variant(kHigh, RunOutcome::kNotFaster, 0.98, 2);
   const Figures f = figures_of(bench, {kReference}), high = figures_of(bench, {kHigh});
-  EXPECT_EQ(f.complete, 1);
-  EXPECT_DOUBLE_EQ(f.of_complete, 4);
-  EXPECT_DOUBLE_EQ(f.least_complete, 4);
-  EXPECT_EQ(f.slower, 1);
-  EXPECT_DOUBLE_EQ(f.least_slower, 0.5);
-  EXPECT_EQ(high.complete, 3);
-  EXPECT_DOUBLE_EQ(high.least_complete, 0.98);
-  EXPECT_EQ(high.slower, 0);
+  EXPECT_EQ(f.complete.count, 1);
+  EXPECT_DOUBLE_EQ(f.complete.mean, 4);
+  EXPECT_DOUBLE_EQ(f.complete.least, 4);
+  EXPECT_EQ(f.slower.count, 1);
+  EXPECT_DOUBLE_EQ(f.slower.least, 0.5);
+  EXPECT_EQ(high.complete.count, 3);
+  EXPECT_DOUBLE_EQ(high.complete.least, 0.98);
+  EXPECT_EQ(high.slower.count, 0);
 }
 
 TEST(BenchFigures, ATrialIsTheMedianOfProblemsWithItsVerification) {
@@ -125,17 +125,17 @@ TEST(BenchFigures, AgainstAnOpponentTheOriginalStandsInWhereItStays) {
   EXPECT_DOUBLE_EQ(*delivered_over(bench.rows[1], bench.rows[1].variants[0], "torch.compile"), 0.5);
   EXPECT_FALSE(delivered_over(bench.rows[2], bench.rows[2].variants[0], "torch.compile"));  // it timed out
   const Figures f = figures_of(bench, {kReference, 0, true, "torch.compile"});
-  EXPECT_EQ(f.compared, 2);
-  EXPECT_NEAR(f.supported, 1.0, 1e-12);
+  EXPECT_EQ(f.supported.count, 2);
+  EXPECT_NEAR(f.supported.mean, 1.0, 1e-12);
   EXPECT_DOUBLE_EQ(f.fast_1, 0.25);
   EXPECT_DOUBLE_EQ(f.fast_2, 0.0);  // exactly 2x is not more
 }
 
 TEST(BenchFigures, PartsAreLevelsAndSoundProblems) {
-  EXPECT_EQ(figures_of(sample(), {kReference, 1}).problems, 2);
-  EXPECT_EQ(figures_of(sample(), {kReference, 0, false}).problems, 3);
+  EXPECT_EQ(figures_of(sample(), {kReference, 1}).outcomes.problems, 2);
+  EXPECT_EQ(figures_of(sample(), {kReference, 0, false}).outcomes.problems, 3);
   EXPECT_EQ(levels_of(sample()), (std::vector<int>{1, 2, 3}));
-  EXPECT_EQ(figures_of(Bench(), {kReference}).supported, 0);
+  EXPECT_EQ(figures_of(Bench(), {kReference}).supported.mean, 0);
 }
 
 TEST(BenchFigures, TheScoreIsHalfAtTheOriginalAndOneAtTheBound) {

@@ -90,7 +90,7 @@ Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Import
       SOLSTICE_TRY(imported.inputs, prepare_inputs(run, imported));
     }
     out->inputs = std::exchange(imported.inputs, {});
-    out->warnings = run.report.warnings;
+    out->inputs.warnings = run.report.warnings;
     // A run before this one may have prepared them under `reference`.
     for (run::JudgeCase& test : out->inputs.cases) {
       SOLSTICE_CHECK(measure_tf32(*run.engine.oracle, *run.engine.judge, imported.problem, test, run.report.warnings));
@@ -98,8 +98,9 @@ Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Import
     SOLSTICE_CHECK(open_gpus(run, *out));
     return "PyTorch eager takes " + time_text(out->inputs.original.time) + gpus_text(*out);
   });
-  SOLSTICE_CHECK(done);
-  return out;
+  if (done.ok()) return out;
+  imported.inputs = std::move(out->inputs);
+  return done.error();
 }
 
 void close_fleet(Run& run, Measurable* measurable) {

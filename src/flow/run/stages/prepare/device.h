@@ -19,15 +19,14 @@ struct Measurable {
   const Imported& imported;
   const Bounds& bounds;
   TrialInputs inputs = {};
-  std::vector<std::string> warnings = {};              // of the report until inputs were ready
   std::unique_ptr<evaluate::TrialBuilds> builds = {};  // null on the model device
   std::unique_ptr<search::Evaluator> device = {};
   evaluate::Fleet* fleet =
       nullptr;  // `device`, where it is several GPUs: the judge is this thread's only while it rests
 };
 
-// Takes the inputs of `imported`, or prepares others. All arguments outlive the result. Errors: too_large; those of the
-// oracle, the compiler and the judge.
+// Takes the inputs of `imported`, or prepares others; where it ends in an error they are left there, for the next run.
+// All arguments outlive the result. Errors: too_large; those of the oracle, the compiler and the judge.
 Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Imported& imported, const Bounds& bounds);
 
 // Ends the search's use of several GPUs: all that follows is measured on the first one, by this thread. `measurable`:

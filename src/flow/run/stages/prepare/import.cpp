@@ -15,7 +15,7 @@ std::optional<Imported> take_prepared(Run& run) {
   const ModuleOptions& module = run.options.module;
   if (!made || module.file.empty() || made->file != module.file || made->class_name != module.class_name)
     return std::nullopt;
-  run.report.warnings = std::move(made->warnings);
+  run.report.warnings = made->inputs.warnings;
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
 }
 

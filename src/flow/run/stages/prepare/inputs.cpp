@@ -70,11 +70,11 @@ Result<TrialInputs> prepare_inputs(Run& run, const Imported& imported) {
   return out;
 }
 
-void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs, std::vector<std::string> warnings) {
+void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs) {
   const ModuleOptions& module = run.options.module;
   if (!inputs.first || module.file.empty()) return;
   run.engine.prepared.emplace(Prepared{module.file, module.class_name, std::move(imported.problem),
-                                       std::move(imported.meaning), std::move(inputs), std::move(warnings)});
+                                       std::move(imported.meaning), std::move(inputs)});
 }
 
 }  // namespace solstice::flow

@@ -10,7 +10,7 @@ namespace solstice::flow {
 // those of the oracle.
 Result<TrialInputs> prepare_inputs(Run& run, const Imported& imported);
 
-// Leaves the problem and its inputs to the next run of the engine; `warnings`: those up to then.
-void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs, std::vector<std::string> warnings);
+// Leaves the problem and its inputs to the next run of the engine.
+void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs);
 
 }  // namespace solstice::flow
