@@ -9,6 +9,7 @@
 #include "flow/run/account.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/begin.h"
+#include "flow/run/resolve.h"
 #include "flow/run/resume.h"
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/stages/search/brief.h"
@@ -18,7 +19,6 @@
 #include "flow/run/state/closing.h"
 #include "flow/run/state/commands.h"
 #include "flow/run/state/engine.h"
-#include "flow/run/state/resume_options.h"
 #include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
@@ -335,15 +335,10 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   if (!options.out.empty() && fs::exists(options.out, error)) {
     return fail(Code::bad_argument, fmt::format("{} exists: a batch is a folder of its own", options.out.string()));
   }
-  OptimizeOptions given = options.run;
-  if (!given.resume.empty()) {
-    SOLSTICE_TRY(given, as_begun(std::move(given)));
-  }
-  SOLSTICE_TRY(store::Store store, store_of(given.store));
+  SOLSTICE_TRY(ResolvedRun resolved, resolve_run(options.run));
   Engine engine;
-  Run run(std::move(given), progress, engine.parts());
-  SOLSTICE_CHECK(use_store(run, std::move(store)));
-  SOLSTICE_CHECK(choose_run(run));
+  Run run(std::move(resolved.options), std::move(resolved.stored), progress, engine.parts());
+  SOLSTICE_CHECK(open_leaders(run));
   begin_report(run);
   SOLSTICE_CHECK(begin_run(run));
   ProposeStages at;

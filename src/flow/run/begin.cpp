@@ -30,20 +30,6 @@ std::vector<std::string> without_secrets(const Run& run) {
 
 }  // namespace
 
-Status open_store(Run& run) {
-  SOLSTICE_TRY(store::Store store, store_of(run.options.store));
-  return use_store(run, std::move(store));
-}
-
-Status use_store(Run& run, store::Store store) {
-  run.stored.store.emplace(std::move(store));
-  if (!run.options.module.file.empty()) {
-    SOLSTICE_TRY(run.stored.source, read_file(run.options.module.file));
-  }
-  run.stored.problem_key = problem_key(run.stored.source, run.options.module.class_name);
-  return success();
-}
-
 void begin_report(Run& run) {
   Report& report = run.report;
   const RunOptions& options = run.options;

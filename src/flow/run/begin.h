@@ -1,4 +1,4 @@
-// Beginning of a run: its store, its report, and its record there.
+// Beginning of a run: its report, and its record in the store.
 #pragma once
 
 #include "flow/run/problem/problem.h"
@@ -6,9 +6,6 @@
 
 namespace solstice::flow {
 
-// Before anything is written elsewhere: without a source or a store there will be no run.
-Status open_store(Run& run);
-Status use_store(Run& run, store::Store store);  // one that is open
 void begin_report(Run& run);
 // The record of machine, versions and bounds, as far as they are known: for readers of the store, and for the next
 // search of this problem.

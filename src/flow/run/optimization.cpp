@@ -9,6 +9,7 @@
 #include "flow/run/begin.h"
 #include "flow/run/outcome/outcome.h"
 #include "flow/run/report/report.h"
+#include "flow/run/resolve.h"
 #include "flow/run/resume.h"
 #include "flow/run/stages/finals/check_dropin.h"
 #include "flow/run/stages/finals/conclusion.h"
@@ -21,7 +22,6 @@
 #include "flow/run/stages/search/search.h"
 #include "flow/run/state/closing.h"
 #include "flow/run/state/facts.h"
-#include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -51,7 +51,7 @@ namespace {
 void choose_folder(Run& run) {
   const RunOptions& options = run.options;
   const fs::path& given = options.out;
-  const bool named = !given.empty() && !(run.stored.resumed && options.left_out.contains("--out"));  // else the run's
+  const bool named = options.named_out;
   const fs::path wanted = given.empty() ? fs::path("runs") / name_of_problem(options) : given;
   const std::string subject = subject_text(options.module.file, options.module.class_name);
   const std::string found = subject_in(wanted);
@@ -170,8 +170,8 @@ void leave_facts(Run& run, const RunStages& at) {
 }  // namespace
 
 struct Optimization::Parts {
-  Parts(OptimizeOptions options, Progress& progress, Engine& e)
-      : engine(e), run(std::move(options), progress, e.parts()) {}
+  Parts(ResolvedRun resolved, Progress& progress, Engine& e)
+      : engine(e), run(std::move(resolved.options), std::move(resolved.stored), progress, e.parts()) {}
 
   Engine& engine;
   Run run;
@@ -184,13 +184,10 @@ struct Optimization::Parts {
 Optimization::Optimization(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Result<std::unique_ptr<Optimization>> Optimization::open(OptimizeOptions options, Progress& progress, Engine& engine) {
-  if (!options.resume.empty()) {
-    SOLSTICE_TRY(options, as_begun(std::move(options)));
-  }
-  auto parts = std::make_unique<Parts>(std::move(options), progress, engine);
+  SOLSTICE_TRY(ResolvedRun resolved, resolve_run(std::move(options)));
+  auto parts = std::make_unique<Parts>(std::move(resolved), progress, engine);
   Run& run = parts->run;
-  SOLSTICE_CHECK(open_store(run));
-  SOLSTICE_CHECK(choose_run(run));
+  SOLSTICE_CHECK(open_leaders(run));
   choose_folder(run);
   SOLSTICE_TRY(OutcomeLock lock, OutcomeLock::take(run.folders.out));
   parts->lock.emplace(std::move(lock));

@@ -2,15 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/version.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/state/closing.h"
 #include "flow/run/state/commands.h"
 #include "flow/run/state/resume_options.h"
 #include "flow/run/state/stored_runs.h"
-#include "search/make_policy.h"
 
 namespace solstice::flow {
 namespace {
@@ -28,7 +25,7 @@ RunRecord record_of(const Run& run) {
   record.machine = options.place.machine;
   record.device = record.options.at("device").as_string();
   record.folder = whole_path(run.folders.out);
-  set_agent(options.agent, 0, record.options);
+  set_agent(options.agent, options.model_since, record.options);
   record.policy = options.search.policy;
   record.seed = static_cast<int64_t>(options.search.seed);
   record.facts = run.stored.facts;
@@ -36,56 +33,18 @@ RunRecord record_of(const Run& run) {
   return record;
 }
 
-void say_who_leads(const RunRecord& run, const AgentChoice& now, Progress& progress) {
-  const std::string& agent = run.options.at("agent").as_string();
+void say_who_leads(const std::string& run, const std::string& agent, const AgentChoice& now, Progress& progress) {
   if (agent == now.controller) return;
   progress.message(agent.empty()
-                       ? fmt::format("run {} had no language model so far; now {} leads one", run.id, now.controller)
-                       : fmt::format("run {} had a language model led by {}; {}", run.id, agent,
+                       ? fmt::format("run {} had no language model so far; now {} leads one", run, now.controller)
+                       : fmt::format("run {} had a language model led by {}; {}", run, agent,
                                      now.wanted() ? "now " + now.controller + " leads it"
                                                   : "without --agent the expert goes on alone"));
 }
 
-Status load_resumed(Run& run) {
-  if (run.options.resume.empty()) return success();
-  SOLSTICE_CHECK(run.stored.store->close_abandoned());  // of a killed process it is as claim() will find it
-  SOLSTICE_TRY(run.stored.resumed, run.stored.store->load_run(run.options.resume));
-  // A module given as an object is known only when it is imported; restore_tree() looks then.
-  return check_as_begun(run.options, run.stored.source, *run.stored.resumed);
-}
-
-// A model that would not be asked. One that was killed after its last trial still comes to its end.
-Status check_trials_left(const Run& run) {
-  const RunOptions& options = run.options;
-  if (!run.stored.resumed || !options.agent.wanted() || options.place.detached || options.search.searched)
-    return success();
-  constexpr int kMore = 40;  // a whole search, as of a new run
-  const RunRecord& record = run.stored.resumed->run;
-  const bool broken_off = record.state != RunState::kFinished && record.options.at("led_by").as_string() == "model";
-  if (broken_off) return success();
-  const std::vector<store::StoredEvent>& events = run.stored.resumed->events;
-  const auto trials = static_cast<int>(std::count_if(events.begin(), events.end(), [](const auto& stored) {
-    return stored.event.kind == search::Event::Kind::kProposed;
-  }));
-  if (trials < options.search.trials) return success();
-  return fail(Code::bad_argument,
-              fmt::format("run {} has {} trials, and its budget is {}: none is left for {}; give more, for example "
-                          "--budget {}trials, or "
-                          "leave --agent out",
-                          record.id, trials, options.search.trials, options.agent.controller, trials + kMore));
-}
-
-Status open_choices(Run& run) {
-  SOLSTICE_TRY(run.policy, search::make_policy(run.options.search.policy, run.options.search.seed));
-  if (!run.options.agent.wanted()) return success();
-  SOLSTICE_TRY(run.agent,
-               AgentSide::open(run.options.agent, [&run](const std::string& text) { run.progress.message(text); }));
-  return success();
-}
-
 // Records the choices of this start, for whoever goes on with the run later. A Solstice that kept no options keeps none
 // later either.
-void choose_anew(const Run& run, size_t events, RunRecord& record) {
+void choose_anew(const Run& run, RunRecord& record) {
   const RunOptions& options = run.options;
   record.policy = options.search.policy;
   record.seed = static_cast<int64_t>(options.search.seed);
@@ -93,7 +52,7 @@ void choose_anew(const Run& run, size_t events, RunRecord& record) {
   if (record.options.is_null()) return;
   const Json search = search_options(options);
   for (const auto& [name, value] : search.members()) record.options.set(name, value);
-  set_agent(options.agent, events, record.options);
+  set_agent(options.agent, options.model_since, record.options);
 }
 
 // All choices so far go by the run as it was loaded.
@@ -114,9 +73,8 @@ Status go_on(Run& run) {
   RunRecord& record = run.stored.resumed->run;
   run.report.run = record.id;
   run.stored.facts = record.facts;  // with others its search would go another way
-  say_who_leads(record, run.options.agent, run.progress);
-  choose_anew(run, run.stored.resumed->events.size(), record);
-  run.options.model_since = model_since(record.options);
+  say_who_leads(record.id, run.options.led_before.agent, run.options.agent, run.progress);
+  choose_anew(run, record);
   return run.stored.store->keep_choices(record);
 }
 
@@ -124,8 +82,7 @@ Status go_on(Run& run) {
 Status check_results_out(const Run& run, const store::LoadedRun& resumed) {
   const RunRecord& record = resumed.run;
   const RunOptions& options = run.options;
-  const bool asked_for = options.place.device == "model" && !options.left_out.contains("--device");
-  if (asked_for || !is_measured_elsewhere(record)) return success();
+  if (options.asked_to_predict || !options.had_batches) return success();
   search::Tree tree;
   for (const store::StoredEvent& stored : resumed.events)
     SOLSTICE_CHECK(tree.apply(stored.event).context("run " + record.id));
@@ -138,13 +95,6 @@ Status check_results_out(const Run& run, const store::LoadedRun& resumed) {
 }
 
 }  // namespace
-
-Status choose_run(Run& run) {
-  SOLSTICE_CHECK(load_resumed(run));
-  SOLSTICE_CHECK(check_trials_left(run));
-  SOLSTICE_CHECK(complete_options(run.stored.resumed ? &run.stored.resumed->run : nullptr, run.options));
-  return open_choices(run);
-}
 
 Status begin_run(Run& run) {
   if (run.stored.resumed) return go_on(run);

@@ -6,12 +6,8 @@
 
 namespace solstice::flow {
 
-// Resolves the run's options, and opens its policy and its language model, before anything is written for it: so that a
-// mistake leaves nothing behind. With `--resume` the run that is named goes on, if it is of the same problem under the
-// same options. Errors: bad_argument where it is not; not_found; those of search::make_policy() and AgentSide::open().
-Status choose_run(Run& run);
 // Its record in the store: a new one, or that of the run that goes on. Error bad_argument where that one still goes on,
-// or has gone on since it was chosen: it is left as it is.
+// or has gone on since it was resolved: it is left as it is.
 Status begin_run(Run& run);
 
 // Once the place is known, and before the record of the run says so. Error bad_argument: its trials were measured

@@ -14,15 +14,21 @@ size_t handed_over_at(const search::Tree& tree) {
 
 bool handed_over(const search::Tree& tree) { return handed_over_at(tree) < tree.events().size(); }
 
-void set_agent(const AgentChoice& agent, size_t event, Json& options) {
-  const bool expert_led = options.at("led_by").as_string() == "expert";
+Lead lead_of(const Json& options) {
+  return {options.at("led_by").as_string(), options.at("agent").as_string(),
+          static_cast<size_t>(options.at("model_since").as_int())};
+}
+
+size_t model_since(const Lead& before, const AgentChoice& agent, size_t event) {
+  return agent.wanted() && before.by == "expert" ? event : before.model_since;
+}
+
+void set_agent(const AgentChoice& agent, size_t model_since, Json& options) {
   options.set("led_by", agent.wanted() ? "model" : "expert");
   if (!agent.wanted()) return;
   options.set("agent", agent.controller).set("agent_terms", to_json(agent.terms));
-  if (expert_led) options.set("model_since", event);
+  if (model_since > 0) options.set("model_since", model_since);
 }
-
-size_t model_since(const Json& options) { return static_cast<size_t>(options.at("model_since").as_int()); }
 
 size_t model_leads_since(const search::Tree& tree, size_t since) { return std::max(handed_over_at(tree), since); }
 

@@ -14,12 +14,18 @@ bool handed_over(const search::Tree& tree);
 // The event with which it was handed over; the number of events where it was not yet.
 size_t handed_over_at(const search::Tree& tree);
 
-// RunRecord::options of a run that `agent` leads from event number `event` on, the expert alone where it is none.
-void set_agent(const AgentChoice& agent, size_t event, Json& options);
-// The event with which a model took over again from an expert that had gone on alone, by RunRecord::options; 0: none
-// did.
-size_t model_since(const Json& options);
-// The event since which the model's stops count: `since` (model_since()), or with which it took over first.
+// The lead of a run, as its record has it (RunRecord::options).
+struct Lead {
+  std::string by;          // "model" or "expert"; "": it does not say
+  std::string agent;       // controller of the language model that took part last; "": none did
+  size_t model_since = 0;  // event with which a model took over again from the expert; 0: none did
+};
+Lead lead_of(const Json& options);
+// Lead::model_since of that run once `agent` leads it from event number `event` on, the expert alone where it is none.
+size_t model_since(const Lead& before, const AgentChoice& agent, size_t event);
+// RunRecord::options of a run that `agent` leads.
+void set_agent(const AgentChoice& agent, size_t model_since, Json& options);
+// The event since which the model's stops count: `since` (Lead::model_since), or with which it took over first.
 size_t model_leads_since(const search::Tree& tree, size_t since);
 
 // Of a run that goes on without its model: the event with which the expert took over again, whose stops the model's

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "flow/run/agent/agent_choice.h"
+#include "flow/run/agent/handover.h"
 #include "flow/run/gpu/gpu_choice.h"
 #include "search/stop_rule.h"
 
@@ -69,11 +70,15 @@ struct OptimizeOptions {
 // Name of the problem in reports.
 std::string name_of_problem(const OptimizeOptions& options);
 
-// The same once they are resolved (begin.h): no default and no option of a resumed run is looked up later.
+// The same once they are resolved (resolve.h): no default and no option of a resumed run is looked up later.
 // `search.policy` and `agent.terms` are complete.
 struct RunOptions : OptimizeOptions {
+  bool named_out = false;                  // the caller named `out`; else it is the resumed run's, or the usual one
+  bool asked_to_predict = false;           // the caller named the device `model`
   std::string predicted_machine = "h200";  // machine of a run without GPU that names none
-  size_t model_since = 0;                  // event with which a language model took over again (agent/handover.h)
+  bool had_batches = false;                // the resumed run was measured elsewhere
+  Lead led_before = {};                    // of the resumed run
+  size_t model_since = 0;                  // Lead::model_since of this one
   std::string candidate = "candidate";     // name of a candidate's text in diagnostics
 };
 

@@ -69,6 +69,12 @@ void take_options(const store::LoadedRun& loaded, OptimizeOptions& out) {
   if (out.place.detached && out.left_out.contains("--machine") && !run.machine.empty()) out.place.machine = run.machine;
 }
 
+void take_lead(const store::LoadedRun& loaded, RunOptions& out) {
+  out.had_batches = is_measured_elsewhere(loaded.run);
+  out.led_before = lead_of(loaded.run.options);
+  out.model_since = model_since(out.led_before, out.agent, loaded.events.size());
+}
+
 // Options that are not as the run has them.
 class Differences {
  public:
@@ -175,15 +181,11 @@ std::string options_key_of(const OptimizeOptions& options) {
   return Hasher().add(device_asked_for(options)).add(options.terms.numerics).add(int64_t{options.terms.frozen}).hex();
 }
 
-Result<OptimizeOptions> as_begun(OptimizeOptions options) {
-  SOLSTICE_TRY(store::Store store, existing_store(options.store));
-  SOLSTICE_CHECK(store.close_abandoned());
-  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(options.resume));
-  options.resume = loaded.run.id;
+Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options) {
   SOLSTICE_CHECK(take_file(loaded.run, options));
   take_options(loaded, options);
   take_search_options(loaded.run, options);
-  return options;
+  return success();
 }
 
 Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded) {
@@ -197,18 +199,21 @@ Status check_as_begun(const OptimizeOptions& options, const std::string& source,
                                               run.id, run.problem, fmt::join(differences.found(), ", "), way_out));
 }
 
-Status complete_options(const RunRecord* resumed, RunOptions& options) {
+Status complete_options(const store::LoadedRun* resumed, RunOptions& options) {
   AgentTerms before;
   if (resumed) {
-    SOLSTICE_TRY(before, terms_of(*resumed));
+    SOLSTICE_TRY(before, terms_of(resumed->run));
+    take_lead(*resumed, options);
   }
   if (before.expert && !before.tune)
     before.tune = 0;  // terms are kept whole: these are of a Solstice whose expert did not tune
   options.agent.terms = options.agent.terms.or_as(before).or_as(AgentTerms::usual());
   std::string& policy = options.search.policy;
-  if (policy.empty() && resumed) policy = resumed->policy;
+  if (policy.empty() && resumed) policy = resumed->run.policy;
   if (policy.empty()) policy = "greedy";
-  if (resumed && !resumed->machine.empty()) options.predicted_machine = resumed->machine;
+  options.named_out = !options.out.empty() && !(resumed && options.left_out.contains("--out"));
+  options.asked_to_predict = options.place.device == "model" && !options.left_out.contains("--device");
+  if (resumed && !resumed->run.machine.empty()) options.predicted_machine = resumed->run.machine;
   return success();
 }
 

@@ -19,17 +19,16 @@ Json search_options(const OptimizeOptions& options);
 // RunRecord::options_key.
 std::string options_key_of(const OptimizeOptions& options);
 
-// Fills in what `options.left_out` names as the run began with it, as far as its record says, and its whole id in
-// `resume`.
-// Errors: not_found; bad_argument where the run is of a module that only Python can pass.
-Result<OptimizeOptions> as_begun(OptimizeOptions options);
+// Fills in what `options.left_out` names as the run began with it, as far as its record says. Error bad_argument where
+// the run is of a module that only Python can pass.
+Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options);
 
 // bad_argument where the run began with others: each that differs is named, with what the run had and what is given,
 // and the command that goes on with it. `source`: the text of `options.module.file`.
 Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded);
 
-// Completes what else a run goes by: its policy, the terms of its language model, and the machine that times are
-// predicted for. `resumed`: the run that goes on, or null. Error bad_record.
-Status complete_options(const RunRecord* resumed, RunOptions& options);
+// Completes what else a run goes by: its policy, its lead, the terms of its language model, and the machine that times
+// are predicted for. `resumed`: the run that goes on, or null. Error bad_record.
+Status complete_options(const store::LoadedRun* resumed, RunOptions& options);
 
 }  // namespace solstice::flow

@@ -11,6 +11,7 @@
 #include "flow/run/agent/agent_side.h"
 #include "flow/run/state/engine_parts.h"
 #include "flow/run/state/options.h"
+#include "flow/run/state/stored_runs.h"
 #include "record/progress.h"
 #include "record/report.h"
 #include "search/policy.h"
@@ -19,24 +20,18 @@
 
 namespace solstice::flow {
 
-// A run's place in the store.
-struct StoredRun {
-  std::optional<store::Store> store;  // none for a program that is tried once
-  std::string source;                 // text of the user's file
-  std::string problem_key;
-  std::optional<store::LoadedRun> resumed;  // the run that goes on
-  int64_t facts = 0;                        // number of the last fact of other problems that it goes by; 0: of none
-};
-
 struct OutcomeFolders {
   std::filesystem::path out;
   std::filesystem::path fresh;  // the outcome in the making; moved to `out` when it is whole
 };
 
 struct Run {
-  Run(OptimizeOptions given, Progress& p, EngineParts& e) : options{std::move(given)}, progress(p), engine(e) {
+  Run(RunOptions resolved, StoredRun place, Progress& p, EngineParts& e)
+      : options(std::move(resolved)), progress(p), engine(e), stored(std::move(place)) {
     if (engine.oracle) spent_before = engine.oracle->spent();
   }
+  // Of programs that are only measured: without a store there is nothing to resolve.
+  Run(OptimizeOptions given, Progress& p, EngineParts& e) : Run(RunOptions{std::move(given)}, {}, p, e) {}
 
   RunOptions options;
   Progress& progress;

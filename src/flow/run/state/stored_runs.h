@@ -2,12 +2,22 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "store/store.h"
 
 namespace solstice::flow {
+
+// A run's place in the store.
+struct StoredRun {
+  std::optional<store::Store> store;  // none for a program that is tried once
+  std::string source;                 // text of the user's file
+  std::string problem_key;
+  std::optional<store::LoadedRun> resumed;  // the run that goes on
+  int64_t facts = 0;                        // number of the last fact of other problems that it goes by; 0: of none
+};
 
 // The store that is named; "": the user's.
 Result<store::Store> store_of(const std::filesystem::path& named);

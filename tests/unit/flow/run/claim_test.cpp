@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
-#include "flow/run/begin.h"
+#include "flow/run/resolve.h"
 #include "flow/run/resume.h"
 #include "flow/run/state/engine.h"
 #include "flow/run/state/resume_options.h"
@@ -29,9 +29,9 @@ class Claim : public ::testing::Test {
   Status chosen_and_begun(Meanwhile meanwhile) {
     SilentProgress progress;
     Engine engine;
-    flow::Run run(options_, progress, engine.parts());
-    SOLSTICE_CHECK(open_store(run));
-    SOLSTICE_CHECK(choose_run(run));
+    SOLSTICE_TRY(ResolvedRun resolved, resolve_run(options_));
+    flow::Run run(std::move(resolved.options), std::move(resolved.stored), progress, engine.parts());
+    SOLSTICE_CHECK(open_leaders(run));
     meanwhile();
     return begin_run(run);
   }

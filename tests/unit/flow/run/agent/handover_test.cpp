@@ -82,14 +82,15 @@ TEST(Handover, AModelThatTakesOverAgainHasFreshStops) {
   model.controller = "flat";
   model.terms = AgentTerms::usual();
   Json options = Json::object();
-  set_agent(model, 0, options);
-  set_agent(model, 7, options);  // killed, and resumed
-  EXPECT_EQ(model_leads_since(tree, model_since(options)), handed_over_at(tree));
-  set_agent(none, 8, options);
-  set_agent(model, 20, options);
-  EXPECT_EQ(model_leads_since(tree, model_since(options)), 20u);
-  set_agent(model, 22, options);
-  EXPECT_EQ(model_leads_since(tree, model_since(options)), 20u);
+  const auto goes_on = [&](const AgentChoice& agent, size_t event) {
+    set_agent(agent, model_since(lead_of(options), agent, event), options);
+    return model_leads_since(tree, lead_of(options).model_since);
+  };
+  goes_on(model, 0);
+  EXPECT_EQ(goes_on(model, 7), handed_over_at(tree));  // killed, and resumed
+  goes_on(none, 8);
+  EXPECT_EQ(goes_on(model, 20), 20u);
+  EXPECT_EQ(goes_on(model, 22), 20u);
   EXPECT_EQ(options.at("agent").as_string(), "flat");
 }
 

@@ -34,6 +34,14 @@ RunRecord run_of(const OptimizeOptions& options) {
   return out;
 }
 
+// Options of the newest run of `options.store` that goes on.
+Result<OptimizeOptions> as_begun(OptimizeOptions options) {
+  SOLSTICE_TRY(store::Store store, store::Store::open(options.store));
+  SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run("last"));
+  SOLSTICE_CHECK(take_as_begun(loaded, options));
+  return options;
+}
+
 std::string refused(const OptimizeOptions& options, const RunRecord& run, const std::string& source = "text") {
   const Status checked = check_as_begun(options, source, {.run = run, .trials = {}});
   return checked.ok() ? "" : checked.error().message;
@@ -173,14 +181,12 @@ TEST(ResumeOptions, RecordsWithoutOptionsGoByTheirKey) {
 TEST(ResumeOptions, WhatIsLeftOutIsTheRuns) {
   const auto folder = TempFolder::create("resume-options-");
   ASSERT_TRUE(folder.ok());
-  const std::string id = *store::Store::open(folder->path())->begin_run(run_of(begun_with()));
+  ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run_of(begun_with())).ok());
   OptimizeOptions options;
   options.store = folder->path();
-  options.resume = "last";
   options.left_out = {"FILE", "--device", "--machine", "--numerics", "--weights", "--rewrites", "--seed"};
   const auto completed = as_begun(options);
   ASSERT_TRUE(completed.ok()) << completed.error().text();
-  EXPECT_EQ(completed->resume, id);
   EXPECT_EQ(completed->module.file, "/home/me/softmax.py");
   EXPECT_EQ(completed->terms.numerics, "high");
   EXPECT_EQ(completed->search.seed, 7u);
@@ -203,7 +209,6 @@ TEST(ResumeOptions, ASearchGoesOnAsItWas) {
   ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run).ok());
   OptimizeOptions options;
   options.store = folder->path();
-  options.resume = "last";
   options.left_out = {"FILE", "--budget", "--trials", "--eps", "--window", "--roi", "--memory", "--out"};
   const auto same = as_begun(options);
   ASSERT_TRUE(same.ok()) << same.error().text();
@@ -236,7 +241,6 @@ TEST(ResumeOptions, AModuleOfPythonIsPassedAgain) {
   ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run_of(began)).ok());
   OptimizeOptions options;
   options.store = folder->path();
-  options.resume = "last";
   options.left_out = {"FILE"};
   const auto completed = as_begun(options);
   ASSERT_FALSE(completed.ok());
