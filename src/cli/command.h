@@ -56,7 +56,7 @@ const std::vector<const Command*>& all_commands();  // generated table
 inline Parameter program_numerics() {
   return {"--numerics",
           "POLICY",
-          "which products are legal; left out: as the program says, else reference",
+          "accuracy policy, which decides the legal matrix products [default: the program's, else reference]",
           "",
           {"reference", "high", "medium"},
           false,

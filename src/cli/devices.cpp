@@ -5,9 +5,8 @@ namespace solstice::cli {
 Parameter devices_option() {
   return {"--devices",
           "LIST",
-          "GPUs that measure candidates side by side: numbers with commas, or all; of one model, GPU 0 among them; "
-          "left out: GPU 0 alone, "
-          "where there is a GPU",
+          "GPUs that measure candidates in parallel: numbers separated by commas, or all; they have to be of one "
+          "model and include GPU 0 [default: GPU 0, if there is one]",
           "",
           {},
           false,

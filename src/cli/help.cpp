@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/parse.h"
 #include "cli/view/table.h"
 
@@ -27,7 +29,8 @@ std::string usage(const Command& command) {
 
 std::string described(const Parameter& p) {
   std::string text = p.help;
-  if (!p.choices.empty()) text += fmt::format(" ({})", fmt::join(p.choices, ", "));
+  const size_t stated = std::min(text.find(" [default: "), text.size());  // a computed default, stated in the help
+  if (!p.choices.empty()) text.insert(stated, fmt::format(" ({})", fmt::join(p.choices, ", ")));
   if (!p.otherwise.empty()) text += fmt::format(" [default: {}]", p.otherwise);
   return text;
 }
@@ -39,7 +42,7 @@ std::string help_text(const Command& command) {
   if (!command.help.empty()) out += "\n" + wrap(command.help, 100, 0) + "\n";
   out += "\n";
   for (const Parameter& p : command.parameters) out += hanging(shown_name(p), described(p), 28, 100);
-  out += hanging("--help", "this text", 28, 100);
+  out += hanging("--help", "print this text", 28, 100);
   if (!command.example.empty()) out += "\nexample:\n  " + command.example + "\n";
   return out;
 }
@@ -58,8 +61,10 @@ std::string overview() {
     if (!command->hidden) out += hanging(command->name, command->summary, 22, 110);
   }
   out +=
-      "\n`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 bad input, 3 something the "
-      "machine lacks,\n70 a bug in Solstice.\n";
+      "\n"
+      "`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 wrong input, 3 the "
+      "machine lacks something,\n"
+      "70 a bug in Solstice.\n";
   return out;
 }
 

@@ -5,15 +5,23 @@
 namespace solstice::cli {
 
 std::vector<Parameter> stop_parameters() {
-  return {{"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0.02", {}, false, false},
-          {"--window", "TRIALS", "stop after so many trials without a gain; 0: never", "8", {}, false, false},
-          {"--roi",
-           "GAIN",
-           "stop where the next trial is expected to bring less log-gain, 0.01 is about 1 %, at most 1; 0: never",
-           "0",
-           {},
-           false,
-           false}};
+  return {
+      {"--eps",
+       "SHARE",
+       "stop the search within this share of the practical bound; 0: never",
+       "0.02",
+       {},
+       false,
+       false},
+      {"--window", "TRIALS", "stop the search after this many trials without a gain; 0: never", "8", {}, false, false},
+      {"--roi",
+       "GAIN",
+       "stop the search when the expected log-gain of the next trial is below this (0.01 is about 1 %, at most "
+       "1); 0: never",
+       "0",
+       {},
+       false,
+       false}};
 }
 
 Status read_stop_rule(const Invocation& in, flow::OptimizeOptions& out) {

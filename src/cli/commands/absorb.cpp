@@ -53,17 +53,16 @@ Result<int> run_absorb(const Invocation& in) {
 extern const Command solstice_commands_absorb;
 const Command solstice_commands_absorb = {
     .name = "absorb",
-    .summary = "Take the results of a batch into its run",
+    .summary = "Add the results of a batch to its run",
     .help =
-        "May be done while results are missing, and again when more have come: a result is taken once, for the very "
-        "program that the "
-        "run proposed; one that is damaged or of another program is refused, the others are taken, and the exit code "
-        "is 2. Go on with `solstice propose RUN`; on the machine with the GPU, `solstice optimize --resume RUN` "
-        "verifies "
-        "the best in full and writes the drop-in module.",
+        "Results may still be missing: absorb the batch again when more have come, and each result counts once. "
+        "A result that is damaged, or that belongs to another program than the run proposed, is refused; the "
+        "others are added, and the exit code is 2. `solstice propose RUN` continues the search. On the machine "
+        "with the GPU, `solstice optimize --resume RUN` verifies the best candidate in full and writes the "
+        "drop-in module.",
     .example = "solstice absorb batch1",
-    .parameters = {{"BATCH", "", "folder that `solstice evaluate` filled in", "", {}, true, false},
-                   {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+    .parameters = {{"BATCH", "", "folder that `solstice evaluate` has filled", "", {}, true, false},
+                   {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
                    json_flag()},
     .run = run_absorb,
 };

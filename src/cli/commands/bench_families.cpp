@@ -39,26 +39,30 @@ Result<int> run_bench_families(const Invocation& in) {
 extern const Command solstice_commands_bench_families;
 const Command solstice_commands_bench_families = {
     .name = "bench families",
-    .summary = "Time kernels of every family beside what its cost model says",
+    .summary = "Time kernels of every family next to the predictions of their cost models",
     .help =
-        "FILE lists problems, a line each (bench/families/cases.txt says how). Each is cut into kernels as `optimize` "
-        "would, "
-        "and the schedules that the cost models like best are compiled and timed with a cold L2; results are not "
-        "looked at, "
-        "which is `optimize`'s work. A line of JSON for each is added to --out, as soon as it is known. `solstice list "
-        "families --fit` then says how good the cost models are. With --device model everything is compiled and "
-        "nothing timed.",
+        "FILE lists problems, one per line (bench/families/cases.txt describes the format). Each problem is "
+        "partitioned into kernels as `optimize` would, and the schedules that the cost models rank first are "
+        "compiled and timed with a cold L2. Results are not verified; `optimize` does that. Each measurement is "
+        "appended to --out as one line of JSON. `solstice list families --fit` then reports the error of the "
+        "cost models. With --device model everything is compiled and nothing is timed.",
     .example = "solstice bench families --only softmax,gelu",
     .parameters =
-        {{"--table", "FILE", "problems [default: Solstice's own]", "", {}, false, false},
-         {"--only", "LIST", "those whose line has one of these, for example softmax,M=4096", "", {}, false, false},
-         {"--proposals", "N", "schedules of a kernel", "5", {}, false, false},
-         {"--device", "NAME", "where they run; model: nowhere", "gpu", {"gpu", "model"}, false, false},
-         {"--machine", "NAME", "machine description; found from the GPU where it is not given", "", {}, false, false},
-         {"--allow-busy", "", "go on where others keep the GPU busy", "", {}, false, false},
+        {{"--table", "FILE", "problems to time [default: Solstice's own list]", "", {}, false, false},
+         {"--only",
+          "LIST",
+          "only lines that contain one of these words, for example softmax,M=4096",
+          "",
+          {},
+          false,
+          false},
+         {"--proposals", "N", "schedules per kernel", "5", {}, false, false},
+         {"--device", "NAME", "where kernels run; model: compile only", "gpu", {"gpu", "model"}, false, false},
+         {"--machine", "NAME", "machine description [default: that of the GPU]", "", {}, false, false},
+         {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
          {"--out",
           "FILE",
-          "where lines are added [default: kernel-times.jsonl beside the run store]",
+          "file to append to [default: kernel-times.jsonl next to the run store]",
           "",
           {},
           false,

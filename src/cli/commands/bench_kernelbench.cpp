@@ -24,23 +24,19 @@ Result<int> run_bench_kernelbench(const Invocation& in) {
 extern const Command solstice_commands_bench_kernelbench;
 const Command solstice_commands_bench_kernelbench = {
     .name = "bench kernelbench",
-    .summary = "Optimise every problem of a KernelBench folder and tabulate what came of it",
+    .summary = "Optimise every problem of a KernelBench folder and tabulate the outcomes",
     .help =
-        "DIR holds level1/1_NAME.py and so on. Each problem ends as `faster`, `original kept`, `unsupported: OPERATOR` "
-        "or "
-        "`failed`, under each policy of --numerics; its reports and drop-ins are below OUT. PyTorch eager with and "
-        "without "
-        "TF32 and torch.compile with and without it are timed beside the drop-ins, and flaws of the problem are "
-        "measured "
-        "(docs/measuring.md). bench.json, bench.md and bench.svg are rewritten after each problem, and --resume goes "
-        "on from "
-        "them, trying failed ones again; without it an OUT that holds a bench is refused. `solstice bench merge` makes "
-        "one "
-        "bench of several.",
+        "DIR holds level1/1_NAME.py and so on. Under each policy of --numerics a problem ends as `faster`, "
+        "`original kept`, `unsupported: OPERATOR` or `failed`; its reports and drop-in modules are written below "
+        "OUT. The baselines are PyTorch eager and torch.compile, each with and without TF32, timed in turn with "
+        "the drop-in; flaws of the problem itself are measured too (docs/measuring.md). bench.json, bench.md and "
+        "bench.svg are rewritten after each problem. --resume continues from them and retries failed problems; "
+        "without it, an OUT that already holds a bench is refused. `solstice bench merge` combines several "
+        "benches.",
     .example = "solstice bench kernelbench --path KernelBench --numerics reference,high --budget 15s --resume",
     .parameters = bench_parameters({{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
-                                    {"--level", "LIST", "levels, for example 1,2,3", "", {}, false, false},
-                                    {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false}},
+                                    {"--level", "LIST", "levels to run, for example 1,2,3", "", {}, false, false},
+                                    {"--only", "LIST", "problems to run, for example 1/2,2/41", "", {}, false, false}},
                                    "runs/kernelbench"),
     .run = run_bench_kernelbench,
     .polls_interrupts = true,

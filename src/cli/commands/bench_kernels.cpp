@@ -21,20 +21,17 @@ Result<int> run_bench_kernels(const Invocation& in) {
 extern const Command solstice_commands_bench_kernels;
 const Command solstice_commands_bench_kernels = {
     .name = "bench kernels",
-    .summary = "The same bench on production shapes in bf16, beside Triton kernels too",
+    .summary = "Optimise production shapes in bf16, with Triton kernels as further baselines",
     .help =
-        "DIR holds modules, a file each. What `opponents(model)` of a file returns, a dictionary of names and "
-        "forwards, is timed "
-        "beside PyTorch's ways and the drop-in. Solstice's own table has a norm and the product behind it, a product "
-        "of few rows "
-        "while decoding, a gated MLP, and a grouped product of a mixture of experts with its weight gradient. "
-        "Everything else is "
-        "as in `bench kernelbench`.",
+        "DIR holds one module per file. A file may define `opponents(model)`, which returns a dictionary of "
+        "named forwards; these are timed as baselines, next to PyTorch's modes. Solstice's own folder has a norm "
+        "with its matrix product, a decoding GEMV, a gated MLP, and the grouped GEMM of a mixture of experts "
+        "with its weight gradient. Everything else is as in `bench kernelbench`.",
     .example = "solstice bench kernels --budget 20s",
-    .parameters =
-        bench_parameters({{"--path", "DIR", "folder of modules [default: Solstice's own]", "", {}, false, false},
-                          {"--only", "LIST", "modules, for example decode_gemv,fused_mlp", "", {}, false, false}},
-                         "runs/kernels"),
+    .parameters = bench_parameters(
+        {{"--path", "DIR", "folder of modules [default: Solstice's own]", "", {}, false, false},
+         {"--only", "LIST", "modules to run, for example decode_gemv,fused_mlp", "", {}, false, false}},
+        "runs/kernels"),
     .run = run_bench_kernels,
     .polls_interrupts = true,
 };

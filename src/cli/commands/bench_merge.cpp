@@ -36,16 +36,14 @@ Result<int> run_bench_merge(const Invocation& in) {
 extern const Command solstice_commands_bench_merge;
 const Command solstice_commands_bench_merge = {
     .name = "bench merge",
-    .summary = "Make one bench of several that ran apart",
+    .summary = "Combine several benches into one",
     .help =
-        "Each OUT is the --out of a `bench kernelbench` or `bench kernels`. Where two hold the same problem, the row "
-        "that was finished last stands. "
-        "Benches under other options, of other files, or from another GPU, driver or PyTorch are refused. Reports and "
-        "drop-ins "
-        "stay where they are.",
+        "Each OUT is the output folder of a `bench kernelbench` or `bench kernels`. If several hold the same "
+        "problem, the row that finished last wins. Benches with different options, files, GPU, driver or PyTorch "
+        "are refused. Reports and drop-in modules stay where they are.",
     .example = "solstice bench merge runs/level1 runs/level2 --out runs/both",
     .parameters = {{"OUT", "", "folders that hold a bench.json", "", {}, true, true},
-                   {"--out", "DIR", "where bench.json, bench.md and bench.svg go", "", {}, true, false},
+                   {"--out", "DIR", "folder for bench.json, bench.md and bench.svg", "", {}, true, false},
                    json_flag()},
     .run = run_bench_merge,
 };

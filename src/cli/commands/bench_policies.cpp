@@ -53,22 +53,26 @@ Result<int> run_bench_policies(const Invocation& in) {
 extern const Command solstice_commands_bench_policies;
 const Command solstice_commands_bench_policies = {
     .name = "bench policies",
-    .summary = "Compare search policies on made-up problems, at equal budget",
+    .summary = "Compare search policies on synthetic problems, at equal budget",
     .help =
-        "Each landscape is drawn --runs times; every policy searches the same drawings, with a budget of --trials "
-        "trials (a rough "
-        "measurement makes a trial cheaper, a repeated one pays no compiling again). The figure is the true speedup of "
-        "the candidate that "
-        "measured fastest, on a log2 scale, its mean over the runs; p is of a one-sided Wilcoxon test against "
-        "`random`. Needs no GPU; the "
-        "same seed gives the same table.",
+        "A landscape is a synthetic objective function. Each one is drawn --runs times, and every policy "
+        "searches the same drawings with a budget of --trials trials (a rough measurement makes a trial cheaper, "
+        "a repeated one needs no compilation). The figure is the true speedup of the candidate that measured "
+        "fastest, as log2, averaged over the runs; p is the p-value of a one-sided Wilcoxon test against "
+        "`random`. Needs no GPU; the same seed gives the same table.",
     .example = "solstice bench policies --policy mcts --policy 'mcts(best=0.5)' --landscape plateau --runs 50",
-    .parameters = {{"--policy", "POLICY", "which, with parameters; all built-in ones by default", "", {}, false, true},
-                   {"--landscape", "NAME", "which; all by default", "", {}, false, true},
-                   {"--runs", "COUNT", "drawings of each landscape", "200", {}, false, false},
-                   {"--trials", "COUNT", "budget of a run", "40", {}, false, false},
+    .parameters = {{"--policy",
+                    "POLICY",
+                    "policy with its parameters; may be repeated [default: all built-in ones]",
+                    "",
+                    {},
+                    false,
+                    true},
+                   {"--landscape", "NAME", "landscape; may be repeated [default: all]", "", {}, false, true},
+                   {"--runs", "COUNT", "runs of each landscape", "200", {}, false, false},
+                   {"--trials", "COUNT", "trials of a run", "40", {}, false, false},
                    {"--lookahead", "COUNT", "trials in flight", "1", {}, false, false},
-                   {"--seed", "SEED", "of the drawings and policies", "1", {}, false, false},
+                   {"--seed", "SEED", "seed of the drawings and of the policies", "1", {}, false, false},
                    json_flag()},
     .run = run_bench_policies,
 };

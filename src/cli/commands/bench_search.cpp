@@ -68,52 +68,51 @@ const Command solstice_commands_bench_search = {
     .name = "bench search",
     .summary = "Compare search policies on real problems, at equal budget",
     .help =
-        "Each problem of the KernelBench folder DIR is searched under every policy, from nothing: no search sees what "
-        "another found. Only the "
-        "search runs, with no full verification and no drop-in; a problem is prepared once for all its searches. The "
-        "table has the "
-        "geometric mean over problems of the speedup in the end and of its mean over all trials (a search that ends "
-        "early keeps its best), "
-        "the ratio to the first policy, what a trial took, and the share of the searches' time in which trials were "
-        "verified and timed (GPU "
-        "busy). `p no better` and `p no worse` are those of one-sided Wilcoxon signed-rank tests over problems that a "
-        "policy is no better "
-        "in the end than the first, and that it is no worse. Without a GPU times are predicted, and the table says so. "
-        "OUT/search.json is rewritten after each search, and --resume goes on from it; OUT/store "
-        "has every run, for `solstice replay`, `show` and `memory benefit`.\n"
-        "With --memory every search may use the facts of a copy of that store; without it, none uses any.",
+        "Every policy searches each problem of the KernelBench folder DIR from scratch; no search sees the "
+        "candidates of another. Only the search runs: there is no full verification and no drop-in module, and a "
+        "problem is prepared once for all its searches.\n"
+        "The table shows, per policy: the geometric mean over problems of the final speedup, and of the speedup "
+        "averaged over all trials (a search that ends early keeps its best); the ratio to the first policy; the "
+        "time of a trial; and the share of the search time in which the GPU verifies and times (GPU busy). `p no "
+        "better` and `p no worse` are p-values of one-sided Wilcoxon signed-rank tests over problems; the null "
+        "hypotheses are that the policy's final speedup is no better, or no worse, than the first policy's. "
+        "Without a GPU times are predicted, and the table says so.\n"
+        "OUT/search.json is rewritten after each search, and --resume continues from it. OUT/store holds every "
+        "run, for `solstice replay`, `show` and `memory benefit`. With --memory every search uses the facts of a "
+        "copy of that store; without it, none uses any.",
     .example =
         "solstice bench search --path KernelBench --only 1/40,2/75 --policy greedy --policy mcts --budget "
         "120s,40trials",
-    .parameters = {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
-                   {"--only", "LIST", "problems, for example 1/2,2/41", "", {}, false, false},
-                   {"--policy",
-                    "POLICY",
-                    "which, with parameters; greedy, mcts and epsilon-greedy by default",
-                    "",
-                    {},
-                    false,
-                    true},
-                   {"--seeds", "COUNT", "searches of each policy, seeds 1, 2, ...", "1", {}, false, false},
-                   {"--budget", "BUDGET", "time and trials for each search", "300s,40trials", {}, false, false},
-                   {"--eps", "SHARE", "stop within this share of the practical bound; 0: never", "0", {}, false, false},
-                   {"--window", "COUNT", "stop after so many trials without a gain; 0: never", "0", {}, false, false},
-                   {"--device", "NAME", "where candidates run", "auto", {"auto", "gpu", "model"}, false, false},
-                   {"--machine",
-                    "NAME",
-                    "machine description; found from the device where it is not given",
-                    "",
-                    {},
-                    false,
-                    false},
-                   devices_option(),
-                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
-                   {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
-                   {"--memory", "STORE", "a store whose facts order each search", "", {}, false, false},
-                   {"--out", "DIR", "where the rows and the runs go", "runs/search", {}, false, false},
-                   {"--resume", "", "keep what OUT/search.json holds and go on", "", {}, false, false},
-                   {"--verbose", "", "show each search's progress on stderr", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"--path", "DIR", "folder with level1/, level2/ ...", "", {}, false, false},
+         {"--only", "LIST", "problems to run, for example 1/2,2/41", "", {}, false, false},
+         {"--policy",
+          "POLICY",
+          "policy with its parameters; may be repeated [default: greedy, mcts, epsilon-greedy]",
+          "",
+          {},
+          false,
+          true},
+         {"--seeds", "COUNT", "searches per policy, with seeds 1, 2, ...", "1", {}, false, false},
+         {"--budget", "BUDGET", "time and trials per search", "300s,40trials", {}, false, false},
+         {"--eps", "SHARE", "stop a search within this share of the practical bound; 0: never", "0", {}, false, false},
+         {"--window", "COUNT", "stop a search after this many trials without a gain; 0: never", "0", {}, false, false},
+         {"--device",
+          "NAME",
+          "where candidates run; model: predict times without a GPU",
+          "auto",
+          {"auto", "gpu", "model"},
+          false,
+          false},
+         {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false},
+         devices_option(),
+         {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
+         {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},
+         {"--memory", "STORE", "run store whose facts order the moves of each search", "", {}, false, false},
+         {"--out", "DIR", "output folder", "runs/search", {}, false, false},
+         {"--resume", "", "keep the finished searches of OUT/search.json and run the rest", "", {}, false, false},
+         {"--verbose", "", "show the progress of each search on stderr", "", {}, false, false},
+         json_flag()},
     .run = run_bench_search,
     .polls_interrupts = true,
 };

@@ -54,22 +54,16 @@ Result<int> run_calibrate(const Invocation& in) {
 extern const Command solstice_commands_calibrate;
 const Command solstice_commands_calibrate = {
     .name = "calibrate",
-    .summary = "Measure this GPU's ceilings into a machine file",
+    .summary = "Measure the ceilings of this GPU and write a machine file",
     .help =
-        "Times large streams, large products, trains of tiny kernels, reads from L2 and barriers over all SMs through "
-        "PyTorch, some 20 seconds on an idle GPU. "
-        "Datasheet figures stay as they are. The file goes to your configuration folder and is found before the "
-        "shipped one.",
+        "Times large copies, large matrix products, sequences of tiny kernels, reads from L2 and barriers over "
+        "all SMs, through PyTorch; this takes some 20 seconds on an idle GPU. Datasheet figures stay as they "
+        "are. The machine file goes to your configuration folder, which takes precedence over the shipped files.",
     .example = "solstice calibrate",
-    .parameters = {{"--machine",
-                    "NAME",
-                    "description to start from; found from the GPU where it is not given",
-                    "",
-                    {},
-                    false,
-                    false},
-                   {"--out", "FILE", "write there instead", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"--machine", "NAME", "machine description to start from [default: that of the GPU]", "", {}, false, false},
+         {"--out", "FILE", "file to write instead", "", {}, false, false},
+         json_flag()},
     .run = run_calibrate,
 };
 

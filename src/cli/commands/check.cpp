@@ -50,11 +50,11 @@ const Command solstice_commands_check = {
     .name = "check",
     .summary = "Check a program: syntax, meaning, and its schedule against a machine",
     .help =
-        "Prints every mistake with its place, the rule and a hint on stderr; exit code 2 if there is one. What "
-        "is declared but not built yet is a note: `compile` stops there.",
+        "Prints every mistake on stderr with its position, the rule and a hint; the exit code is 2 if there is "
+        "one. A feature that is declared but not implemented yet is a note: `compile` rejects it.",
     .example = "solstice check program.ucut --machine h200",
     .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
-                   {"--machine", "NAME", "machine that the schedule must fit", "h200", {}, false, false},
+                   {"--machine", "NAME", "machine that the schedule has to fit", "h200", {}, false, false},
                    program_numerics(),
                    {"--print", "", "print the program in canonical form", "", {}, false, false},
                    json_flag()},

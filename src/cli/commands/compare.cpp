@@ -52,25 +52,22 @@ Result<int> run_compare(const Invocation& in) {
 extern const Command solstice_commands_compare;
 const Command solstice_commands_compare = {
     .name = "compare",
-    .summary = "Set runs side by side: times, trials, progress, and what their best programs differ in",
+    .summary = "Compare runs side by side: times, trials, progress, and the diff of their best programs",
     .help =
-        "RUN is an id, the start of one, or `last`; two or more. Runs of other problems, options, machines or builds "
-        "are compared all the "
-        "same, and each such difference is said first.\n"
-        "`speedup` is the original's time over the best trial's, as the search took them; `of forward` is the report's "
-        "headline. `best after "
-        "N` is what was found in N measurements, each candidate by its time in the end, and the original where nothing "
-        "was faster. `to X` is "
-        "what it took to come within 95 % of the best run's final speedup; `spent` counts the trials' own wall time, "
-        "which may overlap. Where "
-        "a run did not time the original, times take the place of speedups.\n"
-        "--problem takes all finished runs of a problem, by policy, language model and device: the median, and in "
-        "brackets the lowest and the highest. The "
-        "diff leads from the second best run's program to the best one's.",
+        "RUN is an id, a prefix of one, or `last`; give two or more. Runs that differ in problem, options, "
+        "machine or build are compared too; the output states each difference first.\n"
+        "`speedup` is the original's time over the best trial's, as the search measured them; `of forward` is "
+        "the end-to-end speedup of the report. `best after N` is the best candidate of the first N measurements, "
+        "each by its final time, or the original if none was faster. `to X` is the cost of reaching 95 % of the "
+        "best run's final speedup; `spent` sums the wall times of the trials, which may overlap. For a run that "
+        "did not time the original, times replace speedups.\n"
+        "--problem compares all finished runs of a problem, grouped by policy, language model and device: the "
+        "median, and in brackets the lowest and the highest. The diff goes from the program of the second best "
+        "run to that of the best.",
     .example = "solstice compare --problem mlp",
-    .parameters = {{"RUN", "", "which runs", "", {}, false, true},
+    .parameters = {{"RUN", "", "runs to compare", "", {}, false, true},
                    {"--problem", "NAME", "all finished runs of this problem, by policy", "", {}, false, false},
-                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
+                   {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
                    json_flag()},
     .run = run_compare,
 };

@@ -67,16 +67,16 @@ const Command solstice_commands_compile = {
     .name = "compile",
     .summary = "Compile a scheduled program to cubins and a launch plan",
     .help =
-        "Needs NVRTC or nvcc, but no GPU. Writes plan.json, and a .cubin and .cu for every module, below DIR; prints "
-        "registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names only share a "
-        "module.",
+        "Needs NVRTC or nvcc, but no GPU. Writes plan.json and, for every module, a .cubin and a .cu below DIR; "
+        "prints registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names "
+        "only share a module.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",
     .parameters =
         {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
-         {"--machine", "NAME", "what to compile for", "h200", {}, false, false},
+         {"--machine", "NAME", "machine to compile for", "h200", {}, false, false},
          program_numerics(),
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
-         {"--out", "DIR", "where the plan goes", "plan", {}, false, false},
+         {"--out", "DIR", "output folder", "plan", {}, false, false},
          json_flag()},
     .run = run_compile,
 };

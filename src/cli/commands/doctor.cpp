@@ -48,10 +48,10 @@ Result<int> run_doctor(const Invocation& in) {
 extern const Command solstice_commands_doctor;
 const Command solstice_commands_doctor = {
     .name = "doctor",
-    .summary = "Say what this machine has, what is missing, and what that costs",
+    .summary = "Report which parts this machine has, which are missing, and the cost of each gap",
     .help =
-        "Looks at the program's data, the run store, CUDA compiler and headers, driver, GPUs, hardware counters, "
-        "Python with PyTorch, and the sandbox. Exit code 0 whatever it finds.",
+        "Checks the program's data files, the run store, the CUDA compiler and headers, the driver, GPUs, "
+        "hardware counters, Python with PyTorch, and the sandbox. The exit code is always 0.",
     .example = "solstice doctor",
     .parameters = {json_flag()},
     .run = run_doctor,

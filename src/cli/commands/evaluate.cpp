@@ -51,24 +51,23 @@ Result<int> run_evaluate(const Invocation& in) {
 extern const Command solstice_commands_evaluate;
 const Command solstice_commands_evaluate = {
     .name = "evaluate",
-    .summary = "Measure the candidates of a batch, on a machine with a GPU",
+    .summary = "Measure the candidates of a batch on a machine with a GPU",
     .help =
-        "Verifies and times what `solstice propose` wrote, as `optimize` would, and writes a result beside each, whole "
-        "or not at all: "
-        "where it is stopped (Ctrl-C: exit code 130) the same command goes on. Needs no network and no store. Without "
-        "a GPU it is "
-        "an error; --device model predicts, and the results say so: a GPU measures those candidates all the same.",
+        "Verifies and times the candidates that `solstice propose` wrote, as `optimize` would, and writes the "
+        "result of each next to it, atomically. After an interruption (Ctrl-C: exit code 130) the same command "
+        "continues. Needs no network and no run store. Without a GPU it is an error; --device model predicts "
+        "times instead, marks the results as predicted, and a GPU may still measure these candidates later.",
     .example = "solstice evaluate batch1",
     .parameters = {{"BATCH", "", "folder that `solstice propose` wrote", "", {}, true, false},
                    {"--device",
                     "NAME",
-                    "where candidates run; auto is gpu here, model predicts",
+                    "where candidates run; auto: gpu; model: predict times",
                     "auto",
                     {"auto", "gpu", "model"},
                     false,
                     false},
                    devices_option(),
-                   {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+                   {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
                    json_flag()},
     .run = run_evaluate,
     .polls_interrupts = true,

@@ -53,21 +53,19 @@ const Command solstice_commands_export = {
     .name = "export",
     .summary = "Write a run as files: for people, other programs, another store",
     .help =
-        "RUN is an id, the start of one, or `last`. As `dir`, PATH becomes a folder with the run's record, its trials "
-        "and events as JSON "
-        "lines, the trials as a table, every program, and a README that says what is in it; as `json` one file of all "
-        "of it; as `csv` the "
-        "table alone. `solstice import-run` reads the first two.\n"
-        "The export appears whole or not at all. What is there stays, unless --force says otherwise; a folder is "
-        "replaced only where it is "
-        "an export and holds nothing else.",
+        "RUN is an id, a prefix of one, or `last`. With --format dir, PATH becomes a folder with the run's "
+        "record, its trials and events as JSON lines, a table of the trials, every program, and a README that "
+        "describes the files; `json` writes all of it as one file; `csv` writes the table alone. `solstice "
+        "import-run` reads the first two.\n"
+        "The export is written atomically. Existing files are kept unless --force is given; a folder is replaced "
+        "only if it is an export and holds nothing else.",
     .example = "solstice export last mlp-run",
-    .parameters = {{"RUN", "", "which run", "", {}, true, false},
-                   {"PATH", "", "folder or file to write; without it, json and csv are printed", "", {}, false, false},
-                   {"--format", "FORMAT", "what to write", "dir", {"dir", "json", "csv"}, false, false},
-                   {"--force", "", "replace the file or the export that is there", "", {}, false, false},
-                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
-                   {"--json", "", "say what was written as one JSON value", "", {}, false, false}},
+    .parameters = {{"RUN", "", "run to export", "", {}, true, false},
+                   {"PATH", "", "folder or file to write; json and csv are printed without it", "", {}, false, false},
+                   {"--format", "FORMAT", "format", "dir", {"dir", "json", "csv"}, false, false},
+                   {"--force", "", "replace an existing file or export", "", {}, false, false},
+                   {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
+                   {"--json", "", "print the list of written files as one JSON value", "", {}, false, false}},
     .run = run_export,
 };
 

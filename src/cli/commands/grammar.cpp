@@ -18,7 +18,7 @@ extern const Command solstice_commands_grammar;
 const Command solstice_commands_grammar = {
     .name = "grammar",
     .summary = "Print the language of programs on one page (docs/grammar.md)",
-    .help = "What a person or a language model needs to write programs, in at most 2,500 tokens.",
+    .help = "The page has all that a person or a language model needs to write programs, in at most 2,500 tokens.",
     .example = "solstice grammar",
     .parameters = {},
     .run = run_grammar,

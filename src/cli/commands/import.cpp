@@ -64,13 +64,12 @@ const Command solstice_commands_import = {
     .name = "import",
     .summary = "Print a PyTorch module as a program of equations",
     .help =
-        "Traces the module on the CPU and prints the problem. An operator without equations becomes an `opaque` item, "
-        "is "
-        "named on stderr as `unsupported: OPERATOR, FILE:LINE`, and makes the exit code 2.",
+        "Traces the module on the CPU and prints its equations. An operator without equations becomes an "
+        "`opaque` item and is named on stderr as `unsupported: OPERATOR, FILE:LINE`; the exit code is then 2.",
     .example = "solstice import examples/linear_gelu.py --out problem.ucut",
-    .parameters = {{"FILE", "", "Python file, and optionally :Class", "", {}, true, false},
-                   {"--out", "PROGRAM", "write the program there instead of printing it", "", {}, false, false},
-                   {"--flat", "", "one equation for each operation, without `def`s", "", {}, false, false},
+    .parameters = {{"FILE", "", "Python file (optionally :Class)", "", {}, true, false},
+                   {"--out", "PROGRAM", "file to write instead of printing", "", {}, false, false},
+                   {"--flat", "", "one equation per operation, without `def`s", "", {}, false, false},
                    json_flag()},
     .run = run_import,
 };

@@ -30,15 +30,14 @@ Result<int> run_import_run(const Invocation& in) {
 extern const Command solstice_commands_import_run;
 const Command solstice_commands_import_run = {
     .name = "import-run",
-    .summary = "Take a run that was exported elsewhere into the store",
+    .summary = "Import an exported run into the run store",
     .help =
-        "PATH is what `solstice export` wrote, as `dir` or `json`. The run keeps its id: where the store has it "
-        "already, nothing changes if "
-        "all of it is the same, and anything else is an error. A run that was going on when it was exported is "
-        "refused.",
+        "PATH is a `dir` or `json` export of `solstice export`. The run keeps its id. If the store already has a "
+        "run of this id, identical content changes nothing, and different content is an error. A run that had "
+        "not ended when it was exported is refused.",
     .example = "solstice import-run mlp-run",
-    .parameters = {{"PATH", "", "the export", "", {}, true, false},
-                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
+    .parameters = {{"PATH", "", "folder or file of the export", "", {}, true, false},
+                   {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
                    json_flag()},
     .run = run_import_run,
 };

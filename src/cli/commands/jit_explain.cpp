@@ -30,13 +30,15 @@ Result<int> run_jit_explain(const Invocation& in) {
 extern const Command solstice_commands_jit_explain;
 const Command solstice_commands_jit_explain = {
     .name = "jit explain",
-    .summary = "Say why a kernel was compiled instead of read from the cache",
+    .summary = "Explain why a kernel was compiled instead of read from the cache",
     .help =
-        "Compares the key with the nearest other entry: toolchain, options, source, and the contents of every header.",
+        "Compares the cache key with that of the most similar entry: toolchain, options, source, and the content "
+        "of every header.",
     .example = "solstice jit explain 4f0c2b9d1e5a78634f0c2b9d1e5a7863",
-    .parameters = {{"KEY", "", "key of a compile, as `solstice compile` and trials show it", "", {}, true, false},
-                   {"--cache", "DIR", "another cache than the user's", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"KEY", "", "cache key of a compilation, as `solstice compile` and trials print it", "", {}, true, false},
+         {"--cache", "DIR", "compilation cache [default: yours]", "", {}, false, false},
+         json_flag()},
     .run = run_jit_explain,
 };
 

@@ -208,33 +208,32 @@ Result<int> run_list(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary =
-        "Print kernel families, their rules, machines, known operators, search policies; language models, who leads "
-        "them, their providers",
+    .summary = "Print a table: kernel families, rules, machines, operators, policies, controllers, providers or models",
     .help =
-        "rules: what the knobs of a family must keep, where it is kept as data (docs/legality.md).\n"
-        "operators: those of PyTorch that the importer writes as equations; any other makes a module `unsupported`.\n"
-        "policies: how a search chooses where to go on, with parameters, as `--policy 'mcts(exploration=0.2)'`.\n"
-        "controllers: how a language model is led (`optimize --agent`).\n"
-        "providers, models: where answers of language models come from, and what is known of them "
+        "families: kernel families with their knobs.\n"
+        "rules: legality rules of the families' knobs that are stored as data (docs/legality.md).\n"
+        "operators: PyTorch operators that the importer turns into equations; any other makes a module "
+        "`unsupported`.\n"
+        "policies: search policies with their parameters, for `--policy 'mcts(exploration=0.2)'`.\n"
+        "controllers: prompting strategies for language models (`optimize --agent`).\n"
+        "providers, models: services that run language models, and the models with their limits and prices "
         "(docs/providers.md).\n"
-        "families --fit: what this build's cost models say of kernels that `solstice bench families` has measured, "
-        "yours if "
-        "there are any, else those that come with Solstice: predicted / measured by family and layout, and what is "
-        "lost by "
-        "taking the schedule with the least prediction for the fastest.",
+        "families --fit: the error of the cost models on kernels that `solstice bench families` has measured "
+        "(your own measurements if there are any, else those shipped with Solstice): predicted over measured "
+        "time by family and layout, and the time lost if the schedule with the least predicted time is taken for "
+        "the fastest.",
     .example = "solstice list families",
     .parameters =
         {{"KIND",
           "",
-          "what to list",
+          "table to print",
           "",
           {"families", "rules", "machines", "operators", "policies", "controllers", "providers", "models"},
           true,
           false},
-         {"--fit", "", "families: how well their cost models predict what was measured", "", {}, false, false},
-         {"--times", "FILE", "--fit by these times, which `solstice bench families` wrote", "", {}, false, false},
-         {"--trials", "", "--fit by the verified trials of your run store", "", {}, false, false},
+         {"--fit", "", "with families: the error of their cost models", "", {}, false, false},
+         {"--times", "FILE", "--fit against the times of this file of `solstice bench families`", "", {}, false, false},
+         {"--trials", "", "--fit against the verified trials of your run store", "", {}, false, false},
          json_flag()},
     .run = run_list,
 };

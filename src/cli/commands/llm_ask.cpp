@@ -97,30 +97,28 @@ const Command solstice_commands_llm_ask = {
     .name = "llm ask",
     .summary = "Ask a language model one question, to try a provider",
     .help =
-        "The answer goes to standard output; how it ended, tokens and cost to standard error. `solstice list "
-        "providers` has the "
-        "providers with their options, `solstice list models` the models. Keys come from the environment or a file, "
-        "never from "
-        "the command line. Exit code 2 also when the answer is refused, empty, cut off or not the JSON that was asked "
-        "for.",
+        "Prints the answer to standard output, and its status, tokens and cost to standard error. `solstice list "
+        "providers` lists the providers with their options, `solstice list models` the models. Keys come from "
+        "the environment or a file, never from the command line. The exit code is 2 also if the answer is "
+        "refused, empty, cut off or not the requested JSON.",
     .example = "solstice llm ask --provider openai --model gpt-5-mini --prompt question.txt",
     .parameters =
-        {{"--provider", "NAME", "who is asked", "", {}, true, false},
+        {{"--provider", "NAME", "provider to ask", "", {}, true, false},
          {"--model",
           "NAME",
-          "a model, or the path of its file; `command`, `mailbox` and `replay` need none",
+          "model, or the path of its file; not needed with `command`, `mailbox` and `replay`",
           "",
           {},
           false,
           false},
-         {"--prompt", "FILE", "the question; - is standard input", "-", {}, false, false},
-         {"--system", "FILE", "instructions that come before it", "", {}, false, false},
-         {"--schema", "FILE", "JSON Schema of the answer, which is checked and repaired once", "", {}, false, false},
-         {"--option", "NAME=VALUE", "of the provider; may be repeated", "", {}, false, true},
-         {"--most-output", "TOKENS", "at most so many are generated", "4096", {}, false, false},
-         {"--temperature", "T", "left out for models that take none", "", {}, false, false},
-         {"--timeout", "SECONDS", "for everything; left out: the provider's patience", "", {}, false, false},
-         {"--transcript", "FILE", "record every attempt there", "", {}, false, false},
+         {"--prompt", "FILE", "the question; -: standard input", "-", {}, false, false},
+         {"--system", "FILE", "system prompt", "", {}, false, false},
+         {"--schema", "FILE", "JSON Schema of the answer; a wrong answer is repaired once", "", {}, false, false},
+         {"--option", "NAME=VALUE", "option of the provider; may be repeated", "", {}, false, true},
+         {"--most-output", "TOKENS", "most tokens to generate", "4096", {}, false, false},
+         {"--temperature", "T", "sampling temperature; leave it out for models that take none", "", {}, false, false},
+         {"--timeout", "SECONDS", "time limit of the whole call [default: the provider's]", "", {}, false, false},
+         {"--transcript", "FILE", "file that records every attempt", "", {}, false, false},
          {"--no-network", "", "refuse providers that need the network", "", {}, false, false},
          json_flag()},
     .run = run_llm_ask,

@@ -61,18 +61,16 @@ Result<int> run_memory_benefit(const Invocation& in) {
 extern const Command solstice_commands_memory_benefit;
 const Command solstice_commands_memory_benefit = {
     .name = "memory benefit",
-    .summary = "Compare the trials that searches took with memory of other problems and without",
+    .summary = "Compare the trials that searches need with and without memory of other problems",
     .help =
-        "Each side is the run store of one arm, or several of them; problems are paired by name, and those that one "
-        "side lacks are left out. The target of a "
-        "problem is a share of the better final speedup of both sides. A run that does not reach it counts all its "
-        "trials and one more "
-        "(`>=`). p is that of a one-sided Wilcoxon signed-rank test over the problems' log-ratios. docs/search.md has "
-        "the procedure.",
+        "Each arm is a run store, or several. Problems are paired by name; a problem that one arm lacks is left "
+        "out. The target of a problem is a share of the better final speedup of both arms. A run that does not "
+        "reach the target counts as all its trials plus one (`>=`). p is the p-value of a one-sided Wilcoxon "
+        "signed-rank test over the log-ratios of the problems. docs/search.md describes the procedure.",
     .example = "solstice memory benefit --without off --with on",
-    .parameters = {{"--without", "DIR", "a store of runs with --memory off; may be repeated", "", {}, false, true},
-                   {"--with", "DIR", "one of runs with --memory on; may be repeated", "", {}, false, true},
-                   {"--share", "SHARE", "of the final speedup", "0.95", {}, false, false},
+    .parameters = {{"--without", "DIR", "run store with --memory off; may be repeated", "", {}, false, true},
+                   {"--with", "DIR", "run store with --memory on; may be repeated", "", {}, false, true},
+                   {"--share", "SHARE", "target, as a share of the final speedup", "0.95", {}, false, false},
                    json_flag()},
     .run = run_memory_benefit,
 };

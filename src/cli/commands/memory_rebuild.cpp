@@ -39,11 +39,10 @@ const Command solstice_commands_memory_rebuild = {
     .name = "memory rebuild",
     .summary = "Add the facts of all stored runs that were measured on a GPU",
     .help =
-        "Runs add theirs when they end; this is for runs of earlier programs, and for those that were killed. A trial "
-        "that has a fact "
-        "keeps it.",
+        "A run adds its facts when it ends; this command adds those of runs that were killed or come from older "
+        "versions of Solstice. A trial that already has a fact keeps it.",
     .example = "solstice memory rebuild",
-    .parameters = {{"--store", "DIR", "another store than the user's", "", {}, false, false}, json_flag()},
+    .parameters = {{"--store", "DIR", "run store [default: yours]", "", {}, false, false}, json_flag()},
     .run = run_memory_rebuild,
 };
 

@@ -64,22 +64,20 @@ Result<int> run_memory_show(const Invocation& in) {
 extern const Command solstice_commands_memory_show;
 const Command solstice_commands_memory_show = {
     .name = "memory show",
-    .summary = "Print what moves gained in earlier searches, which orders the moves of later ones",
+    .summary = "Print the gains of moves in earlier searches, which order the moves of later ones",
     .help =
-        "A row is a move on kernels of one kind on one machine: how many facts, of how many different structures, how "
-        "many failed, the "
-        "kernel's own gain and how much of it the cost models did not predict (means of those that worked), the gain's "
-        "standard deviation, and "
-        "when one was last added. Facts name no problem; "
-        "--facts prints each of them as JSON, with the run and the node that it is from. They are only ever added.",
+        "A fact is the measured gain of one move on one kernel; facts name no problem and are never removed. A "
+        "row aggregates the facts of a move on one kind of kernel on one machine: number of facts, number of "
+        "different structures, number of failures, the kernel's gain and the part of it that the cost models did "
+        "not predict (means over the moves that worked), the standard deviation of the gain, and the date of the "
+        "last fact. --facts prints each fact as JSON, with its run and node.",
     .example = "solstice memory show --structure contraction",
-    .parameters =
-        {{"--structure", "TEXT", "only kernels whose kind or equations have this in them", "", {}, false, false},
-         {"--machine", "NAME", "only facts of this machine", "", {}, false, false},
-         {"--limit", "COUNT", "rows, those of most facts first", "40", {}, false, false},
-         {"--facts", "", "every fact, as JSON", "", {}, false, false},
-         {"--store", "DIR", "another store than the user's", "", {}, false, false},
-         json_flag()},
+    .parameters = {{"--structure", "TEXT", "only kernels whose kind or equations contain TEXT", "", {}, false, false},
+                   {"--machine", "NAME", "only facts of this machine", "", {}, false, false},
+                   {"--limit", "COUNT", "rows to print, most facts first", "40", {}, false, false},
+                   {"--facts", "", "print every fact as JSON", "", {}, false, false},
+                   {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
+                   json_flag()},
     .run = run_memory_show,
 };
 

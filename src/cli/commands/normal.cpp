@@ -84,7 +84,7 @@ Result<int> run_normal(const Invocation& in) {
 }
 
 std::string passes_help() {
-  std::string out = "comma-separated passes to leave out:";
+  std::string out = "passes to skip, separated by commas:";
   for (const ir::NormalPass& pass : ir::normal_passes()) out += fmt::format(" {} ({});", pass.name, pass.help);
   out.back() = '.';
   return out;
@@ -95,19 +95,18 @@ std::string passes_help() {
 extern const Command solstice_commands_normal;
 const Command solstice_commands_normal = {
     .name = "normal",
-    .summary = "Show a program's normal form: its nodes, what each is, and what the passes took",
+    .summary = "Show the normal form of a program: nodes, their patterns, and the passes with their times",
     .help =
-        "Equivalence compares normal forms (docs/language.md, section 9); this shows what they are made of. A line a "
-        "node, with its "
-        "anchor (gemm, conv, rows, attention, ...) and the role of each index; then the passes with their time and "
-        "what they left. "
-        "The form is for comparing, not for running: a softmax is not shifted there.",
+        "Equivalence proofs compare normal forms (docs/language.md, section 9). Prints one line per node, with "
+        "its pattern (gemm, conv, rows, attention, ...) and the role of each index; then the passes with their "
+        "times and their effects. The form serves comparison, not execution: a softmax has no shift by its "
+        "maximum, for example.",
     .example = "solstice normal examples/programs/06_attention.ucut",
     .parameters = {{"FILE", "", "a .ucut program", "", {}, true, false},
                    {"--without", "PASS,...", passes_help(), "", {}, false, false},
                    {"--whole",
                     "",
-                    "substitute everything into the outputs, as a proof does that finds no common tensors",
+                    "inline all tensors into the outputs, as a proof does if the two programs share no tensors",
                     "",
                     {},
                     false,

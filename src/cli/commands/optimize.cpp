@@ -91,15 +91,15 @@ Result<int> run_optimize(const Invocation& in) {
 
 std::vector<Parameter> optimize_parameters() {
   std::vector<Parameter> out = {
-      {"FILE", "", "Python file, and optionally :Class; with --resume it may be left out", "", {}, false, false},
+      {"FILE", "", "Python file (optionally :Class); may be left out with --resume", "", {}, false, false},
       {"--device",
        "NAME",
-       "where candidates run; model predicts without a GPU",
+       "where candidates run; model: predict times without a GPU",
        "auto",
        {"auto", "gpu", "model"},
        false,
        false},
-      {"--machine", "NAME", "machine description; found from the device where it is not given", "", {}, false, false},
+      {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false},
       {"--numerics",
        "POLICY",
        "reference: in the class of PyTorch's own result; high: TF32 class; medium: bf16 class",
@@ -107,13 +107,7 @@ std::vector<Parameter> optimize_parameters() {
        {"reference", "high", "medium"},
        false,
        false},
-      {"--rewrites",
-       "WHICH",
-       "whether equations that algebraic rewrites make are tried too",
-       "on",
-       {"on", "off"},
-       false,
-       false},
+      {"--rewrites", "WHICH", "also try algebraically rewritten equations", "on", {"on", "off"}, false, false},
       {"--weights",
        "MODE",
        "live: parameters may change between calls; frozen: they may be packed once",
@@ -128,40 +122,26 @@ std::vector<Parameter> optimize_parameters() {
        {},
        false,
        false},
-      {"--out", "DIR", "where the outcome goes [default: runs/NAME]", "", {}, false, false},
-      {"--store", "DIR", "another run store than the user's", "", {}, false, false},
-      {"--policy",
-       "POLICY",
-       "how the search chooses where to go on (`solstice list policies`) [default: greedy]",
-       "",
-       {},
-       false,
-       false},
-      {"--seed", "SEED", "of the policy", "1", {}, false, false},
-      {"--memory",
-       "WHICH",
-       "whether what moves gained in other problems orders the search",
-       "on",
-       {"on", "off"},
-       false,
-       false},
+      {"--out", "DIR", "output folder [default: runs/NAME]", "", {}, false, false},
+      {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
+      {"--policy", "POLICY", "search policy (`solstice list policies`) [default: greedy]", "", {}, false, false},
+      {"--seed", "SEED", "seed of the policy", "1", {}, false, false},
+      {"--memory", "WHICH", "order moves by their gains in other problems", "on", {"on", "off"}, false, false},
       {"--resume",
        "RUN",
-       "a run of the store goes on, with its FILE, device, machine, numerics, rewrites, weights, memory, policy, seed, "
-       "budget (its time "
-       "anew), eps, window, roi and DIR where they are left out, its language model led as before; `last` is the "
-       "newest that did not fail "
-       "before its search",
+       "run of the store to continue; `last` is the newest that did not fail before its search. Options that "
+       "are not given are those of the run: FILE, device, machine, numerics, rewrites, weights, memory, policy, "
+       "seed, budget (its time starts anew), eps, window, roi, DIR and those of its language model",
        "",
        {},
        false,
        false},
-      {"--no-baselines", "", "do not time torch.compile and TF32 beside eager", "", {}, false, false},
+      {"--no-baselines", "", "time only PyTorch eager, not torch.compile and TF32", "", {}, false, false},
       devices_option(),
-      {"--allow-busy", "", "go on although other processes keep the GPU busy", "", {}, false, false},
+      {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
       {"--oracle-fd",
        "FD",
-       "the calling Python process holds the module (solstice.optimize uses this)",
+       "file descriptor of the Python process that holds the module (used by solstice.optimize)",
        "",
        {},
        false,
@@ -181,20 +161,20 @@ const Command solstice_commands_optimize = {
     .name = "optimize",
     .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
     .help =
-        "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or a module class with example inputs; "
-        "`:Class` picks one of several. Writes report.md, report.json, program.ucut, plan.json with its cubins and, "
-        "when "
-        "something is faster, model_new.py below DIR. When nothing is faster it says why and exits 0. Ctrl-C ends "
-        "the search: the best so far is verified and reported, and the exit code is 130; a second one ends at once. "
-        "Other exit "
-        "codes: 2 the input is wrong or too large, 3 this machine lacks something (GPU, driver, disk space) or is "
-        "busy, 70 a bug; where a language model's provider fails, what there is is verified and reported all the same, "
-        "and the exit code is that of its error. "
-        "An earlier outcome in DIR stays whole unless a new one replaces it: a run that fails, or is stopped before a "
-        "candidate is found, leaves it alone, and what a kill cuts short the next run finishes. Other files in DIR are "
-        "never replaced or removed. Without --out the outcome goes to runs/NAME, or to runs/NAME-2 and so on where "
-        "that holds the outcome of another file or class; a DIR that is named is used for any. Without a GPU times are "
-        "predicted (--device model), and every report says so.",
+        "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or defines a module class and "
+        "example inputs; `:Class` selects one of several classes. Writes report.md, report.json, program.ucut, "
+        "plan.json with its cubins and, if a candidate is faster, model_new.py below DIR. If none is faster, the "
+        "report says why and the exit code is 0.\n"
+        "Ctrl-C ends the search: the best candidate so far is verified and reported, and the exit code is 130; a "
+        "second Ctrl-C ends at once. Other exit codes: 2 the input is wrong or too large; 3 this machine lacks "
+        "something (GPU, driver, disk space) or is busy; 70 a bug. If the provider of a language model fails, "
+        "the best candidate so far is still verified and reported, and the exit code is that of the failure.\n"
+        "An earlier result in DIR is replaced only by a complete new one: a run that fails, or that is stopped "
+        "before it has a candidate, leaves the old result alone, and a replacement that was cut short by a kill "
+        "is finished by the next run. Other files in DIR are never replaced or removed. Without --out the result "
+        "goes to runs/NAME, or to runs/NAME-2 and so on if that folder holds the result of another file or "
+        "class; a DIR given with --out is always used. Without a GPU times are predicted (--device model), and "
+        "every report says so.",
     .example = "solstice optimize examples/linear_gelu.py --budget 60s,40trials",
     .parameters = optimize_parameters(),
     .run = run_optimize,

@@ -94,21 +94,19 @@ Result<int> run_plan(const Invocation& in) {
 extern const Command solstice_commands_plan;
 const Command solstice_commands_plan = {
     .name = "plan",
-    .summary = "Cut a module or problem into scheduled kernels by the cost models alone",
+    .summary = "Print the kernels and schedules that the cost models choose, without a search",
     .help =
-        "Prints the candidate that a search measures first, and with --proposals those that it would try next if "
-        "nothing "
-        "were measured. `compile` takes them. Of a program that has a schedule, prints it with the time that is "
-        "predicted. Needs neither "
-        "a GPU nor a compiler.",
+        "Prints the candidate that a search measures first and, with --proposals, those that it would try next "
+        "without measurements; `compile` accepts them. A program that already has a schedule is printed with its "
+        "predicted time. Needs neither a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
     .parameters =
         {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
-         {"--proposals", "COUNT", "how many candidates", "1", {}, false, false},
+         {"--proposals", "COUNT", "candidates to print", "1", {}, false, false},
          {"--machine", "NAME", "machine to plan for", "h200", {}, false, false},
          {"--numerics",
           "POLICY",
-          "which products are legal",
+          "accuracy policy, which decides the legal matrix products",
           "reference",
           {"reference", "high", "medium"},
           false,

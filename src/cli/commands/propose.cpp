@@ -91,44 +91,32 @@ Result<int> run_propose(const Invocation& in) {
 
 std::vector<Parameter> propose_parameters() {
   std::vector<Parameter> out = {
-      {"RUN", "", "a run of the store, `last`, or FILE.py (and optionally :Class) for a new one", "", {}, true, false},
+      {"RUN", "", "a run of the store, `last`, or FILE.py (optionally :Class) for a new run", "", {}, true, false},
       {"--batch", "N", "candidates to propose", "4", {}, false, false},
-      {"--out", "DIR", "where the batch goes [default: batch-ID]", "", {}, false, false},
-      {"--trials", "N", "of the whole run; left out, a run that goes on has its own", "40", {}, false, false},
-      {"--again", "", "nothing new: what is in flight, once more", "", {}, false, false},
+      {"--out", "DIR", "output folder [default: batch-ID]", "", {}, false, false},
+      {"--trials", "N", "trials of the whole run; a continued run keeps its number", "40", {}, false, false},
+      {"--again", "", "write the candidates that are still out again, and no new ones", "", {}, false, false},
       {"--give-up",
        "",
-       "do not wait for what is in flight; a result that comes after all is still taken",
+       "do not wait for candidates that are still out; a late result is still accepted",
        "",
        {},
        false,
        false},
-      {"--machine", "NAME", "of a new run: what it is to run on", "h200", {}, false, false},
+      {"--machine", "NAME", "new run: machine to optimise for", "h200", {}, false, false},
       {"--numerics", "POLICY", "of a new run", "reference", {"reference", "high", "medium"}, false, false},
       {"--weights", "MODE", "of a new run", "live", {"live", "frozen"}, false, false},
-      {"--rewrites",
-       "WHICH",
-       "of a new run: whether rewritten equations are tried too",
-       "on",
-       {"on", "off"},
-       false,
-       false},
-      {"--memory",
-       "WHICH",
-       "of a new run: whether what moves gained in other problems orders the search",
-       "on",
-       {"on", "off"},
-       false,
-       false},
+      {"--rewrites", "WHICH", "new run: also try algebraically rewritten equations", "on", {"on", "off"}, false, false},
+      {"--memory", "WHICH", "new run: order moves by their gains in other problems", "on", {"on", "off"}, false, false},
       {"--policy",
        "POLICY",
-       "how the search chooses where to go on [default: the run's, else greedy]",
+       "search policy (`solstice list policies`) [default: the run's, else greedy]",
        "",
        {},
        false,
        false},
-      {"--seed", "SEED", "of the policy", "1", {}, false, false},
-      {"--store", "DIR", "another run store than the user's", "", {}, false, false},
+      {"--seed", "SEED", "seed of the policy", "1", {}, false, false},
+      {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
   };
   const std::vector<Parameter> stops = stop_parameters(), agent = agent_parameters();
   out.insert(out.end(), stops.begin(), stops.end());
@@ -142,13 +130,12 @@ std::vector<Parameter> propose_parameters() {
 extern const Command solstice_commands_propose;
 const Command solstice_commands_propose = {
     .name = "propose",
-    .summary = "Propose candidates that are measured on another machine",
+    .summary = "Write a batch of candidates to be measured on another machine",
     .help =
-        "Writes a folder that `solstice evaluate` fills in on a machine with a GPU and `solstice absorb` takes back; "
-        "then propose the "
-        "next. What is proposed is in the store first: a folder that comes back late, twice or never loses nothing and "
-        "counts nothing "
-        "twice. The module is one file: it is copied into the folder.",
+        "Writes a folder for `solstice evaluate` on a machine with a GPU; `solstice absorb` adds the results to "
+        "the run, and `solstice propose RUN` writes the next batch. The run store records every proposed "
+        "candidate first, so a folder that returns late, twice or never loses nothing and counts nothing twice. "
+        "The module has to be a single file; it is copied into the folder.",
     .example = "solstice propose examples/mlp.py --batch 8 --out batch1",
     .parameters = propose_parameters(),
     .run = run_propose,

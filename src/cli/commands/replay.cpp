@@ -164,64 +164,71 @@ Result<int> run_replay(const Invocation& in) {
 extern const Command solstice_commands_replay;
 const Command solstice_commands_replay = {
     .name = "replay",
-    .summary = "Decide recorded runs again: stop rules, policies, shared budgets",
+    .summary = "Replay recorded runs with other stop rules, policies or shared budgets",
     .help =
-        "RUN is an id, the start of one, or `last`; without any, all finished runs of the store. Nothing is compiled "
-        "or measured. Lists are "
-        "separated by commas, and every combination of --eps, --window, --roi and --budget is a row; each part of it "
-        "ends a search by "
-        "itself.\n"
-        "Retention is the geometric mean of the speedups at the stop over those at the end of the record, gain is "
-        "retention times the fixed "
-        "cost over the cost. The hindsight-optimal stop is the first at which the final speedup is reached, within 0.5 "
-        "%: `over optimal` is "
-        "the cost over that of these stops, `regret` the share that was spent behind them. Rows marked * are on the "
-        "Pareto front of cost "
-        "and retention.\n"
-        "--policy replays another policy: it may only choose among candidates that the run tried, gets the recorded "
-        "results, and `coverage` "
-        "is the share of its decisions that the record could answer (not where a node's recorded children are used "
-        "up). It says how well a "
-        "policy chooses, not what it would have found.",
+        "RUN is an id, a prefix of one, or `last`; without RUN, all finished runs of the store are replayed. "
+        "Nothing is compiled or measured. Lists are separated by commas, and every combination of --eps, "
+        "--window, --roi and --budget is one row, whose rules stop a search independently.\n"
+        "Retention is the geometric mean over runs of the speedup at the stop over the final speedup; gain is "
+        "retention times the cost of the full runs over the cost at the stop. The hindsight-optimal stop is the "
+        "first point within 0.5 % of the final speedup: `over optimal` is the cost over that of these stops, "
+        "`regret` the share of the cost spent after them. Rows marked * are on the Pareto front of cost and "
+        "retention.\n"
+        "--policy replays another policy: it may only choose among candidates that the run tried, and receives "
+        "the recorded results. `coverage` is the share of its decisions that the record can answer; a node whose "
+        "recorded children are used up has no answer. The replay shows how well a policy chooses among the "
+        "recorded candidates, not the candidates it would have found.",
     .example = "solstice replay --eps 0.1,0.25,1 --window 4,8,12 --policy mcts --svg replay.svg",
     .parameters =
-        {{"RUN", "", "which runs", "", {}, false, true},
+        {{"RUN", "", "runs to replay", "", {}, false, true},
          {"--problem", "NAME", "all finished runs of this problem", "", {}, false, false},
-         {"--policy", "POLICY", "replay this one too, with parameters; may be repeated", "", {}, false, true},
+         {"--policy", "POLICY", "policy to replay, with its parameters; may be repeated", "", {}, false, true},
          {"--eps",
           "LIST",
-          "stop when the faster of the best and the original takes at most 1 + eps of the practical bound",
+          "stop when the best or the original takes at most (1 + eps) times the practical bound",
           "",
           {},
           false,
           false},
          {"--window",
           "LIST",
-          "stop when the best beats the original and so many trials brought no gain beyond noise",
+          "stop when the best beats the original and this many trials brought no gain beyond noise",
           "",
           {},
           false,
           false},
          {"--roi",
           "LIST",
-          "stop when the next trial is expected to bring less log-gain than this, at most 1",
+          "stop when the expected log-gain of the next trial is below this (at most 1)",
           "",
           {},
           false,
           false},
-         {"--budget", "LIST", "stop after 20trials, 60s or 2m; of --schedule, for each problem", "", {}, false, false},
-         {"--least", "COUNT", "trials before --eps, --window or --roi may stop a search", "1", {}, false, false},
+         {"--budget",
+          "LIST",
+          "stop after 20trials, 60s or 2m; with --schedule: budget per problem",
+          "",
+          {},
+          false,
+          false},
+         {"--least", "COUNT", "fewest trials before --eps, --window or --roi may stop a search", "1", {}, false, false},
          {"--schedule",
           "SCHEDULER",
-          "share one budget out over the runs: log-gain, with parameters; may be repeated",
+          "share one budget among the runs: log-gain, with its parameters; may be repeated",
           "",
           {},
           false,
           true},
-         {"--cost", "COST", "what costs are compared in", "seconds", {"trials", "seconds", "tokens"}, false, false},
-         {"--seed", "SEED", "of replayed policies; the recorded one by default", "", {}, false, false},
-         {"--svg", "FILE", "draw cost saved against retention, and the best so far", "", {}, false, false},
-         {"--store", "DIR", "another store than the user's", "", {}, false, false},
+         {"--cost", "COST", "unit of cost", "seconds", {"trials", "seconds", "tokens"}, false, false},
+         {"--seed", "SEED", "seed of the replayed policies [default: the recorded one]", "", {}, false, false},
+         {"--svg",
+          "FILE",
+          "write a chart of saved cost against retention, and of the best so far",
+          "",
+          {},
+          false,
+          false},
+         {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
          json_flag()},
     .run = run_replay,
 };

@@ -129,19 +129,16 @@ const Command solstice_commands_rewrite = {
     .name = "rewrite",
     .summary = "Show or apply algebraic rewrites: the same outputs from cheaper equations",
     .help =
-        "Without --apply: what applies where, with the operations saved and the bytes that the equations would read "
-        "and write "
-        "less if each ran alone; some places cost more, and `--apply all` leaves these. With it: applies one rewrite, "
-        "or all, until nothing more is saved, checks the result against the "
-        "original by interpretation, and prints it; the steps go to stderr. Every rewrite holds for all finite inputs "
-        "and weights; "
-        "docs/rewrites.md lists them.",
+        "Without --apply, lists the applicable rewrites with their places, and the operations and bytes that "
+        "each saves (the bytes as if each equation ran alone). A rewrite may cost more at some places; `--apply "
+        "all` skips these. With --apply, applies one rewrite, or all of them, until nothing more is saved, "
+        "checks the result against the original by interpretation, and prints it; the steps go to stderr. Every "
+        "rewrite is valid for all finite inputs and weights; docs/rewrites.md lists them.",
     .example = "solstice rewrite examples/linear_gelu.py --apply all",
-    .parameters =
-        {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
-         {"--apply", "NAME", "a rewrite, or `all`", "", {}, false, false},
-         {"--out", "PROGRAM", "write the rewritten program there instead of printing it", "", {}, false, false},
-         json_flag()},
+    .parameters = {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
+                   {"--apply", "NAME", "rewrite to apply, or `all`", "", {}, false, false},
+                   {"--out", "PROGRAM", "file to write instead of printing", "", {}, false, false},
+                   json_flag()},
     .run = run_rewrite,
 };
 

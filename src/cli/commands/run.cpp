@@ -74,20 +74,31 @@ const Command solstice_commands_run = {
     .name = "run",
     .summary = "Verify and time a scheduled program",
     .help =
-        "With --of it is a candidate for that module: verified on its inputs against the float64 oracle, and timed on "
-        "a "
-        "GPU. Without, or without a GPU, it is checked, compiled where a compiler is there, and its time predicted. "
-        "Exit "
-        "code 2 when it is illegal, does not compile, or computes something else.",
+        "With --of, the program is a candidate for that module: it is verified on the module's inputs against "
+        "the float64 oracle, and timed on a GPU. Without --of, or without a GPU, it is checked, compiled if a "
+        "compiler is installed, and its time is predicted. The exit code is 2 if the program is illegal, does "
+        "not compile, or computes something else.",
     .example = "solstice run program.ucut --of examples/linear_gelu.py",
     .parameters =
         {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
-         {"--of", "FILE", "the module it computes, and optionally :Class", "", {}, false, false},
-         {"--device", "NAME", "where it runs; model predicts", "auto", {"auto", "gpu", "model"}, false, false},
-         {"--machine", "NAME", "machine description", "", {}, false, false},
-         {"--numerics", "POLICY", "how accurate", "reference", {"reference", "high", "medium"}, false, false},
-         {"--weights", "MODE", "whether parameters may be packed once", "live", {"live", "frozen"}, false, false},
-         {"--out", "DIR", "keep the plan and cubins there", "", {}, false, false},
+         {"--of",
+          "FILE",
+          "Python file (optionally :Class) of the module that the program computes",
+          "",
+          {},
+          false,
+          false},
+         {"--device",
+          "NAME",
+          "where the program runs; model: predict its time",
+          "auto",
+          {"auto", "gpu", "model"},
+          false,
+          false},
+         {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false},
+         {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},
+         {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         {"--out", "DIR", "folder for the plan and the cubins", "", {}, false, false},
          json_flag()},
     .run = run_run,
 };

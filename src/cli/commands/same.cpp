@@ -80,15 +80,15 @@ Result<int> run_same(const Invocation& in) {
 extern const Command solstice_commands_same;
 const Command solstice_commands_same = {
     .name = "same",
-    .summary = "Does a program compute what another does: proved, tested, refuted or unknown",
+    .summary = "Decide if two programs are equivalent: proved, tested, refuted or unknown",
     .help =
-        "The verdict that a candidate gets before anything is compiled (docs/language.md, section 10), with where the "
-        "two differ "
-        "if they do. The interfaces must be the same. Exit code 0: proved or tested; 2: refuted or unknown.",
+        "Prints the verdict that a search gives a candidate before it compiles anything (docs/language.md, "
+        "section 10) and, if the programs differ, where. Both have to have the same inputs and outputs. Exit "
+        "code: 0 proved or tested; 2 refuted or unknown.",
     .example = "solstice same examples/linear_gelu.py program.ucut",
     .parameters = {{"PROBLEM", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
-                   {"CANDIDATE", "", "another, of the same inputs and outputs", "", {}, true, false},
-                   {"--seconds", "N", "most time for the decision", "10", {}, false, false},
+                   {"CANDIDATE", "", "another, with the same inputs and outputs", "", {}, true, false},
+                   {"--seconds", "N", "time limit in seconds", "10", {}, false, false},
                    json_flag()},
     .run = run_same,
 };

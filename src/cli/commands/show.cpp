@@ -166,22 +166,21 @@ const Command solstice_commands_show = {
     .name = "show",
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
-        "RUN is an id, the start of one, or `last`: the newest, without those that failed before their search. Without "
-        "RUN the newest 50 are listed; one whose record cannot be read is listed as "
-        "`damaged`. The tree has a line a node: its number, state, time, factor over the original, and the move that "
-        "made it. The page "
-        "shows the same with each node's program, changes, verdict and samples, the best so far and the time line; it "
-        "is one file and "
-        "loads nothing.",
+        "RUN is an id, a prefix of one, or `last`: the newest run that did not fail before its search. Without "
+        "RUN the newest 50 runs are listed; a run with an unreadable record is listed as `damaged`. The tree has "
+        "one line per node: its number, state, time, speedup over the original, and the move that created it. "
+        "The page adds each node's program, changes, verdict and timing samples, the best so far and the time "
+        "line; it is one self-contained file.",
     .example = "solstice show last --tree",
-    .parameters = {{"RUN", "", "which run", "", {}, false, false},
-                   {"--trial", "N", "one trial of it, with its program", "", {}, false, false},
-                   {"--tree", "", "its search tree, a line a node; as JSON with --json", "", {}, false, false},
-                   {"--depth", "N", "of the tree, down to here; the rest is counted", "", {}, false, false},
-                   {"--only-usable", "", "of the tree, without failures that led to nothing", "", {}, false, false},
-                   {"--html", "FILE", "write the run as one page for a browser", "", {}, false, false},
-                   {"--store", "DIR", "another store than the user's", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"RUN", "", "run to print", "", {}, false, false},
+         {"--trial", "N", "print one trial, with its program", "", {}, false, false},
+         {"--tree", "", "print the search tree, one line per node; as JSON with --json", "", {}, false, false},
+         {"--depth", "N", "depth to which the tree is printed; deeper nodes are counted", "", {}, false, false},
+         {"--only-usable", "", "omit failures without usable descendants from the tree", "", {}, false, false},
+         {"--html", "FILE", "write the run as one page for a browser", "", {}, false, false},
+         {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
+         json_flag()},
     .run = run_show,
 };
 

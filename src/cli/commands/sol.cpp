@@ -25,22 +25,23 @@ Result<int> run_sol(const Invocation& in) {
 extern const Command solstice_commands_sol;
 const Command solstice_commands_sol = {
     .name = "sol",
-    .summary = "Print the speed of light of a module or program: three bounds, and what they are made of",
+    .summary = "Print the speed of light of a module or program: three bounds and their terms",
     .help =
-        "io: bytes that every algorithm must move. work: operations of these equations on the fastest legal units. "
-        "practical: measured ceilings, fusion, L2 and launches. Needs no GPU.",
+        "io: compulsory memory traffic, the bytes that every algorithm has to move. work: the operations of "
+        "these equations on the fastest legal units. practical: a roofline with measured ceilings, fusion, L2 "
+        "and launches. Needs no GPU.",
     .example = "solstice sol examples/linear_gelu.py --machine h200",
     .parameters =
         {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
-         {"--machine", "NAME", "machine to bound it on", "h200", {}, false, false},
+         {"--machine", "NAME", "machine whose bounds are printed", "h200", {}, false, false},
          {"--numerics",
           "POLICY",
-          "which products are legal",
+          "accuracy policy, which decides the legal matrix products",
           "reference",
           {"reference", "high", "medium"},
           false,
           false},
-         {"--weights", "MODE", "frozen: parameters may be prepared at load", "live", {"live", "frozen"}, false, false},
+         {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          json_flag()},
     .run = run_sol,
 };
