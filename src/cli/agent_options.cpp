@@ -37,10 +37,12 @@ Status without_agent(const Invocation& in) {
        {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--most-output",
         "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
     if (!in.has(name)) continue;
-    return fail(Code::bad_argument,
-                fmt::format("{} is of a language model, and none takes part: give --agent, which says how one is led "
-                            "(`solstice list controllers`), or leave {} out",
-                            name, name));
+    return fail(
+        Code::bad_argument,
+        fmt::format(
+            "{} is an option of a language model, and none takes part: add --agent (`solstice list controllers`), or "
+            "leave {} out",
+            name, name));
   }
   return success();
 }
@@ -156,7 +158,7 @@ Result<flow::AgentChoice> agent_choice(const Invocation& in) {
   out.provider = in.get("--provider");
   out.replay = in.get("--replay-transcript");
   if (out.provider.empty() && out.replay.empty()) {
-    return fail(Code::bad_argument, "--agent needs --provider: who is asked (`solstice list providers`)");
+    return fail(Code::bad_argument, "--agent needs --provider (`solstice list providers`)");
   }
   out.model = in.get("--model");
   SOLSTICE_TRY(out.options, parse_pairs("--option", in.all("--option")));

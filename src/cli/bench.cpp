@@ -19,8 +19,9 @@ Result<std::vector<flow::VariantName>> variants_named(const std::string& policie
   std::vector<flow::VariantName> out;
   for (const std::string& policy : split(policies, ',')) {
     if (!numerics::policy_from_name(policy)) {
-      return fail(Code::bad_argument,
-                  fmt::format("--numerics `{}`; legal are reference, high and medium, or several with commas", policy));
+      return fail(
+          Code::bad_argument,
+          fmt::format("--numerics `{}`; legal are reference, high and medium, or several separated by commas", policy));
     }
     for (const std::string& choice : choices) out.push_back({policy, choice});
   }
@@ -31,10 +32,11 @@ Result<std::vector<flow::VariantName>> variants_named(const std::string& policie
 Result<std::optional<flow::SharedBudget>> shared_budget(const Invocation& in, size_t variants) {
   if (!in.has("--total")) {
     if (!in.has("--schedule")) return std::optional<flow::SharedBudget>();
-    return fail(Code::bad_argument, "--schedule shares out a budget: give --total too, for example --total 480trials");
+    return fail(Code::bad_argument, "--schedule shares one budget: add --total, for example --total 480trials");
   }
   if (variants > 1)
-    return fail(Code::bad_argument, "--total is for one policy: name one of --numerics, and --rewrites on or off");
+    return fail(Code::bad_argument,
+                "--total takes a single column: give one policy of --numerics, and --rewrites on or off");
   flow::SharedBudget out;
   out.total_text = in.get("--total");
   out.schedule_text = in.has("--schedule") ? in.get("--schedule") : "log-gain";
@@ -129,7 +131,7 @@ Result<int> run_bench_of(const Invocation& in, std::vector<flow::BenchProblem> p
   } else {
     print_end(bench, options);
   }
-  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
+  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` continues from here");
   return 0;
 }
 

@@ -75,7 +75,7 @@ Finding describe(const rt::Driver& driver, int ordinal) {
     finding.remedy = machine.error().message;
   } else if (machine->measured.empty()) {
     finding.health = Health::kLimited;
-    finding.costs = "practical bounds are the datasheet's";
+    finding.costs = "the practical bound uses datasheet figures";
     finding.remedy = "solstice calibrate";
   }
   note_others(use, finding);
@@ -90,7 +90,7 @@ bool library_opens(const char* name) {
 
 Finding check_nvml() {
   if (library_opens("libnvidia-ml.so.1")) return {"NVML", Health::kGood, "libnvidia-ml.so.1", "", ""};
-  return {"NVML", Health::kMissing, "libnvidia-ml.so.1 does not open",
+  return {"NVML", Health::kMissing, "libnvidia-ml.so.1 cannot be opened",
           "no clocks, throttle reasons or energy in reports", ""};
 }
 

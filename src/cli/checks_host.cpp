@@ -136,7 +136,7 @@ std::vector<Finding> check_sandbox() {
   SpawnOptions options;
   options.argv = {"/bin/true"};
   options.sandbox.emplace();
-  const char* costs = "candidates' code runs with fewer walls around it; `optimize` says so in its report";
+  const char* costs = "candidates run with a weaker sandbox; `optimize` says so in its report";
   Result<Subprocess> child = Subprocess::spawn(options);
   if (!child.ok()) {
     return {missing("sandbox", child.error().message, "candidates cannot be run", "a Linux kernel with seccomp")};

@@ -138,7 +138,8 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
   if (const std::vector<const Command*> group = commands_of(typed); !group.empty()) {
     std::vector<std::string> full;
     for (const Command* command : group) full.push_back("`" + command->name + "`");
-    return fail(Code::bad_argument, fmt::format("`{}` alone is no command; there is {}", typed, fmt::join(full, ", ")));
+    return fail(Code::bad_argument,
+                fmt::format("`{}` is a group of commands; they are {}", typed, fmt::join(full, ", ")));
   }
   const std::string near = closest(typed, names);
   return fail(Code::bad_argument,

@@ -26,8 +26,7 @@ Result<std::vector<const Step*>> steps_that_ran(const Plan& plan, const std::vec
     const auto found =
         std::find_if(left.begin(), left.end(), [&](const Step* step) { return traced_name(*step) == activity; });
     if (found == left.end())
-      return fail(Code::candidate_failed,
-                  fmt::format("the trace has `{}`, which the plan has not, or not so often", activity));
+      return fail(Code::candidate_failed, fmt::format("the trace has `{}` more often than the plan", activity));
     out.push_back(*found);
     left.erase(found);
   }

@@ -26,7 +26,7 @@ void check_permissions(const lang::Clause& clause, Span span, const Meaning& mea
   for (const std::string& name : clause.names) {
     if (name == "frozen" || meaning.allowed().contains(name)) continue;
     diagnostics.error("E016", span, fmt::format("`allow {}` is looser than the problem, which does not have it", name),
-                      "remove it: what a candidate may do is the problem's to say");
+                      "remove it: only the problem grants permissions");
   }
 }
 

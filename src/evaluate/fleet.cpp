@@ -34,7 +34,7 @@ void Fleet::start(const search::Node& node) {
 
 Result<search::Landed> Fleet::land() {
   std::unique_lock lock(mutex_);
-  if (started_ == landed_ || ending_) return fail(Code::internal, "a trial was waited for that is not under way");
+  if (started_ == landed_ || ending_) return fail(Code::internal, "a trial that was not started was waited for");
   if (done_.empty()) resting_ = false;
   work_.notify_all();
   news_.wait(lock, [this] { return !done_.empty() || failed_; });

@@ -71,7 +71,7 @@ std::string names_of(const std::vector<std::string>& names) {
 
 std::string state_flaw(const toolchain::CubinFacts& facts, const toolchain::Compiled& compiled) {
   if (!facts.undefined.empty()) {
-    return fmt::format("it calls {}, which it does not hold: device code neither allocates nor prints",
+    return fmt::format("it calls {}, which it does not define: device code neither allocates nor prints",
                        names_of(facts.undefined));
   }
   if (compiled.lasting.empty()) return "";
@@ -103,8 +103,7 @@ std::string flaw_of(const families::Source& source, const toolchain::Compiled& c
                     const machine::Machine& machine) {
   const Result<toolchain::CubinFacts> facts = toolchain::read_cubin(compiled.cubin);
   if (!facts.ok())
-    return fmt::format("source `{}`: what the compiler made of it cannot be read: {}", source.file,
-                       facts.error().text());
+    return fmt::format("source `{}`: the compiler's output cannot be read: {}", source.file, facts.error().text());
   for (const std::string& flaw :
        {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step, machine)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);

@@ -48,7 +48,7 @@ fs::path file_below(const fs::path& folder, const std::string& name) {
 
 Result<std::string> source_text(const fs::path& file) {
   const auto cannot = [&](const char* why) {
-    return fail(Code::bad_argument, fmt::format("{} cannot stand in a program: {}", file.string(), why));
+    return fail(Code::bad_argument, fmt::format("{} cannot be embedded in a program: {}", file.string(), why));
   };
   std::error_code unknown;
   if (fs::file_size(file, unknown) > kMostSourceBytes || unknown) return cannot("a source has at most 1 MiB");

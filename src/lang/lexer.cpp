@@ -132,7 +132,7 @@ class Lexer {
     const size_t first = std::min(source_.find('\n', at_), source_.size());
     const std::string_view rest = source_.substr(at_ + kRawMark.size(), first - at_ - kRawMark.size());
     if (rest.find_first_not_of(" \t\r") != std::string_view::npos) {
-      raw_error(first, "raw text begins on the line below its `\"\"\"`", "nothing stands behind `\"\"\"` on its line");
+      raw_error(first, "raw text begins on the line below its `\"\"\"`", "nothing may follow `\"\"\"` on its line");
       return push(TokenKind::kRaw, first);
     }
     size_t nearly = std::string_view::npos;
@@ -164,7 +164,7 @@ class Lexer {
              (ascii ? source_[at_] == source_[begin] : static_cast<unsigned char>(source_[at_]) >= 0x80));
     const std::string_view text = source_.substr(begin, at_ - begin);
     diagnostics_.error("E000", {static_cast<int>(begin), static_cast<int>(at_)},
-                       fmt::format("`{}` does not belong to the language", ascii ? text : "non-ASCII text"),
+                       fmt::format("`{}` is not part of the language", ascii ? text : "non-ASCII text"),
                        hint_for(text, begin));
   }
 

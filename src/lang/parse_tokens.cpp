@@ -200,7 +200,7 @@ std::vector<Knob> Parser::whole_knobs() {
 Program parse(std::string_view source, Diagnostics& diagnostics) {
   if (const size_t zero = source.find('\0'); zero != std::string_view::npos) {
     const int at = static_cast<int>(zero);
-    diagnostics.error("E000", {at, at + 1}, "there is a zero byte here: this is no text", "a program is a text file");
+    diagnostics.error("E000", {at, at + 1}, "a zero byte: this is not a text file", "a program is a text file");
     return {};
   }
   return Parser(lex(source, diagnostics), diagnostics).program();

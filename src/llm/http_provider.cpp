@@ -77,7 +77,7 @@ class Feed {
 
   Attempt end() {
     if (stream_ && events_ == 0)
-      return failed("answered with something else than an event stream: " + beginning_of(text_, keys_), false);
+      return failed("its answer is not an event stream: " + beginning_of(text_, keys_), false);
     if (stream_) return reader_.result();
     const Result<Json> body = parse_json(text_);
     if (!body.ok()) return broken("its answer is " + body.error().message);

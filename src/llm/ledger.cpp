@@ -68,9 +68,8 @@ std::string Ledger::unknown_cost(const Price& price, int64_t input, bool recorde
   const int count = tally_.unpriced() - bounded_;
   if (count <= 0) return "";
   return fmt::format(
-      "what {} attempt{} cost is not known: nobody reported it, and there is no price for some of the tokens "
-      "(`cached`, `written`, or a "
-      "prompt beyond `up_to_input`)",
+      "the cost of {} attempt{} is not known: the provider did not report it, and some tokens have no price "
+      "(`cached`, `written`, or a prompt beyond `up_to_input`)",
       count, count == 1 ? "" : "s");
 }
 
@@ -88,7 +87,7 @@ Result<Ledger::Hold> Ledger::hold(const Request& request, const Price& price, bo
   }
   if (budget_.cost) {
     const std::string unknown = unknown_cost(price, input, recorded);
-    if (!unknown.empty()) return fail(Code::over_budget, "a budget in money cannot be held: " + unknown);
+    if (!unknown.empty()) return fail(Code::over_budget, "a budget in money needs known prices: " + unknown);
     const double left = budget_.cost->value - tally_.cost().value - uncounted_.value - held_.cost->value;
     if (most ? most->value > left : left <= 0) {
       const std::string wants = most ? fmt::format("the call may cost {:.4f} USD, and ", most->value) : "";

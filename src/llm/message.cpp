@@ -70,7 +70,7 @@ void refuse_impossible(Attempt& attempt) {
   }
   Failure& failure = std::get<Failure>(attempt);
   if (failure.after && !(failure.after->value >= 0 && std::isfinite(failure.after->value))) {
-    failure.message += fmt::format("; it asks for a wait of {} s, which is passed over", failure.after->value);
+    failure.message += fmt::format("; it asks for a wait of {} s, which is ignored", failure.after->value);
     failure.after.reset();
   }
   if (problem.empty()) return;

@@ -33,7 +33,7 @@ Status check_model(const ProviderSpec& spec, const Model& model) {
   // The others pass on what any model says.
   if (!spec.needs_model || model.provider == spec.name) return success();
   return fail(Code::bad_argument,
-              fmt::format("model `{}` is one of provider `{}`, not of `{}`", model.name, model.provider, spec.name));
+              fmt::format("model `{}` belongs to provider `{}`, not to `{}`", model.name, model.provider, spec.name));
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ const std::string& Options::get(const std::string& name) const {
 
 Result<std::string> Options::needed(const std::string& name, std::string_view like) const {
   if (get(name).empty())
-    return fail(Code::bad_argument, fmt::format("its option `{0}` is needed: give `--option {0}={1}`", name, like));
+    return fail(Code::bad_argument, fmt::format("its option `{0}` is missing: give `--option {0}={1}`", name, like));
   return get(name);
 }
 

@@ -43,8 +43,7 @@ size_t whole_lines(std::string_view text) { return text.rfind('\n') + 1; }  // n
 Result<std::vector<Exchange>> load_transcript(const fs::path& file) {
   SOLSTICE_TRY(const std::string text, read_file(file));
   const size_t whole = whole_lines(text);
-  if (whole < text.size())
-    log_warning(fmt::format("{} ends in the middle of a line, which is passed over", file.string()));
+  if (whole < text.size()) log_warning(fmt::format("{} ends in the middle of a line, which is ignored", file.string()));
   return read_lines(std::string_view(text).substr(0, whole), file);
 }
 

@@ -92,7 +92,7 @@ Result<Pipe> tensor_pipe(DType dtype) {
       return Pipe::kTensorI8;
     default:
       return fail(Code::bad_argument,
-                  fmt::format("no tensor pipe multiplies {} as it is stored; {}", name_of(dtype),
+                  fmt::format("no tensor pipe multiplies {} directly; {}", name_of(dtype),
                               dtype == DType::kF32 ? "choose a math such as tf32 or fp16x3, or the SIMT pipe"
                                                    : "use the SIMT pipe"));
   }

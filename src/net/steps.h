@@ -48,7 +48,7 @@ class Steps {
     if (cancelled_ && cancelled_()) return fail(Code::interrupted, fmt::format("stopped while {}", doing));
     if (own.passed()) return fail(Code::deadline, fmt::format("{} took longer than {:.4g} s", doing, most.value));
     if (total_.passed())
-      return fail(Code::deadline, fmt::format("{} did not end within the time of the whole request", doing));
+      return fail(Code::deadline, fmt::format("{} did not end within the time limit of the request", doing));
     return success();
   }
 

@@ -128,10 +128,12 @@ Status refuse_busy(const GpuUse& use, int64_t own) {
   const bool alone = !use.users.empty() &&
                      std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
   if (alone) return success();
-  return fail(Code::gpu_busy,
-              fmt::format("the GPU ({}) is {} % busy, by {}; times taken beside other work mean nothing: wait for "
-                          "it to end, or choose another GPU with CUDA_VISIBLE_DEVICES",
-                          use.gpu, *use.utilization, listing(use)));
+  return fail(
+      Code::gpu_busy,
+      fmt::format(
+          "the GPU ({}) is {} % busy, by {}; times measured next to other work are not valid: wait for it to end, "
+          "or choose another GPU with CUDA_VISIBLE_DEVICES",
+          use.gpu, *use.utilization, listing(use)));
 }
 
 std::string use_note(const GpuUse& use) {

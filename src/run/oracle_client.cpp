@@ -58,7 +58,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
 // Looks up now and then: a signal may arrive just before the wait, or in another thread.
 Result<std::string> OracleClient::next_line(const Deadline& deadline) {
   while (true) {
-    if (stop_ && stop_()) return fail(Code::interrupted, "stopped before Python had answered");
+    if (stop_ && stop_()) return fail(Code::interrupted, "stopped before Python answered");
     Result<std::string> line = transport_->read_line(stop_ ? Deadline(std::min(kLook, deadline.left())) : deadline);
     const bool looks_again = stop_ && !line.ok() && line.error().code == Code::deadline && !deadline.passed();
     if (!looks_again) return line;

@@ -77,7 +77,7 @@ class DescriptorTransport final : public OracleTransport {
   }
 
   Status ready(short what, const Deadline& deadline) const {
-    if (fd_ < 0) return gone("it was given up");
+    if (fd_ < 0) return gone("it was abandoned after an earlier failure");
     pollfd poll_fd{fd_, what, 0};
     const int wait_ms = static_cast<int>(std::min(deadline.left().value, 3600.0) * 1000) + 1;
     const int n = ::poll(&poll_fd, 1, wait_ms);

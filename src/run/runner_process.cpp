@@ -35,7 +35,7 @@ Error as_error(const Json& reply) {
 // With a candidate in it the runner is not trusted: it may not claim an error that would end more than this trial.
 Error of_the_candidate(Error error) {
   if (finding_of(error, false)) return error;
-  return fail(Code::process_failed, fmt::format("the runner answered `{}`, which is no error of a candidate: {}",
+  return fail(Code::process_failed, fmt::format("the runner reported `{}`, which is not a candidate's error: {}",
                                                 name_of(error.code), error.message.substr(0, 200)));
 }
 

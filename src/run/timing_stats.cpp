@@ -164,8 +164,8 @@ double clock_advantage(const Timing& timing) {
 
 std::string clock_text(const Timing& timing) {
   return fmt::format(
-      "the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of {:.3g}x, at least {:.3g}x do not come from the "
-      "clock",
+      "the original ran at {:.0f} MHz, the candidate at {:.0f} MHz: of the speedup {:.3g}x, at least {:.3g}x "
+      "is not due to the clock",
       mean_clock(timing, &TimingRound::baseline_mhz).value * 1e-6,
       mean_clock(timing, &TimingRound::candidate_mhz).value * 1e-6, timing.speedup,
       timing.speedup / timing.clock_advantage);
@@ -197,7 +197,8 @@ static std::string note_of(const Timing& timing) {
     notes.push_back(fmt::format("{} of {} rounds dropped: thermal or hardware slowdown", dropped, rounds));
   if (unread > 0) {
     notes.push_back(fmt::format(
-        "in {} of {} rounds NVML did not tell clocks or throttle reasons: whether both sides ran alike is not known",
+        "in {} of {} rounds NVML reported no clocks or throttle reasons: both sides may have run at different "
+        "clocks",
         unread, rounds));
   }
   const bool apart = timing.clock_ratio > 0 && std::abs(timing.clock_ratio - 1) > kNotedClocks;

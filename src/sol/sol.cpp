@@ -17,7 +17,10 @@ void add_notes(const ir::Program& program, const ir::Count& count, const SolOpti
                                        program.opaques[static_cast<size_t>(id)].op));
   }
   const bool exact = std::all_of(count.equations.begin(), count.equations.end(), [](const auto& e) { return e.exact; });
-  if (!exact) report.notes.push_back("some domains are too large to count exactly: work is an upper, io a lower count");
+  if (!exact)
+    report.notes.push_back(
+        "some domains are too large to count exactly: work is an upper bound of the operations, io a lower bound "
+        "of the bytes");
   if (options.frozen)
     report.notes.push_back("weights are frozen: io counts no parameter, since they may be prepared at load");
 }
@@ -43,7 +46,7 @@ std::string violation(const SolReport& report, Seconds measured, Cache cache) {
   const bool warm = cache == Cache::kWarm;
   const Seconds bound = warm ? report.io_warm : report.io.time;
   if (!(measured < bound)) return "";
-  return fmt::format("{} is below the io bound of {}{}: the work cannot have been done", time_text(measured),
+  return fmt::format("{} is below the io bound of {}{}: the kernels cannot have done the work", time_text(measured),
                      time_text(bound), warm ? " with inputs in L2" : "");
 }
 

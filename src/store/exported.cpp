@@ -88,10 +88,10 @@ Status check_place(const fs::path& folder, bool force) {
   if (there.type() == fs::file_type::not_found || (fs::is_directory(there) && fs::is_empty(folder, error)))
     return success();
   if (!fs::is_directory(there))
-    return fail(Code::bad_argument, fmt::format("{} is there and is no folder", folder.string()));
+    return fail(Code::bad_argument, fmt::format("{} exists and is not a folder", folder.string()));
   if (!force)
     return fail(Code::bad_argument,
-                fmt::format("{} holds files; name another folder, or replace an export by --force", folder.string()));
+                fmt::format("{} holds files; name another folder, or replace an export with --force", folder.string()));
   return check_replaceable(folder);
 }
 
@@ -161,7 +161,7 @@ Status export_file(const std::string& content, const fs::path& file, bool force)
   std::error_code ignored;  // what cannot be looked at, writing will tell
   if (!force && fs::is_regular_file(file, ignored))
     return fail(Code::bad_argument,
-                fmt::format("{} is there; name another file, or replace it by --force", file.string()));
+                fmt::format("{} exists; name another file, or replace it with --force", file.string()));
   return write_file(file, content);
 }
 

@@ -53,13 +53,12 @@ Status check_whole(const ExportedRun& all) {
   const auto wrong = [](const std::string& what) { return fail(Code::bad_record, what); };
   if (!is_run_id(all.run.id)) return wrong(fmt::format("`{}` is no id of a run", all.run.id));
   if (all.run.state == RunState::kRunning)
-    return wrong(
-        fmt::format("run {} was going on when it was exported; export it again when it has ended", all.run.id));
+    return wrong(fmt::format("run {} had not ended when it was exported; export it again when it has", all.run.id));
   std::set<int> numbers;
   for (const TrialRecord& trial : all.trials) {
     if (trial.run != all.run.id)
-      return wrong(fmt::format("trial {} is of run `{}`, not {}", trial.number, trial.run, all.run.id));
-    if (!numbers.insert(trial.number).second) return wrong(fmt::format("trial {} is there twice", trial.number));
+      return wrong(fmt::format("trial {} belongs to run `{}`, not {}", trial.number, trial.run, all.run.id));
+    if (!numbers.insert(trial.number).second) return wrong(fmt::format("trial {} occurs twice", trial.number));
   }
   for (size_t i = 0; i < all.events.size(); ++i) {
     if (all.events[i].number != static_cast<int64_t>(i)) return wrong(fmt::format("event {} is missing", i));

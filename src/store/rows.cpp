@@ -34,7 +34,7 @@ Result<std::vector<StoredEvent>> read_events(Database& database, const std::stri
     if (!row) return out;
     const std::string what = fmt::format("event {} of run {}", query.integer(1), run);
     if (query.integer(1) != static_cast<int64_t>(out.size()))
-      return fail(Code::store_error, fmt::format("{} in {} has lost one before it", what, database.file()));
+      return fail(Code::store_error, fmt::format("{} in {} follows a missing one", what, database.file()));
     SOLSTICE_TRY(search::Event event, read_record<search::Event>(database, what, query.text(0)));
     if (event.proposal) event.proposal->program = query.text(3);
     out.push_back({std::move(event), query.text(2)});

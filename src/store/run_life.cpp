@@ -111,7 +111,7 @@ Result<int> close_gone(Database& database) {
   SOLSTICE_TRY(const std::vector<std::string> gone, abandoned(database));
   for (const std::string& id : gone) {
     const bool readable = read_run(database, id).ok();
-    SOLSTICE_CHECK(readable ? stop(database, id, RunState::kInterrupted, "its process ended without a word", Json())
+    SOLSTICE_CHECK(readable ? stop(database, id, RunState::kInterrupted, "its process ended without a report", Json())
                             : close_damaged(database, id));
   }
   return static_cast<int>(gone.size());
@@ -188,7 +188,7 @@ Result<LoadedRun> Store::resume_run(const std::string& id, Seconds patience) {
     if (deadline.passed())
       return fail(
           Code::bad_argument,
-          fmt::format("run {} is still going on, in another process; run the command again when it has ended", id));
+          fmt::format("run {} is still active in another process; run the command again when it has ended", id));
     std::this_thread::sleep_for(kPause);
   }
 }

@@ -38,7 +38,7 @@ constexpr const char* kLast =
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
-  if (prefix.empty()) return fail(Code::bad_argument, "no run is named: it takes an id, the start of one, or `last`");
+  if (prefix.empty()) return fail(Code::bad_argument, "no run is named: give an id, a prefix of one, or `last`");
   const bool last = prefix == "last";
   SOLSTICE_TRY(Statement query,
                database.prepare(last ? kLast : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
@@ -120,7 +120,7 @@ Status Store::add_event(const std::string& run, size_t number, const search::Eve
   SOLSTICE_TRY(Transaction all, Transaction::write(database));
   SOLSTICE_TRY(const bool there, has_event(database, run, number));
   if (there)
-    return fail(Code::bad_argument, fmt::format("another process went on with run {}; run the command again", run));
+    return fail(Code::bad_argument, fmt::format("another process continued run {}; run the command again", run));
   SOLSTICE_CHECK(insert_event(database, run, number, event, utc_now()));
   if (trial) SOLSTICE_CHECK(insert_trial(database, *trial));
   return all.commit();

@@ -75,12 +75,13 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
 }
 
 std::string Explanation::text() const {
-  if (nearest.empty()) return fmt::format("{} ({}) missed because the cache held nothing like it", key, name);
+  if (nearest.empty()) return fmt::format("{} ({}) missed: the cache has no similar entry", key, name);
   std::vector<std::string> why;
   if (!changed.empty()) why.push_back(fmt::format("changed: {}", fmt::join(changed, ", ")));
   if (!added.empty()) why.push_back(fmt::format("added: {}", fmt::join(added, ", ")));
   if (!removed.empty()) why.push_back(fmt::format("removed: {}", fmt::join(removed, ", ")));
-  return fmt::format("{} ({}) missed; against the nearest entry {}, {}", key, name, nearest, fmt::join(why, "; "));
+  return fmt::format("{} ({}) missed; compared with the most similar entry {}, {}", key, name, nearest,
+                     fmt::join(why, "; "));
 }
 
 }  // namespace solstice::toolchain

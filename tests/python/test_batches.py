@@ -330,7 +330,7 @@ def test_without_news_a_run_is_as_it_was(site, state):
     assert site.absorb("one")["known"] == 1
     assert site.record() == before
     asked = site.propose("two", "--again")
-    assert (asked["candidates"], asked["why"]) == (0, "nothing is out that could be sent again")
+    assert (asked["candidates"], asked["why"]) == (0, "no candidate is still out, so --again has nothing to write")
     assert site.record() == before
 
 
@@ -397,4 +397,4 @@ def test_a_batch_that_cannot_be_written_leaves_nothing_and_is_kept(site):
 def test_a_model_waits_for_the_experts_results(site):
     model = ("--agent", "flat", "--provider", "command", "--option", "command=false")  # it is not asked
     first = site.propose("one", "--batch", 4, *model, "--expert", 2, run=ROOT / "examples" / "softmax.py")
-    assert (first["candidates"], first["why"], first["over"]) == (2, "results have to come in first", False)
+    assert (first["candidates"], first["why"], first["over"]) == (2, "results have to be absorbed first", False)

@@ -119,7 +119,7 @@ def test_a_damaged_original_costs_no_result(place):
     "damage, why",
     [
         (None, "there is none that was measured, so what the original takes is not known"),
-        ({"batch": "another"}, "it is of another batch"),
+        ({"batch": "another"}, "it belongs to another batch"),
         ({"time": 0}, "it has no time"),
         ({"predicted": True}, "there is none that was measured"),
     ],

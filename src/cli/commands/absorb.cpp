@@ -10,7 +10,7 @@ namespace solstice::cli {
 namespace {
 
 std::string absorbed_text(const flow::AbsorbOutcome& done) {
-  std::string out = fmt::format("run {}: {} results taken, {} known already, {} not there; {} still out\n", done.run,
+  std::string out = fmt::format("run {}: {} results added, {} known already, {} missing; {} still out\n", done.run,
                                 done.taken, done.known, done.missing, done.in_flight);
   for (const std::string& refused : done.refused) out += harmless(refused) + "\n";
   for (const std::string& warning : done.warnings) out += harmless("warning: " + warning) + "\n";

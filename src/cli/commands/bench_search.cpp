@@ -57,7 +57,7 @@ Result<int> run_bench_search(const Invocation& in) {
     fmt::print("{}\n", to_json(bench).dump(2));
   else
     fmt::print("\n{}", standings_text(bench));
-  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` goes on from here");
+  if (interrupted()) return fail(Code::interrupted, "stopped; `--resume` continues from here");
   return 0;
 }
 

@@ -38,7 +38,7 @@ void print_benefit(const search::Benefit& found, double share) {
   fmt::print("{}\ntrials to {:.0f} % of the final speedup with memory over without: {:.2f} (p = {:.2g}, {} problems)\n",
              table(rows), 100 * share, found.ratio, found.p, found.problems.size());
   if (predicted) fmt::print("{}", kPredictedNote);
-  for (const std::string& problem : found.left_out) fmt::print("left out, on one side only: {}\n", problem);
+  for (const std::string& problem : found.left_out) fmt::print("left out, since one arm lacks them: {}\n", problem);
 }
 
 Result<int> run_memory_benefit(const Invocation& in) {

@@ -23,7 +23,7 @@ std::string choices() {
 Result<const ir::Rewrite*> chosen(const std::string& name) {
   const ir::Rewrite* rewrite = ir::find_rewrite(name);
   if (rewrite || name == "all") return rewrite;
-  return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`; choose from {}", name, choices()));
+  return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`; there are {}", name, choices()));
 }
 
 Json cost_json(const ir::Cost& cost) {

@@ -56,7 +56,8 @@ void print_meaning(const ir::Equivalence& meaning) {
                fmt::join(e.index, ","), e.problem, e.candidate, e.family, dims.empty() ? "" : "; at ",
                fmt::join(dims, ", "));
   }
-  for (const std::string& branch : meaning.uncovered) fmt::print("  taken one way only: {}\n", branch);
+  for (const std::string& branch : meaning.uncovered)
+    fmt::print("  branch that no test input takes both ways: {}\n", branch);
 }
 
 Result<int> run_same(const Invocation& in) {

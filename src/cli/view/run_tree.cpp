@@ -158,14 +158,14 @@ std::string heading(const RunView& view) {
 }
 
 std::string legend(const RunView& view, int hidden) {
-  std::string out = view.tree.best() ? "* best, + what it was derived from" : "";
+  std::string out = view.tree.best() ? "* best, + its ancestors" : "";
   const auto& nodes = view.tree.nodes();
   const auto any = [&](bool given_up) {
     return std::any_of(nodes.begin() + 1, nodes.end(),
                        [&](const auto& n) { return n.spent && n.given_up.has_value() == given_up; });
   };
-  if (any(false)) out += std::string(out.empty() ? "" : "; ") + "[spent]: no further move from there";
-  if (any(true)) out += std::string(out.empty() ? "" : "; ") + "[nothing left]: so says the language model";
+  if (any(false)) out += std::string(out.empty() ? "" : "; ") + "[spent]: no further moves";
+  if (any(true)) out += std::string(out.empty() ? "" : "; ") + "[nothing left]: the language model has no further idea";
   if (hidden)
     out += fmt::format("{}{} without a result that can be used are not shown", out.empty() ? "" : "; ", hidden);
   return out.empty() ? "" : out + "\n";

@@ -49,7 +49,7 @@ class Absorber {
     out_.original = tree_.original();
     if (const search::Node* best = tree_.best()) take_best(*best);
     if (const Result<int> kept = remember(store_, run_.id, tree_, run_.machine); !kept.ok()) {
-      out_.refused.push_back("the store does not keep what moves gained: " + kept.error().text());
+      out_.refused.push_back("the facts of this batch cannot be stored: " + kept.error().text());
     }
     return out_;
   }
@@ -105,8 +105,9 @@ class Absorber {
   // Times of two GPU models do not compare.
   Status check_device() const {
     if (!both_measured() || original_->device == run_.device) return success();
-    return fail(Code::bad_argument, fmt::format("the batch was measured on {}, run {} on {}: nothing of it is taken",
-                                                original_->device, run_.id, run_.device));
+    return fail(Code::bad_argument,
+                fmt::format("the batch was measured on {}, run {} on {}: none of its results is added",
+                            original_->device, run_.id, run_.device));
   }
 
   void warn_of_versions() {
@@ -130,7 +131,7 @@ class Absorber {
   // A prediction has no time of it.
   std::string flaw_of_original(const BatchOriginal& original) const {
     const bool timed = std::isfinite(original.time.value) && original.time.value > 0;
-    const char* why = original.batch != batch_.id     ? "it is of another batch"
+    const char* why = original.batch != batch_.id     ? "it belongs to another batch"
                       : !timed && !original.predicted ? "it has no time"
                                                       : nullptr;
     return why ? fmt::format("{}: {}", original_file(folder_).string(), why) : "";
@@ -146,13 +147,12 @@ class Absorber {
     if (was_measured() || original_refused_) return;
     if (std::none_of(batch_.candidates.begin(), batch_.candidates.end(), measured)) return;
     if (known_ && measured_ > 0) {
-      out_.warnings.push_back(
-          fmt::format("{}: there is none that says where the results were measured", original_file(folder_).string()));
+      out_.warnings.push_back(fmt::format("{}: the file that says where the results were measured is missing",
+                                          original_file(folder_).string()));
     }
     if (known_) return;
     out_.refused.push_back(
-        fmt::format("{}: there is none that was measured, so what the original takes is not known; `solstice evaluate "
-                    "{}` times it again",
+        fmt::format("{}: the original's measured time is missing; `solstice evaluate {}` measures it again",
                     original_file(folder_).string(), folder_.string()));
   }
 
@@ -168,18 +168,17 @@ class Absorber {
       return "it is the result of another program";
     const search::Measurement& m = result.measurement;
     const double time = m.time.value;
-    if (m.usable() && !(std::isfinite(time) && time > 0)) return "it is usable and has no time";
+    if (m.usable() && !(std::isfinite(time) && time > 0)) return "it is a usable candidate without a time";
     return m.state == TrialState::kVerified ? flaw_of_time(m.time) : "";
   }
 
   std::string flaw_of_time(Seconds time) const {
     const double io = run_.summary.at("bounds").at("io").as_double();
     if (!(io > 0)) {
-      return fmt::format(
-          "the run does not say what its bytes alone take, so no measured time can be judged; `{} --again` finds it",
-          command_to_propose(run_.id, named_));
+      return fmt::format("the run has no io bound to check measured times against; `{} --again` computes it",
+                         command_to_propose(run_.id, named_));
     }
-    return time.value < io / kWarm ? fmt::format("{} is below what the bytes alone take", time_text(time)) : "";
+    return time.value < io / kWarm ? fmt::format("{} is below the io bound", time_text(time)) : "";
   }
 
   // The result of the last request that the run has no result of, or a measurement in the place of a prediction.

@@ -46,7 +46,8 @@ OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
 void say_other_build(const Run& run, const Batch& batch) {
   if (batch.build.empty() || batch.build == build_identity()) return;
   run.progress.message(fmt::format(
-      "the batch was proposed by another build or copy of Solstice ({}); the code that runs here is of this one ({})",
+      "the batch was proposed by another build or copy of Solstice ({}); the code that runs here is generated "
+      "by this one ({})",
       batch.build, build_identity()));
 }
 
@@ -76,16 +77,18 @@ Status prepare(Run& run, const Batch& batch, EvaluateStages& at) {
 Status write_original(const Run& run, const Measurable& measurable, const Batch& batch, const fs::path& folder) {
   const std::optional<BatchOriginal> before = standing_original(folder, batch, !measurable.opened.gpu);
   if (before && before->device != run.report.device) {
-    return fail(Code::bad_argument, fmt::format("the results that are there are of {}, this is {}: they cannot stand "
-                                                "in one batch; without {} all are made here",
-                                                before->device, run.report.device, (folder / "results").string()));
+    return fail(
+        Code::bad_argument,
+        fmt::format("the existing results are from {}, this is {}: a batch holds results of one machine; remove {} to "
+                    "measure all candidates here",
+                    before->device, run.report.device, (folder / "results").string()));
   }
   std::map<std::string, std::string> versions = run.report.versions;
   versions["build"] = build_identity();
   if (before) {
     const std::string differing = differing_versions(before->versions, versions);
     if (!differing.empty())
-      run.progress.message(fmt::format("the results that are there, and those made here, are of {}", differing));
+      run.progress.message(fmt::format("the existing results, and those measured here, are from {}", differing));
     return success();
   }
   BatchOriginal original;

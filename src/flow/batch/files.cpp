@@ -50,7 +50,7 @@ Result<Batch> read_batch(const fs::path& folder) {
   for (const BatchCandidate& candidate : batch.candidates) {
     if (candidate.node > 0 && nodes.insert(candidate.node).second) continue;
     return fail(Code::bad_argument,
-                fmt::format("{}: node {} is none, or there twice", folder.string(), candidate.node));
+                fmt::format("{}: node {} is not a positive number, or occurs twice", folder.string(), candidate.node));
   }
   return batch;
 }

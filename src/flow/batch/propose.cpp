@@ -46,7 +46,7 @@ class Round {
     SOLSTICE_CHECK(count_results());
     while (made_ < count) {
       if (run_.tree.trials() >= run_.options.search.trials)
-        return over(fmt::format("the run has its {} trials", run_.options.search.trials));
+        return over(fmt::format("the run has used its {} trials", run_.options.search.trials));
       if (!by_agent_ && is_agents_turn()) SOLSTICE_CHECK(hand_over());
       if (interrupted()) return std::string("interrupted");
       if (enough_ && ends_the_run(*enough_)) return over(text_of(*enough_));
@@ -69,7 +69,7 @@ class Round {
 
  private:
   std::string why_not_more() {
-    if (run_.tree.in_flight() > 0) return "results have to come in first";
+    if (run_.tree.in_flight() > 0) return "results have to be absorbed first";
     if (!open_nodes(run_.tree).empty()) return over(kPolicyEnded);
     return by_agent_ ? run_.agent->who() + " has no further moves; without --agent the expert goes on" : over(kNoMoves);
   }
@@ -88,7 +88,7 @@ class Round {
   bool ends_the_run(search::Stop stop) const { return by_agent_ || !run_.agent || stop == search::Stop::kNearBound; }
 
   static std::string text_of(search::Stop stop) {
-    return fmt::format("the search has enough ({}); --eps, --window and --roi say when", enum_name(stop));
+    return fmt::format("the search stopped ({}); --eps, --window and --roi set when it stops", enum_name(stop));
   }
 
   bool is_agents_turn() const {
@@ -284,7 +284,7 @@ Result<ProposeOutcome> propose_in(Run& run, const ProposeOptions& options, Propo
     out.skipped = round.skipped();
     out.agent_failed = round.agent_failed();
   } else if (before.empty()) {
-    out.why = "nothing is out that could be sent again";
+    out.why = "no candidate is still out, so --again has nothing to write";
   }
   std::vector<int> nodes = nodes_in_flight(run.tree);
   out.in_flight = static_cast<int>(nodes.size());

@@ -28,9 +28,9 @@ Result<Bench> start_bench(const BenchOptions& options) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return fresh;
   if (!options.resume) {
-    return fail(
-        Code::bad_argument,
-        fmt::format("{} holds the rows of an earlier bench; go on with --resume, or use another --out", file.string()));
+    return fail(Code::bad_argument,
+                fmt::format("{} holds the rows of an earlier bench; continue with --resume, or use another --out",
+                            file.string()));
   }
   Result<Bench> old = load_bench(options.out);
   if (!old.ok()) {
@@ -38,9 +38,9 @@ Result<Bench> start_bench(const BenchOptions& options) {
                                               file.string(), old.error().message));
   }
   if (const std::string other = differences(old->options, fresh.options, "then", "now"); !other.empty()) {
-    return fail(Code::bad_argument,
-                fmt::format("{} was made under other options: {}; use another --out, or the same options",
-                            file.string(), other));
+    return fail(
+        Code::bad_argument,
+        fmt::format("{} was run with other options: {}; use another --out, or the same options", file.string(), other));
   }
   std::erase_if(old->rows, [](const BenchRow& row) { return row.failed(); });
   return old;

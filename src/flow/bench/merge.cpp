@@ -16,13 +16,13 @@ Error refused(const NamedBench& first, const NamedBench& second, const std::stri
 Status check_mergeable(const NamedBench& first, const NamedBench& second) {
   const std::string in_first = "in " + first.name, in_second = "in " + second.name;
   const std::string options = differences(first.bench.options, second.bench.options, in_first, in_second);
-  if (!options.empty()) return refused(first, second, "they were made under other options: " + options);
+  if (!options.empty()) return refused(first, second, "they were run with other options: " + options);
   for (const BenchRow& a : first.bench.rows) {
     for (const BenchRow& b : second.bench.rows) {
       const std::string place = place_difference(a, b, in_first, in_second);
-      if (!place.empty()) return refused(first, second, "they were made in other places: " + place);
+      if (!place.empty()) return refused(first, second, "they were run in different places: " + place);
       if (a.id == b.id && !a.source.empty() && !b.source.empty() && a.source != b.source) {
-        return refused(first, second, fmt::format("problem {} is another file in each", a.id));
+        return refused(first, second, fmt::format("the file of problem {} differs", a.id));
       }
     }
   }

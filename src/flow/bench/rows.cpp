@@ -15,7 +15,7 @@ namespace {
 Status check_same_place(const Bench& bench, const BenchRow& fresh, const std::filesystem::path& out) {
   for (const BenchRow& row : bench.rows) {
     if (const std::string other = place_difference(row, fresh, "then", "now"); !other.empty()) {
-      return fail(Code::bad_argument, fmt::format("{} holds rows made elsewhere: {}; use another --out",
+      return fail(Code::bad_argument, fmt::format("{} holds rows from another place: {}; use another --out",
                                                   (out / "bench.json").string(), other));
     }
   }
@@ -33,9 +33,9 @@ const BenchRow* BenchRows::known(const BenchProblem& problem) {
     after_(*row);
     return &*row;
   }
-  progress_.message(fmt::format("{}: {}; it is run again", problem.id,
-                                row->source.empty() ? "the row that was kept does not say of which file it is"
-                                                    : "its file is not the one of the row that was kept"));
+  progress_.message(fmt::format(
+      "{}: {}; it is run again", problem.id,
+      row->source.empty() ? "the stored row does not name its file" : "its file has changed since the stored row"));
   bench_.rows.erase(row);
   return nullptr;
 }

@@ -57,21 +57,20 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
   std::error_code missing;
   if (!options.memory.empty() && !fs::exists(options.memory / "runs.db", missing)) {
     return fail(Code::not_found,
-                fmt::format("{} is no run store (it has no runs.db), whose facts could order the searches; without "
-                            "--memory none are used",
+                fmt::format("--memory {}: not a run store (it has no runs.db); give one, or leave --memory out",
                             options.memory.string()));
   }
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return fresh;
   if (!options.resume) {
     return fail(Code::bad_argument,
-                fmt::format("{} holds an earlier bench; go on with --resume, or use another --out", file.string()));
+                fmt::format("{} holds an earlier bench; continue with --resume, or use another --out", file.string()));
   }
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const Json json, parse_json(text));
   SOLSTICE_TRY(SearchBench old, from_json<SearchBench>(json));
   if (const std::string other = differences(old.options, fresh.options, "then", "now"); !other.empty()) {
-    return fail(Code::bad_argument, fmt::format("{} was made under other options: {}", file.string(), other));
+    return fail(Code::bad_argument, fmt::format("{} was run with other options: {}", file.string(), other));
   }
   SOLSTICE_TRY(store::Store all, store::Store::open(options.out / kStore));
   SOLSTICE_TRY(const std::vector<store::ListedRun> runs, all.list(std::numeric_limits<int>::max()));
@@ -199,9 +198,10 @@ Status check_device(const SearchBench& bench, const SearchRow& row) {
     return r.failed.empty() && row.failed.empty() && r.device != row.device;
   });
   if (other == bench.rows.end()) return success();
-  return fail(Code::bad_argument,
-              fmt::format("{} was searched on {}, now it is {}: go on where the bench began, or use another --out",
-                          other->id, other->device, row.device));
+  return fail(
+      Code::bad_argument,
+      fmt::format("{} was searched on {}, this is {}: continue on the machine of the bench, or use another --out",
+                  other->id, other->device, row.device));
 }
 
 Status write(const SearchBench& bench, const fs::path& out) {

@@ -60,7 +60,7 @@ Result<std::unique_ptr<BenchSearch>> BenchSlots::begin(const BenchSlot& slot) {
   each.resume = rows_.run_of(*slot.problem);
   Result<std::unique_ptr<BenchSearch>> opened = worker_.open(each, progress_);
   if (opened.ok() || each.resume.empty() || ends_the_bench(opened.error())) return opened;
-  say(slot, fmt::format("run {} cannot go on, another is begun: {}", each.resume, opened.error().message));
+  say(slot, fmt::format("run {} cannot continue, a new one begins: {}", each.resume, opened.error().message));
   each.resume.clear();
   return worker_.open(each, progress_);
 }
@@ -85,7 +85,7 @@ Status BenchSlots::open_others_again() {
   }
   worker_.renew();
   for (BenchSlot* slot : closed) {
-    say(*slot, "goes on with another judge, since a search broke the one that all shared");
+    say(*slot, "continues with a new judge, since a search broke the shared one");
     SOLSTICE_CHECK(open(*slot));
   }
   return success();
@@ -101,7 +101,7 @@ void BenchSlots::set_apart(BenchSlot& slot, const std::string& why) {
   fresh.took = slot.took;
   slot = std::move(fresh);
   slot.apart = true;
-  say(slot, "finds no room beside the others and is searched when they are done: " + why);
+  say(slot, "does not fit into memory next to the others and is searched after them: " + why);
 }
 
 void BenchSlots::say(const BenchSlot& slot, const std::string& what) {

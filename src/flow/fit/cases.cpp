@@ -34,7 +34,7 @@ Status read_word(const std::string& word, FitCase& out) {
   } else if (parsed.ec == std::errc() && parsed.ptr == value.data() + value.size() && extent > 0) {
     out.dims.emplace_back(key, extent);
   } else {
-    return fail(Code::bad_argument, fmt::format("`{}` is none of DIM=VALUE, dtype=T, numerics=P, cut=all", word));
+    return fail(Code::bad_argument, fmt::format("`{}` is not one of DIM=VALUE, dtype=T, numerics=P, cut=all", word));
   }
   return success();
 }

@@ -186,7 +186,7 @@ Result<FitDone> measure_fit(const FitOptions& options, Progress& progress) {
     table = folder / "cases.txt";
   }
   SOLSTICE_TRY(const std::vector<FitCase> cases, read_fit_cases(table, options.only));
-  if (cases.empty()) return fail(Code::bad_argument, fmt::format("no line of {} is asked for", table.string()));
+  if (cases.empty()) return fail(Code::bad_argument, fmt::format("--only matches no line of {}", table.string()));
   std::unique_ptr<run::KernelTimer> timer;
   if (options.device != "model") {
     SOLSTICE_TRY(timer, run::KernelTimer::open(0));

@@ -14,8 +14,7 @@ Result<RecordedRuns> named(store::Store& store, const std::vector<std::string>& 
     SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(name));
     SOLSTICE_TRY(search::Record record, search_of(loaded));
     if (record.sequence().trials() == 0) {
-      return fail(Code::bad_argument,
-                  fmt::format("run {} keeps no search that could be decided again", record.run().id));
+      return fail(Code::bad_argument, fmt::format("run {} has no recorded search to replay", record.run().id));
     }
     out.records.push_back(std::move(record));
   }
@@ -55,7 +54,8 @@ Result<RecordedRuns> recorded_runs(store::Store& store, const std::vector<std::s
   }
   if (out.records.empty()) {
     const std::string whose = problem.empty() ? "" : fmt::format(" of `{}`", problem);
-    return fail(Code::not_found, fmt::format("no finished run{} in {} keeps a search", whose, store.folder().string()));
+    return fail(Code::not_found,
+                fmt::format("no finished run{} in {} has a recorded search", whose, store.folder().string()));
   }
   return out;
 }

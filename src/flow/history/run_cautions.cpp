@@ -103,8 +103,8 @@ void add_originals(const std::vector<ComparedRun>& runs, std::vector<std::string
         fmt::format("{} of {} runs did not time the original: times are compared, not speedups", untimed, runs.size()));
   const auto [low, high] = std::minmax_element(times.begin(), times.end());
   if (*high / *low < 1 + kSameOriginal) return;
-  out.push_back(
-      fmt::format("the original took {} to {}: each speedup is over the run's own", time_text(*low), time_text(*high)));
+  out.push_back(fmt::format("the original took {} to {}: each speedup uses the time of its own run", time_text(*low),
+                            time_text(*high)));
 }
 
 void add_predictions(const std::vector<ComparedRun>& runs, std::vector<std::string>& out) {
@@ -125,7 +125,8 @@ std::vector<std::string> cautions_of(const std::vector<ComparedRun>& runs) {
   for (const ComparedRun& run : runs) {
     if (run.ended == "running" || run.ended == "interrupted" || run.ended == "failed")
       out.push_back(fmt::format("run {} is not finished: {}", run.id, run.ended));
-    if (run.curve.empty()) out.push_back(fmt::format("run {} keeps no search: only its trials are known", run.id));
+    if (run.curve.empty())
+      out.push_back(fmt::format("run {} has no recorded search: only its trials are known", run.id));
   }
   return out;
 }

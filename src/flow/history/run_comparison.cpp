@@ -122,7 +122,7 @@ std::optional<ComparedPrograms> programs_of(const std::vector<ComparedRun>& runs
 
 Status check_runs(const std::vector<store::LoadedRun>& runs) {
   if (runs.size() < 2)
-    return fail(Code::bad_argument, fmt::format("comparing takes two runs or more, here are {}", runs.size()));
+    return fail(Code::bad_argument, fmt::format("a comparison needs two runs or more; {} given", runs.size()));
   for (size_t i = 0; i < runs.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (runs[i].run.id == runs[j].run.id)

@@ -122,7 +122,7 @@ TEST(Compare, WhatStandsAgainstItIsSaidFirst) {
   EXPECT_EQ(cautions[4],
             "other builds of Solstice: 0.1.0 build 01234567 (20260102-030405-run1); 0.2.0 build unknown "
             "(20260102-030405-run2)");
-  EXPECT_EQ(cautions[6], "the original took 8 ms to 9 ms: each speedup is over the run's own");
+  EXPECT_EQ(cautions[6], "the original took 8 ms to 9 ms: each speedup uses the time of its own run");
   EXPECT_EQ(cautions[7], "run 20260102-030405-run2 is not finished: interrupted");
 }
 
@@ -153,7 +153,7 @@ TEST(Compare, ARunWithoutASearchHasItsTrials) {
   EXPECT_EQ(out.runs[1].states.at("wrong"), 1);
   EXPECT_FALSE(out.runs[1].reached.has_value());
   EXPECT_EQ(out.cautions,
-            std::vector<std::string>{"run 20260102-030405-run2 keeps no search: only its trials are known"});
+            std::vector<std::string>{"run 20260102-030405-run2 has no recorded search: only its trials are known"});
 }
 
 TEST(Compare, ReadsOptionsAsTheCommandDoes) {

@@ -233,7 +233,7 @@ TEST(Parse, ABinaryFileIsOneMistake) {
   Diagnostics diagnostics;
   (void)parse(std::string_view("program p\n\0\x01\x02", 13), diagnostics);
   ASSERT_EQ(diagnostics.size(), 1u);
-  EXPECT_EQ(diagnostics.all()[0].message, "there is a zero byte here: this is no text");
+  EXPECT_EQ(diagnostics.all()[0].message, "a zero byte: this is not a text file");
   EXPECT_EQ(diagnostics.all()[0].span.begin, 10);
 }
 

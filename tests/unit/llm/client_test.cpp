@@ -132,7 +132,7 @@ TEST_F(ClientTest, MistakesAreNamedBeforeAnythingIsAsked) {
   };
   EXPECT_NE(open({{"base_ur", "x"}}, model_of("openai")).find("did you mean `base_url`?"), std::string::npos);
   EXPECT_NE(open({}, {}).find("needs a model"), std::string::npos);
-  EXPECT_NE(open({}, model_of("anthropic")).find("is one of provider `anthropic`"), std::string::npos);
+  EXPECT_NE(open({}, model_of("anthropic")).find("belongs to provider `anthropic`"), std::string::npos);
   EXPECT_NE(open({{"key_env", "SOLSTICE_NO_SUCH_KEY"}}, model_of("openai")).find("SOLSTICE_NO_SUCH_KEY is not set"),
             std::string::npos);
   EXPECT_NE(open({{"key_env", ""}, {"timeout", "soon"}}, model_of("openai")).find("`timeout` is `soon`"),

@@ -75,7 +75,7 @@ TEST_F(MailboxTest, WhoeverWaitsIsToldForWhat) {
 TEST_F(MailboxTest, WithoutAFolderItSaysHowToGiveOne) {
   const auto none = Client::open("mailbox", {}, {}, quick());
   ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().message, "its option `folder` is needed: give `--option folder=DIR`");
+  EXPECT_EQ(none.error().message, "its option `folder` is missing: give `--option folder=DIR`");
 }
 
 TEST_F(MailboxTest, APersonReadsWhatIsAsked) {

@@ -117,7 +117,7 @@ TEST(Violations, AreTimesBelowIo) {
   SolReport five;
   five.io.time = microseconds(5);
   EXPECT_EQ(violation(five, microseconds(3.25)),
-            "3.25 us is below the io bound of 5 us: the work cannot have been done");
+            "3.25 us is below the io bound of 5 us: the kernels cannot have done the work");
 }
 
 TEST(Work, FollowsThePolicy) {

@@ -28,7 +28,7 @@ Status AgentSide::open_client(const llm::ClientOptions& options) {
   SOLSTICE_CHECK(check_lengths(model));
   if (choice_.terms.cost && choice_.replay.empty() && !(model.price.input && model.price.output)) {
     return fail(Code::bad_argument,
-                "--max-cost cannot be held: the model's prices are not known (models/README.md says how to add them)");
+                "--max-cost needs the model's prices, which are not known (models/README.md says how to add them)");
   }
   if (choice_.replay.empty()) {
     SOLSTICE_TRY(client_, llm::Client::open(choice_.provider, choice_.options, std::move(model), options));
@@ -48,7 +48,7 @@ Status AgentSide::check_lengths(const llm::Model& model) {
   }
   if (model.context && *model.context <= 2 * most_output) {
     return fail(Code::bad_argument,
-                fmt::format("--most-output is {}; with a context of {} tokens {} has no room for what it is told",
+                fmt::format("--most-output is {}; in a context of {} tokens {} has no room left for the prompt",
                             most_output, *model.context, model.name));
   }
   if (!model.context) return success();
@@ -60,8 +60,8 @@ Status AgentSide::check_lengths(const llm::Model& model) {
 Status AgentSide::record_in(const std::filesystem::path& file) {
   std::error_code missing;  // then they are two
   if (!choice_.replay.empty() && std::filesystem::equivalent(choice_.replay, file, missing)) {
-    return fail(Code::bad_argument, fmt::format("{} is replayed and would be written to: name another --transcript",
-                                                choice_.replay.string()));
+    return fail(Code::bad_argument,
+                fmt::format("{} is both replayed and written: give another --transcript", choice_.replay.string()));
   }
   SOLSTICE_TRY(transcript_, llm::Transcript::open(file));
   transcript_file_ = file;

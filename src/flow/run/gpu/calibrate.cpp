@@ -20,7 +20,9 @@ Result<Json> measure() {
   SOLSTICE_TRY(const CommandOutput done, run_command(options, kLimit));
   if (done.exit.code == 3) return fail(Code::no_gpu, "PyTorch sees no usable GPU; `solstice doctor` says more");
   if (!done.exit.ok()) {
-    return fail(Code::process_failed, fmt::format("the measuring Python {}:\n{}", done.exit.text(), done.err));
+    return fail(Code::process_failed, fmt::format("the measurement in Python {}:\n"
+                                                  "{}",
+                                                  done.exit.text(), done.err));
   }
   // Libraries may print before it; the figures are the last line.
   const size_t end = done.out.find_last_not_of('\n');

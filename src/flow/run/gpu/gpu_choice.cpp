@@ -10,9 +10,9 @@ namespace solstice::flow {
 namespace {
 
 Error not_legal(std::string_view text, std::string_view why) {
-  return fail(
-      Code::bad_argument,
-      fmt::format("--devices `{}`: {}; legal are numbers of GPUs with commas, for example 0,1, and `all`", text, why));
+  return fail(Code::bad_argument,
+              fmt::format("--devices `{}`: {}; legal are GPU numbers separated by commas, for example 0,1, and `all`",
+                          text, why));
 }
 
 std::string kind_text(const GpuKind& kind) {
@@ -38,7 +38,7 @@ Result<GpuChoice> parse_gpu_choice(std::string_view text) {
     int ordinal = -1;
     const auto [rest, error] = std::from_chars(part.data(), part.data() + part.size(), ordinal);
     if (error != std::errc() || rest != part.data() + part.size() || ordinal < 0)
-      return not_legal(text, fmt::format("`{}` is no number of a GPU", part));
+      return not_legal(text, fmt::format("`{}` is not a GPU number", part));
     if (std::find(out.ordinals.begin(), out.ordinals.end(), ordinal) != out.ordinals.end()) {
       return not_legal(text, fmt::format("GPU {} is named twice", ordinal));
     }
@@ -57,10 +57,12 @@ Result<std::vector<int>> further_gpus(const GpuChoice& choice, int first, const 
     return fail(Code::no_gpu, fmt::format("--devices names GPU {}, and {}", ordinal, visible_text(visible.size())));
   }
   if (std::find(chosen.begin(), chosen.end(), first) == chosen.end()) {
-    return fail(Code::no_gpu,
-                fmt::format("--devices leaves out GPU {}, where the module is: name it too, or choose which GPUs are "
-                            "visible with CUDA_VISIBLE_DEVICES",
-                            first));
+    return fail(
+        Code::no_gpu,
+        fmt::format(
+            "--devices has to include GPU {}, which holds the module: add it, or set CUDA_VISIBLE_DEVICES to choose "
+            "the visible GPUs",
+            first));
   }
   std::erase(chosen, first);
   for (const int ordinal : chosen) {

@@ -57,10 +57,9 @@ Result<std::vector<fs::path>> read_list(const fs::path& folder) {
   SOLSTICE_TRY(const std::string text, read_file(folder / kList));
   const Result<Json> list = parse_json(text);
   if (!list.ok() || !list->is_array()) {
-    return fail(
-        Code::bad_record,
-        fmt::format("{} does not say which files an earlier outcome left; use another --out, or empty the folder",
-                    (folder / kList).string()));
+    return fail(Code::bad_record,
+                fmt::format("{} does not list the files of the earlier result; use another --out, or empty the folder",
+                            (folder / kList).string()));
   }
   for (size_t i = 0; i < list->size(); ++i) {
     if (const fs::path file = list->at(i).as_string(); is_inside(file)) files.push_back(file);
@@ -75,10 +74,12 @@ Status write_list(const fs::path& folder, const std::vector<fs::path>& files) {
 }
 
 Error not_ours(const fs::path& file) {
-  return fail(Code::bad_argument,
-              fmt::format("{} is in the way: no earlier outcome lists it, so it is not replaced; move it away, or use "
-                          "another --out",
-                          file.string()));
+  return fail(
+      Code::bad_argument,
+      fmt::format(
+          "{} exists and is not a file of an earlier result, so it is not replaced; move it away, or use another "
+          "--out",
+          file.string()));
 }
 
 Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const std::vector<fs::path>& files) {
@@ -181,7 +182,7 @@ OutcomeLock::~OutcomeLock() {
 }
 
 Result<fs::path> begin_outcome(const fs::path& out) {
-  SOLSTICE_CHECK(move_whole(out).context("finishing the outcome of a run that was killed"));
+  SOLSTICE_CHECK(move_whole(out).context("finishing the result of a run that was killed"));
   SOLSTICE_CHECK(check_room(out));
   const fs::path fresh = out / kFresh;
   std::error_code error;

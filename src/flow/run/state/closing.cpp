@@ -8,7 +8,7 @@ namespace solstice::flow {
 Status told_after(const Status& work, const Status& kept) {
   if (work.ok()) return kept;
   if (!kept.ok())
-    log_warning("the store does not know how this run ended", Json::object().set("why", kept.error().message));
+    log_warning("the end of this run could not be stored", Json::object().set("why", kept.error().message));
   return work;
 }
 

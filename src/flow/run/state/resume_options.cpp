@@ -25,9 +25,8 @@ std::string on_or_off(bool on) { return on ? "on" : "off"; }
 Status take_file(const RunRecord& run, OptimizeOptions& out) {
   if (!out.left_out.contains("FILE") || out.module.oracle_fd) return success();
   if (run.file.empty()) {
-    return fail(Code::bad_argument,
-                fmt::format("run {} is of a module that was passed in Python, which has to pass it again: `{}`", run.id,
-                            python_call(run.id, out.store)));
+    return fail(Code::bad_argument, fmt::format("the module of run {} was passed from Python; pass it again: `{}`",
+                                                run.id, python_call(run.id, out.store)));
   }
   out.module.file = run.file;
   out.module.class_name = run.options.at("class_name").as_string();
@@ -192,11 +191,13 @@ Status check_as_begun(const OptimizeOptions& options, const std::string& source,
   const RunRecord& run = loaded.run;
   const Differences differences(options, source, loaded);
   if (differences.found().empty()) return success();
-  const std::string way_out = differences.changed() ? "a new run is one of the new text: leave --resume out"
-                                                    : fmt::format("what is not given is as the run has it: `{}`",
-                                                                  command_to_resume(options, run));
-  return fail(Code::bad_argument, fmt::format("run {} of {} cannot go on with other options than it has: {}; {}",
-                                              run.id, run.problem, fmt::join(differences.found(), ", "), way_out));
+  const std::string way_out =
+      differences.changed()
+          ? "to use the new text begin a new run: leave --resume out"
+          : fmt::format("options that are not given are those of the run: `{}`", command_to_resume(options, run));
+  return fail(Code::bad_argument,
+              fmt::format("run {} of {} cannot continue with other options than it began with: {}; {}", run.id,
+                          run.problem, fmt::join(differences.found(), ", "), way_out));
 }
 
 Status complete_options(const store::LoadedRun* resumed, RunOptions& options) {

@@ -247,7 +247,7 @@ TEST_F(BenchSharedTest, WhatFindsNoRoomHasItsTurnsAfterTheOthers) {
   EXPECT_EQ(trials("b"), 2u);
   EXPECT_EQ(trials("a") + trials("c"), 8u);
   EXPECT_EQ(machine_.log.back(), "end of b");
-  EXPECT_TRUE(told_.has("2/3 b: finds no room beside the others and is searched when they are done: it takes 90 GB"))
+  EXPECT_TRUE(told_.has("2/3 b: does not fit into memory next to the others and is searched after them: it takes 90 GB"))
       << told_.text();
   EXPECT_EQ(made->rows[1].variants[0].outcome, RunOutcome::kFaster);
 }
@@ -272,7 +272,7 @@ TEST_F(BenchSharedTest, ATrialThatFindsNoRoomIsNoResult) {
   const Result<Bench> made = bench(options("log-gain(floor=2)", {.trials = 18}));
   ASSERT_TRUE(made.ok()) << made.error().text();
   EXPECT_TRUE(
-      told_.has("1/3 a: finds no room beside the others and is searched when they are done: 1 slots need 13 GB"))
+      told_.has("1/3 a: does not fit into memory next to the others and is searched after them: 1 slots need 13 GB"))
       << told_.text();
   EXPECT_EQ(machine_.resumed["a"], "");
   EXPECT_EQ(trials("a"), 1 + 6u);  // and its share of 6

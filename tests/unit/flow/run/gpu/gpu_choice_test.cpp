@@ -25,10 +25,10 @@ TEST(GpuChoice, ReadsListsAndSaysWhatIsWrong) {
   EXPECT_EQ(parsed("0,3,1"), "0,3,1");
   EXPECT_EQ(parsed("all"), "all");
   EXPECT_EQ(parsed("0,0"),
-            "--devices `0,0`: GPU 0 is named twice; legal are numbers of GPUs with commas, for example 0,1, and `all`");
-  EXPECT_EQ(parsed(""), "--devices ``: it is empty; legal are numbers of GPUs with commas, for example 0,1, and `all`");
+            "--devices `0,0`: GPU 0 is named twice; legal are GPU numbers separated by commas, for example 0,1, and `all`");
+  EXPECT_EQ(parsed(""), "--devices ``: it is empty; legal are GPU numbers separated by commas, for example 0,1, and `all`");
   for (const char* text : {"0,", ",", "0;1", "-1", "0,1x", "ALL", "0, 1", "99999999999"}) {
-    EXPECT_NE(parsed(text).find("is no number of a GPU"), std::string::npos) << text;
+    EXPECT_NE(parsed(text).find("is not a GPU number"), std::string::npos) << text;
   }
 }
 
@@ -39,8 +39,8 @@ TEST(GpuChoice, TheModulesGpuComesFirstAndAllAreOfOneKind) {
   EXPECT_EQ(chosen("1,0", 1), "0 ");
   EXPECT_EQ(chosen("0,7"), "--devices names GPU 7, and GPUs 0 to 2 are visible");
   EXPECT_EQ(chosen("1"),
-            "--devices leaves out GPU 0, where the module is: name it too, or choose which GPUs are visible with "
-            "CUDA_VISIBLE_DEVICES");
+            "--devices has to include GPU 0, which holds the module: add it, or set CUDA_VISIBLE_DEVICES to choose the "
+            "visible GPUs");
   EXPECT_EQ(chosen("all"),
             "GPU 2 is NVIDIA H100 with 132 multiprocessors, GPU 0 is NVIDIA H200 with 132 multiprocessors: times are "
             "compared, so all of "
