@@ -10,7 +10,7 @@
 
 namespace solstice::agents {
 
-// Of a string; of an object whose members are all required, and no others.
+// Schemas of a string, and of an object whose members are all required, without others.
 Json text_schema(std::string_view description);
 Json closed_schema(const Json& properties);
 

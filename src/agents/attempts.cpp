@@ -46,7 +46,7 @@ std::string outcome_of(const search::Tree& tree, const search::Node& node, const
   return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
 }
 
-// That a model had no further idea for it.
+// States that a model had no further idea for the node.
 std::string given_up_text(const search::Node& node) {
   const bool told = node.given_up && !node.given_up->answer.empty();
   return told ? "\nnothing was left to be tried from it: " + node.given_up->reason : "";

@@ -20,7 +20,7 @@ std::string result_text(const search::Tree& tree, const search::Node& node, cons
 
 // "attempt 7, by the expert, from attempt 3: REASON".
 std::string title_text(const search::Tree& tree, const search::Node& node);
-// That and its result, without feedback.
+// The attempt and its result, without feedback.
 std::string summary_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing);
 
 // The feedback that Briefing::feedback asks for, a line each.

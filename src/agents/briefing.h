@@ -25,8 +25,8 @@ struct Briefing {
   std::string setting;       // machine, numerics, weights, in words
   std::string grammar;       // the page of the language
   std::string families;      // and the knobs of the families that are built
-  bool sol = true;  // whether it may be told the speed of light, shares of it, and what cost models expect of kernels
-  std::string ladder;                // the speed-of-light report; "" where it is left out (--sol off)
+  bool sol = true;           // the prompt includes the speed of light, shares of it, and the cost models' predictions
+  std::string ladder;        // the speed-of-light report; "" where it is left out (--sol off)
   std::optional<Seconds> practical;  // its bound, none where the ladder is left out
   Writes writes = Writes::kUcut;
   Feedback feedback = Feedback::kTools;

@@ -28,7 +28,7 @@ struct Situation {
 struct ControllerSpec {
   std::string_view name;
   std::string_view about;   // in one line
-  std::string_view source;  // where it was published
+  std::string_view source;  // place of publication
   // Members of the answer besides the usual ones (agents/answer.h), with their schemas.
   Json (*extra)() = nullptr;
   // The last message is the user's.

@@ -10,8 +10,8 @@
 
 namespace solstice::agents {
 
-// Of kernels that were compiled for `machine`: a line each, the kernels in the order of their record. `sol`: also what
-// the cost models expect, and the shares of what the machine gives; without it, what was measured and reported alone.
+// Findings on kernels compiled for `machine`: one line each, in the order of the kernels' record. With `sol` also the
+// cost models' predictions and the shares of the machine's ceilings; without it, only measured and reported values.
 std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.

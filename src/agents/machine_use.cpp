@@ -30,7 +30,7 @@ std::string text_of(const ResourceNeed& need, Seconds measured) {
                      100 * (need.time / measured), name_of(need));
 }
 
-// Of the resource that it uses most, and of a second one.
+// Text of the most used resource, and of a second one.
 std::string text_of_most_used(std::vector<ResourceNeed> needs, Seconds measured) {
   if (needs.empty() || measured.value <= 0) return "";
   std::stable_sort(needs.begin(), needs.end(), [](const auto& a, const auto& b) { return a.time > b.time; });

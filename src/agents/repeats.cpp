@@ -31,7 +31,7 @@ std::string_view message_of(std::string_view line) {
 
 std::string without_repeats(const std::string& diagnostics) {
   std::vector<Entry> entries;
-  bool repeat = false;  // what belongs to one, indented, goes with it
+  bool repeat = false;  // indented lines belong to the line above
   std::istringstream lines(diagnostics);
   for (std::string line; std::getline(lines, line);) {
     const std::string_view message = message_of(line);

@@ -30,7 +30,7 @@ struct Diagnostic {
   std::string message;  // lower case, code in backticks
   Span span;
   std::vector<Label> labels;  // further places
-  std::string hint;           // what to do
+  std::string hint;           // the remedy
   std::string fix;            // replacement text for `span`, where one is certain
 };
 

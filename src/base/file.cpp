@@ -51,7 +51,7 @@ struct Target {
 
 // A link below /proc is an open file, not the name of one; /dev/stdout leads there.
 bool is_open_file(const fs::path& link) {
-  std::error_code ignored;  // what cannot be resolved is not in /proc
+  std::error_code ignored;  // a path that cannot be resolved is not in /proc
   const fs::path folder = fs::canonical(link.parent_path().empty() ? "." : link.parent_path(), ignored);
   return folder.begin() != folder.end() && std::next(folder.begin()) != folder.end() &&
          *std::next(folder.begin()) == "proc";

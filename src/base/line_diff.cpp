@@ -29,7 +29,7 @@ TextLines lines_of(std::string_view text) {
   return out;
 }
 
-// Of the longest common subsequence of a[i..] and b[j..], at [i * (b.size() + 1) + j].
+// Lengths of the longest common subsequences of a[i..] and b[j..], at [i * (b.size() + 1) + j].
 std::vector<uint32_t> common_lengths(const TextLines& a, const TextLines& b) {
   const size_t row = b.size() + 1;
   std::vector<uint32_t> out((a.size() + 1) * row);

@@ -8,7 +8,8 @@
 
 namespace solstice::cli {
 
-// Those of how it is led have no default here: what is not said may be as a run that goes on had it (flow::AgentTerms).
+// The parameters have no defaults here: an option that is left out may take the value of the run that is continued
+// (flow::AgentTerms).
 std::vector<Parameter> agent_parameters();
 // No controller where `--agent` was not given; then none of the others may be (bad_argument).
 Result<flow::AgentChoice> agent_choice(const Invocation& in);

@@ -1,4 +1,4 @@
-// What the benches have in common: their options, and a run of one.
+// Options that the benches share, and a run of one bench.
 #pragma once
 
 #include <filesystem>

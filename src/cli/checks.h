@@ -1,5 +1,5 @@
-// What `solstice doctor` looks at: one check a part of the machine. A check never fails; it says what it found, and
-// where something is missing, what that costs and how to get it.
+// Checks of `solstice doctor`, one per part of the machine. A check never fails; it reports what it found and, for a
+// missing part, the cost and the remedy.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ struct Finding {
   std::string part;  // "NVRTC", "sandbox"
   Health health = Health::kGood;
   std::string found;
-  std::string costs;  // what cannot be done without it
+  std::string costs;  // capabilities that are lost without it
   std::string remedy;
 };
 

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kWithoutCounters = "findings come from ptxas, SASS and timing alone";
 constexpr const char* kWithoutGpu = "nothing is measured: --device model predicts times and interprets equations";
 
-// What others do on the GPU, asked before this process opens it; nothing where NVML cannot say.
+// The use of the GPU by others, asked before this process opens it; nothing if NVML cannot say.
 std::optional<run::GpuUse> use_of(const rt::Driver& driver, int ordinal) {
   cu::Device device = 0;
   std::array<char, 64> bus{};
@@ -111,7 +111,7 @@ Finding check_counters() {
   return finding;
 }
 
-// What stands behind a missing GPU is missing too: whoever installs one learns what else there is to look at.
+// The parts that need a GPU are missing too: the list shows everything that an installation has to provide.
 void without_gpu(std::vector<Finding>& all, const std::string& found, const std::string& remedy) {
   all.push_back({"GPU", Health::kMissing, found, kWithoutGpu, remedy});
   all.push_back(check_nvml());

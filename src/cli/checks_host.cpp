@@ -42,7 +42,7 @@ Finding check_store() {
   return good("run store", folder->string() + space);
 }
 
-// What the oracle's Python reports of itself: where PyTorch's bytecode is (python/solstice/bytecode.py), its versions.
+// Asks the oracle's Python for the place of PyTorch's bytecode (python/solstice/bytecode.py) and for its versions.
 constexpr const char* kAskPython =
     "import sys\n"
     "try:\n"

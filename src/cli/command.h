@@ -15,7 +15,7 @@ namespace solstice::cli {
 // A positional argument ("PROGRAM") or an option ("--device").
 struct Parameter {
   std::string name;
-  std::string value;  // what an option takes, as help shows it ("60s,40trials"); "": a flag
+  std::string value;  // placeholder of an option's value, as help prints it ("60s,40trials"); "": a flag
   std::string help;
   std::string otherwise;             // value when it is not given; "" may stand for a computed one
   std::vector<std::string> choices;  // legal values; empty: any
@@ -42,7 +42,7 @@ struct Invocation {
 struct Command {
   std::string name;     // "optimize", "jit explain"
   std::string summary;  // one line
-  std::string help;     // what it does, what it writes, exit codes beyond the usual
+  std::string help;     // effects, files that are written, exit codes beyond the usual
   std::string example;
   std::vector<Parameter> parameters;
   Result<int> (*run)(const Invocation&) = nullptr;  // the exit code; errors are printed by the caller
@@ -52,7 +52,7 @@ struct Command {
 
 const std::vector<const Command*>& all_commands();  // generated table
 
-// Of commands on a program, which may name its policy itself.
+// Parameter of commands on a program, which may state its own policy.
 inline Parameter program_numerics() {
   return {"--numerics",
           "POLICY",

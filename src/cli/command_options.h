@@ -1,4 +1,4 @@
-// What a recorded command line asked for.
+// Options of a recorded command line.
 #pragma once
 
 #include <map>

@@ -9,8 +9,8 @@ namespace solstice::cli {
 
 inline constexpr int kInterruptedCode = 130;  // as a shell reports SIGINT
 
-// Of a search, after what ended its language model's part, or its policy's. Reaching the end of what a model may spend
-// is no failure.
+// Exit code of a search, given the error that ended its language model's part or its policy's. Reaching the end of a
+// model's budget is no failure.
 inline int code_of_search(bool interrupted, const std::optional<Error>& failed) {
   if (interrupted) return kInterruptedCode;
   if (!failed || failed->code == Code::over_budget) return 0;

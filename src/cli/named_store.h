@@ -6,8 +6,8 @@
 
 namespace solstice::cli {
 
-// That of --store, or the user's. Errors: not_found where --store names a folder without one; those of Store::open()
-// and Store::default_folder().
+// The store of --store, or the user's. Errors: not_found where --store names a folder without one; those of
+// Store::open() and Store::default_folder().
 Result<store::Store> named_store(const Invocation& in);
 
 }  // namespace solstice::cli

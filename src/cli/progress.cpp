@@ -47,7 +47,7 @@ class PlainProgress final : public Progress {
     best_ = standing.best;
     line(standing_text(standing));
   }
-  // What follows may be another problem's.
+  // The next lines may belong to another problem.
   void message(std::string_view text) override {
     best_.reset();
     line(text);

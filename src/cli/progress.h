@@ -1,4 +1,4 @@
-// How a long job looks to a person: one live line on a terminal, plain lines elsewhere (logs, pipes, CI).
+// Progress of a long job as text: one live line on a terminal, plain lines elsewhere (logs, pipes, CI).
 #pragma once
 
 #include <cstdio>

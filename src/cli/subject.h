@@ -1,4 +1,4 @@
-// What a command takes as a program: a Python file, which is traced and imported, or a .ucut file.
+// Loads a command's program: a Python file, which is traced and imported, or a .ucut file.
 #pragma once
 
 #include <string>

@@ -38,7 +38,7 @@ std::vector<std::string> split(const std::string& text, char separator);  // emp
 Result<double> parse_real(const std::string& what, const std::string& text, double low, double high);
 Result<int> parse_int(const std::string& what, const std::string& text, int low, int high);
 
-// When a search stops (docs/search.md): --eps, --window and --roi of every command that takes them, in one range each.
+// Stop rules of a search (docs/search.md): --eps, --window and --roi have one range in every command that takes them.
 Result<double> parse_eps(const std::string& text);
 Result<int> parse_window(const std::string& text);
 Result<double> parse_roi(const std::string& text);

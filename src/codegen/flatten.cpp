@@ -204,9 +204,8 @@ class Flattener {
     const auto [along, offset] = steps_of(equation);
     const ExprRef& step = place[along];
     if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != state.shape[along]) {
-      return fail(
-          Code::not_yet,
-          fmt::format("`{}`, a recurrence, is wanted at other steps than all of its own, in their order", state.name));
+      return fail(Code::not_yet,
+                  fmt::format("`{}`, a recurrence, is read at other steps than all of its own in order", state.name));
     }
     std::optional<OpenRecurrence> outer =
         std::exchange(open_, OpenRecurrence{equation.group, tensor, place, along, equation.step_sign < 0});

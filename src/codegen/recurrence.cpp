@@ -57,7 +57,7 @@ class Splitter {
 
   Error refused(const ExprRef& e) const {
     return fail(Code::not_yet,
-                fmt::format("`{}` is no linear function of its step before (`{}`)", tensor_.name, name_of(e->op)));
+                fmt::format("`{}` is not a linear function of its previous step (`{}`)", tensor_.name, name_of(e->op)));
   }
 
   ExprRef real(Op op, std::vector<ExprRef> args) { return interner_.node(op, ValueKind::kReal, std::move(args)); }
@@ -165,18 +165,18 @@ std::pair<size_t, int64_t> steps_of(const ir::Equation& equation) {
 Result<bool> OpenRecurrence::is_state(const Interner& interner, const ir::Program& program, const ir::Expr& read,
                                       const ir::Equation& equation) const {
   const auto other = [&](const char* why) {
-    return fail(Code::not_yet, fmt::format("`{}` {}; linear recurrences of the step before alone are run",
+    return fail(Code::not_yet, fmt::format("`{}` {}; only linear recurrences of the previous step are supported",
                                            program.tensor(read.id).name, why));
   };
   const auto [dimension, offset] = steps_of(equation);
   const auto here = linear_form(interner, place[along]), there = linear_form(interner, read.args[dimension]);
-  if (!here || !there) return other("is read at a step that is no sum");
+  if (!here || !there) return other("is read at a step that is not a sum");
   const ir::Affine gap = add(*here, scale(*there, -1));
   const int64_t before = (gap.offset + offset) * (reverse ? -1 : 1);
   if (!gap.terms.empty() || before > 1) return other("is read further back");
   if (before == 0 || read.id != tensor) return false;
   for (size_t d = 0; d < place.size(); ++d) {
-    if (d != along && read.args[d] != place[d]) return other("reads other elements of its step before");
+    if (d != along && read.args[d] != place[d]) return other("reads other elements of its previous step");
   }
   return true;
 }

@@ -150,7 +150,7 @@ Checked check(const std::string& text, const Setting& setting) {
   const bool grammar = out.diagnostics.has_errors();
   check_clauses(out.tree, setting.numerics, setting.meaning, out.diagnostics);
   out.program =
-      ir::bind(out.tree, out.diagnostics);  // what else is wrong where the grammar is: one list should be enough
+      ir::bind(out.tree, out.diagnostics);  // further errors next to those of the grammar: one list should be enough
   if (grammar) out.program.reset();
   if (!out.ok()) {
     const auto& found = out.diagnostics.all();

@@ -19,17 +19,17 @@ struct Setting {
   std::string numerics = "reference";  // of the run, which no program loosens (E016); "": what the program says
   bool frozen = false;
   Meaning* meaning = nullptr;      // of the problem that candidates must compute; null where there is none
-  std::string file = "candidate";  // what diagnostics call the text
+  std::string file = "candidate";  // the name of the text in diagnostics
 };
 
 struct Checked {
-  lang::Program tree;                  // what parsed of it
+  lang::Program tree;                  // the part that parsed
   std::optional<ir::Program> program;  // absent where it does not bind
   Diagnostics diagnostics;             // of the text and of its schedule
   bool ok() const { return program && !diagnostics.has_errors(); }
 };
 
-// Of the setting, else what the program says.
+// The policy of the setting, else of the program.
 std::string policy_of(const Setting& setting, const ir::Program& program);
 
 Checked check(const std::string& text, const Setting& setting);

@@ -32,7 +32,7 @@ class FleetTrial {
   virtual ~FleetTrial() = default;
   // The trial that was begun is done; waits for that, at most so long.
   virtual bool ready(Seconds patience) = 0;
-  virtual Status prepare() = 0;  // what no device has a part in; an error ends the search
+  virtual Status prepare() = 0;  // work that no device takes part in; an error ends the search
   // On the device of this number. An error takes that device out.
   virtual Result<search::Measurement> measure(size_t device) = 0;
 };

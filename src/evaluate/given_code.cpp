@@ -91,7 +91,7 @@ std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
                      names.empty() ? "" : ", but " + names_of(names));
 }
 
-// Of the host's standard library, but those that kernels/std stands in for.
+// True for headers of the host's standard library that kernels/std does not replace.
 bool is_host_header(std::string_view line) {
   return line.find("cannot open source file") != std::string_view::npos ||
          line.find("could not open source file") != std::string_view::npos;

@@ -18,7 +18,7 @@ struct FleetGpu {
 
 struct GpuFleetOptions {
   GpuMeterOptions meter;         // `gpu` is each one's own
-  Bytes beside;                  // what has to stay free for a candidate where cases are copied to
+  Bytes beside;                  // memory that has to stay free for a candidate on GPUs that get copies of the cases
   const void* client = nullptr;  // Judge::serve(): whose trials these are
 };
 

@@ -35,7 +35,7 @@ const ir::Equivalence& Meaning::of(const lang::Program& candidate) {
   if (known != known_.end()) return known->second;
   ir::EquivalenceOptions options;
   options.budget = budget_;
-  options.point_operations = 20'000'000;  // what half of a tenth of a second interprets
+  options.point_operations = 20'000'000;  // operations that half of a tenth of a second interprets
   options.most_operations = 2'000'000;
   return known_.emplace(equations, ir::same_meaning(problem_, candidate, options)).first->second;
 }

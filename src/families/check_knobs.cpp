@@ -87,7 +87,7 @@ class Checking {
     });
     if (no_tuple != left.items.end()) {
       diagnostics_.error("E102", span_,
-                         fmt::format("`{}` is no value for {} tied knobs", ir::to_text(*no_tuple), names.size()),
+                         fmt::format("`{}` is not a value of {} tied knobs", ir::to_text(*no_tuple), names.size()),
                          fmt::format("a set of tuples of {} values: `({})={{(.., ..), (.., ..)}}`", names.size(),
                                      fmt::join(names, ", ")));
       return ir::KnobValue::of_name("auto");
@@ -114,7 +114,7 @@ class Checking {
   bool checked(const KnobSpec& spec, const ir::KnobValue& value) {
     if (value_fits(spec, value)) return true;
     diagnostics_.error("E102", span_,
-                       fmt::format("`{}={}` is no value of {}", spec.name, ir::to_text(value), of_family(spec.name)),
+                       fmt::format("`{}={}` is not a value of {}", spec.name, ir::to_text(value), of_family(spec.name)),
                        legal_text(spec));
     return false;
   }

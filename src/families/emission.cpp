@@ -106,7 +106,7 @@ KnobSpec streaming_knob(std::string otherwise) {
           {"both", "loads", "stores", "none"},
           "",
           std::move(otherwise),
-          "which accesses to data that is touched once leave the caches first"};
+          "evict-first hint for accesses to data that is used once"};
 }
 
 Streaming streaming_of(const ir::Knobs& knobs, Streaming otherwise) {

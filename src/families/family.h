@@ -107,7 +107,7 @@ struct Family {
 const std::vector<const Family*>& all_families();  // generated table
 const Family* find_family(std::string_view name);
 
-// Where knobs are written: by the begin of their kernel's span and by name. What is said of one that is not in it
+// Places of written knobs, by the begin of their kernel's span and by name. A diagnostic of a knob that is not in it
 // underlines the kernel.
 using KnobPlaces = std::map<std::pair<int, std::string>, Span>;
 

@@ -25,7 +25,7 @@ struct FoldKernel {
   int64_t rows = 1;    // outputs
   int sharers = 1;     // of an output
   std::string folded;  // statements: thread `mine` of the sharers folds its parts of `row`, and all get the results
-  std::string values, stores;  // what follows from them; what a thread of a valid row stores
+  std::string values, stores;  // values that depend on the results; stores of a thread of a valid row
 
   int64_t blocks() const;
   std::string text() const;

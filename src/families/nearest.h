@@ -33,7 +33,7 @@ struct MemberType<Value_ Config_::*> {
   using Value = Value_;
 };
 
-// Of a member: knob_axis<&Config::tile_m>({64, 128}).
+// Axis of a member: knob_axis<&Config::tile_m>({64, 128}).
 template <auto kMember>
 auto knob_axis(std::vector<int64_t> values, int weight = 1) {
   using Config = typename MemberType<decltype(kMember)>::Config;
@@ -121,7 +121,7 @@ class NearestSearch {
     return out;
   }
 
-  // Where no knob alone leads on: any value of one, and the nearest of another.
+  // If no single knob leads to a legal config: any value of one, and the nearest of another.
   template <class Rule>
   std::vector<Place> paired_repairs_of(const Rule& rule, const Place& place) const {
     std::vector<Place> out;

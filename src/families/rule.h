@@ -21,7 +21,7 @@ struct Rule {
   Severity severity = Severity::kError;
   std::string_view text;                           // the rule, for the docs
   bool (*broken)(const Config&) = nullptr;         // may ask for what earlier rules of the table guarantee
-  std::string (*reason)(const Config&) = nullptr;  // what is wrong with these values
+  std::string (*reason)(const Config&) = nullptr;  // the violation by these values
   void (*mend)(Config&) = nullptr;  // to the nearest values that keep this rule, where knobs are not searched
   bool of_problem = false;          // no knob can keep it
 };

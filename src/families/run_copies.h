@@ -20,7 +20,7 @@ struct RunRead {
 // Bytes of a slot that a run of `elements` needs wherever it begins: whole units of 16 around it.
 constexpr int64_t run_bytes(int64_t elements, int element) { return (elements * element + 15) / 16 * 16 + 16; }
 
-// Where a run begins, in elements of its tensor: the read's place with the emitter's present bindings.
+// Begin of a run, in elements of its tensor: the read's place with the emitter's present bindings.
 Result<std::string> run_begin(codegen::Emitter& emitter, const RunRead& read);
 // Statements of a lane of the copying warp: its run number `mine` of `count` elements into slot `ring`, its bytes added
 // to `expected`.

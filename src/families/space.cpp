@@ -31,7 +31,7 @@ Dropped dropped_of(const Family& family, const Context& context, const ir::Kerne
   return out;
 }
 
-// Of a setting, the knobs that a set leaves open.
+// The knobs of a setting that the set leaves open.
 std::string open_knobs(const ir::Knobs& space, const ir::Knobs& setting) {
   ir::Knobs out;
   for (const auto& [name, value] : space.items) {
@@ -66,7 +66,7 @@ void check_rules_of(const Family& family, const Context& context, const ir::Kern
       dropped.tried < all ? fmt::format("the first {} of {}", dropped.tried, all) : fmt::format("{}", all);
   diagnostics.add({"N104",
                    Severity::kNote,
-                   fmt::format("{} of {} settings of kernel `{}` are illegal and left out; the first, {}",
+                   fmt::format("{} of {} settings of kernel `{}` are illegal and skipped; the first, {}",
                                dropped.illegal, of, kernel.name, first),
                    kernel.span,
                    {},

@@ -95,7 +95,7 @@ Node Parser::def(std::string& header_comment) {
   while (accept(","));
   const bool lost = broken_ && skip_to_block(head);
   block(d.items, d.tail, header_comment, false);
-  if (lost) broken_ = true;  // what its mistakes are was worth knowing; what it defines is not known
+  if (lost) broken_ = true;  // its mistakes are worth reporting; its definitions are not known
   return d;
 }
 

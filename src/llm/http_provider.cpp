@@ -33,7 +33,7 @@ Failure failed(std::string message, bool again) {
   return out;
 }
 
-// Of a connection: whether it may go better the next time.
+// Failure of a connection, and if a retry may succeed.
 Failure failure_of_network(const Error& error) {
   return failure_of(error, error.code == Code::network_error || error.code == Code::deadline);
 }

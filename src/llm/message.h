@@ -29,7 +29,7 @@ struct Message {
 
 struct Request {
   static constexpr const char* kSchema = "solstice.llm.request/1";
-  std::string label;   // what it is for: "plan", "code"
+  std::string label;   // purpose: "plan", "code"
   std::string system;  // "" where there is none
   std::vector<Message> messages;
   std::optional<double> temperature;  // none: the model's own
@@ -122,7 +122,7 @@ void refuse_impossible(Attempt& attempt);
 struct Reply {
   static constexpr const char* kSchema = "solstice.llm.reply/1";
   std::string text;
-  Json json;  // where a schema was given and `finish` is complete
+  Json json;  // if a schema was given and `finish` is complete
   Finish finish = Finish::kComplete;
   std::string problem;    // of an answer that is not the JSON asked for
   Usage usage;            // sums

@@ -23,7 +23,7 @@ struct Price {
 struct Model {
   std::string name;      // "gpt-5-mini"; "" where none was chosen
   std::string provider;  // "openai"
-  std::string id;        // what the provider calls it
+  std::string id;        // the provider's name of it
   std::string title;
   std::optional<int64_t> context;     // tokens
   std::optional<int64_t> max_output;  // tokens

@@ -68,7 +68,7 @@ struct ProviderSpec {
   bool network = false;      // refused where the network is switched off
   bool needs_model = false;  // else a model is optional: it brings prices
   bool recorded = false;     // its answers were paid for before: what they cost is what they say
-  Seconds patience;          // how long a call may take with all its attempts, where nobody says
+  Seconds patience;          // default time limit of a call with all its attempts
   std::vector<Option> options;
   Result<std::unique_ptr<Provider>> (*open)(const Setup& setup) = nullptr;
 };

@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of whole lines.
+// Reads whole lines.
 Result<std::vector<Exchange>> read_lines(std::string_view text, const fs::path& file) {
   std::vector<Exchange> out;
   int line = 0;

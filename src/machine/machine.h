@@ -63,7 +63,7 @@ struct Measured {
   std::optional<Seconds> grid_sync;       // one barrier over all SMs of a persistent kernel
   std::string date;                       // "2026-01-31"
   std::string versions;                   // driver, CUDA, PyTorch
-  std::string command;                    // what measured them
+  std::string command;                    // command that measured them
 
   bool empty() const {
     return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync;
@@ -80,8 +80,8 @@ struct Machine {
   std::string name;    // "h200"
   std::string title;   // "NVIDIA H200 SXM, 141 GB"
   std::string arch;    // "sm_90a": what device code is compiled for
-  std::string source;  // where the datasheet figures come from
-  std::string device;  // what the driver calls it ("NVIDIA H200"), to recognise the GPU at hand
+  std::string source;  // source of the datasheet figures
+  std::string device;  // the driver's name ("NVIDIA H200"), to recognise the GPU at hand
 
   int sm_count = 0;
   Hertz max_clock;  // the highest SM clock the part runs at
@@ -108,7 +108,7 @@ struct Machine {
 
   std::map<Pipe, PipeRate> pipes;
   Measured measured;
-  std::filesystem::path file;  // where it was read from
+  std::filesystem::path file;  // file that it was read from
 
   bool has(Pipe pipe) const { return pipes.count(pipe) != 0; }
   // Datasheet peak: SMs x operations per clock x clock. Error bad_argument, naming the pipes there are.

@@ -17,9 +17,9 @@ constexpr double kTruncatePositive = 1.2;
 constexpr double kTruncateRandom = 0.32;
 constexpr double kTruncateOutlier = 0.56;
 constexpr double kTruncateBF16 = 0.5;
-// Of operands of a byte, products and sums keep 13 bits behind the leading one of the largest of an instruction, not
-// 23: what is cut off each of its 32 products counts too. Fitted to e4m3; products of e5m2 have fewer bits and lose
-// less.
+// Truncation with operands of a byte: products and sums keep 13 bits behind the leading one of the largest of an
+// instruction, not 23, so that the cut of each of its 32 products counts too. Fitted to e4m3; products of e5m2 have
+// fewer bits and lose less.
 constexpr double kTruncateFP8 = 1650;
 
 double roundoff(DType dtype) { return unit_roundoff(dtype == DType::kF64 ? DType::kF64 : DType::kF32); }

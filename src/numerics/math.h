@@ -34,7 +34,7 @@ struct MathInfo {
 const std::vector<MathInfo>& all_maths();
 const MathInfo& info(Math math);
 std::optional<Math> math_from_name(std::string_view name);
-std::string pipe_name(Math math);  // what machine files call the pipe of its products: "tensor.f16"
+std::string pipe_name(Math math);  // name of its products' pipe in machine files: "tensor.f16"
 
 // Every value of `dtype` is one value of the math's format, so multiplying loses nothing.
 bool exact_operands(Math math, DType dtype);

@@ -18,7 +18,7 @@
 
 namespace solstice {
 
-// Those of 1000 candidates are below 1 MB; a result holds one measurement.
+// Batches of 1000 candidates are below 1 MB; a result holds one measurement.
 inline constexpr int64_t kMostBatchFile = int64_t{64} << 20;
 
 struct BatchCandidate {

@@ -41,7 +41,7 @@ struct BenchFlaws {
       unseen;  // inputs and weights whose removal passes the check, though other values of theirs matter
   std::vector<std::string> dead;  // whose values never matter: dropping them is right, no flaw
   bool original_off = false;      // the original itself fails the check against float64
-  std::optional<double> off;      // how far it is, in the check's limits; none: float64 did not fit
+  std::optional<double> off;      // its error, in the check's limits; none: float64 did not fit
   bool flawed() const { return constant_output || original_off || !unseen.empty(); }
   static auto fields() {
     return std::make_tuple(
@@ -102,11 +102,11 @@ struct BenchVariant {
   std::vector<BenchKernel> kernels;   // of the partition; empty where there is none
   int launches = 0;                   // of one execution of the winner
   std::string run;                    // id in the store
-  std::string folder;                 // where report.md and model_new.py are
+  std::string folder;                 // folder of report.md and model_new.py
   Seconds took;
   Seconds trial;         // median of its trials: check, compile, equivalence, first verification, timing; 0: none
   Seconds verification;  // of all seeds and value families, of one candidate; 0: none came so far
-  std::optional<BenchTurns> turns;  // where the bench had one budget for all
+  std::optional<BenchTurns> turns;  // if the bench had one budget for all
 
   // Everything runs on kernels that were generated; else some stages are PyTorch's.
   bool complete() const;
@@ -188,7 +188,7 @@ struct Bench {
   }
 };
 
-// Of this schema or an earlier one. Errors: those of parse_json and from_json.
+// Reads this schema or an earlier one. Errors: those of parse_json and from_json.
 Result<Bench> read_bench(const std::string& text);
 
 }  // namespace solstice

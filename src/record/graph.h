@@ -200,7 +200,7 @@ std::vector<const char*> enum_names(GraphOutputKind);
 struct GraphOutput {
   GraphOutputKind kind = GraphOutputKind::kUser;
   std::optional<std::string> value;
-  Json constant;       // where the output is no graph value
+  Json constant;       // value of an output that is no graph value
   std::string target;  // fqn or input that takes the value
   static auto fields() {
     return std::make_tuple(field("kind", &GraphOutput::kind, "result or mutation"),

@@ -36,8 +36,8 @@ struct KernelFacts {
   }
 };
 
-// Those that a trial's record (Measurement::record) has. None where it is of a Solstice that kept none, or damaged:
-// facts decide nothing.
+// The kernel facts of a trial's record (Measurement::record). None if an older Solstice wrote the record, or if it is
+// damaged: no decision depends on facts.
 std::vector<KernelFacts> kernel_facts_of(const Json& record);
 
 }  // namespace solstice

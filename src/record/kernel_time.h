@@ -19,7 +19,7 @@ struct KernelTime {
   Cut cut = Cut::kPlanned;
   std::string program;  // its text, scheduled
   std::string machine;  // description whose ceilings the cost models take
-  std::string device;   // what the driver calls the GPU
+  std::string device;   // the driver's name of the GPU
   std::string version;  // of solstice
   std::string date;     // UTC
   Seconds predicted;    // by the cost models of that version

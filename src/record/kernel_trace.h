@@ -23,7 +23,7 @@ struct TracedKernel {
   std::string kernel;                // its name in the program, or the step's that belongs to none ("update.s")
   Seconds measured;                  // of its steps together, without what lies between them
   std::optional<Seconds> predicted;  // by the cost model, the launch included
-  std::vector<TracedStep> steps;     // where there are several
+  std::vector<TracedStep> steps;     // if there are several
   static auto fields() {
     return std::make_tuple(
         field("kernel", &TracedKernel::kernel, "name in the program"),

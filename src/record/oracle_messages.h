@@ -60,7 +60,7 @@ struct OracleHello {
   int64_t pid = 0;
   std::string python;
   std::string torch;
-  std::optional<std::string> cuda;  // what PyTorch was built for
+  std::optional<std::string> cuda;  // CUDA version that PyTorch was built for
   OracleDevice device;
   static auto fields() {
     return std::make_tuple(field("pid", &OracleHello::pid, "process"), field("python", &OracleHello::python, "version"),
@@ -151,7 +151,7 @@ struct OracleValue {
 };
 
 struct OracleExpected {
-  int parts = 1;  // how many pieces the float64 result was computed in
+  int parts = 1;  // pieces in which the float64 result was computed
   std::vector<OracleValue> values;
   std::vector<std::string> notes;
   static auto fields() {
@@ -258,7 +258,7 @@ struct OracleFlaws {
   std::vector<std::string> unseen;  // tensors whose removal passes, though other values of theirs change the result
   std::vector<std::string> dead;    // tensors that change it by no value that was tried
   std::optional<double> off;        // the original against float64, in the check's limits
-  std::string note;                 // what was left out
+  std::string note;                 // parts that were left out
   static auto fields() {
     return std::make_tuple(
         field("constant", &OracleFlaws::constant, "what constant result passes the check"),

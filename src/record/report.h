@@ -44,7 +44,7 @@ struct BoundTerm {
 
 struct Bound {
   std::string name;     // "io", "work", "practical"
-  std::string meaning;  // what no program can beat, or what good ones reach
+  std::string meaning;  // a bound no program can beat, or one that good ones reach
   Seconds time;
   std::vector<BoundTerm> terms;
   static auto fields() {
@@ -81,7 +81,7 @@ struct Baseline {
   std::optional<Measured> time;
   double speedup = 0;           // over eager in the same measurement, 0: none
   std::optional<double> error;  // normwise against the float64 oracle, worst of its outputs
-  std::string note;             // what it is, or why it was not measured
+  std::string note;             // description, or the reason why it was not measured
   static auto fields() {
     return std::make_tuple(field("name", &Baseline::name, "opponent"),
                            optional_field("time", &Baseline::time, "measured"),
@@ -162,14 +162,14 @@ struct Report {
   bool predicted = false;  // no GPU was used: every time is a model's
   Headline headline;
   std::vector<Bound> bounds;
-  std::string bound_by;  // what bounds the result, with the figures
+  std::string bound_by;  // the limiting resource, with the figures
   std::vector<CandidateRow> candidates;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
   int launches = 0;           // of kernels, in one execution of the winner
   std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
-  Seconds verification = {};  // what it took, of one candidate
+  Seconds verification = {};  // time for one candidate
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
@@ -182,7 +182,7 @@ struct Report {
   Json agent;                                  // language model that took part: who, and its account; null: none
   std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
   std::vector<std::string> command;
-  std::string working_folder;  // where the command was given
+  std::string working_folder;  // folder of the command
   std::vector<std::string> warnings;
   std::string program;  // the winner's text
   std::string created;  // UTC

@@ -24,11 +24,11 @@ struct RunRecord {
   std::string options_key;           // hash of all options that change the outcome
   std::string file;                  // the user's file, whole path; "" for a module passed in Python
   std::vector<std::string> command;  // argv that reproduces it, as it was given
-  std::string working_folder;        // where it was given
+  std::string working_folder;        // folder of the command
   std::string machine;               // name of the machine description
   std::string device;  // a GPU's name or "model"; until it is known what was asked for: "auto", "gpu" or "model"
   std::map<std::string, std::string> versions;  // solstice, driver, nvrtc, torch, python
-  std::string folder;                           // where the outcome was written, whole path
+  std::string folder;                           // output folder, whole path
   std::string started;                          // UTC
   std::string finished;                         // UTC, "" while it runs
   RunState state = RunState::kRunning;

@@ -22,7 +22,7 @@ struct SearchRow {
   Seconds bound;              // practical; 0: not known
   std::vector<Seconds> best;  // after each trial; 0: none works yet
   Seconds took;               // the search
-  Seconds measuring;          // what of it the GPU's side of trials took: verification and timing
+  Seconds measuring;          // share of verification and timing on the GPU's side
   std::string stop;           // why it ended
   static auto fields() {
     return std::make_tuple(

@@ -30,7 +30,7 @@ struct Proposal {
   std::string equations = {};              // which it computes: "" the problem's own, else "rewritten by factor_sums"
   std::string cut = {};                    // into kernels, by the numbers of the equations: "0 1 | 2"
   double remembered = 0;  // log2 of what memory of other problems expects beyond `predicted`, against the parent
-  std::optional<Seconds> known = {};  // what an earlier run on this machine measured: for ordering only
+  std::optional<Seconds> known = {};  // time that an earlier run on this machine measured: for ordering only
   std::string origin = {};            // who made it: "expert", a model's name, "person"
   int64_t tokens = 0;                 // that it took to make
   int64_t repairs = 0;                // texts before it that were not legal, which cost no trial
@@ -92,7 +92,7 @@ struct Measurement {
 // than its place in the order. 0 of fewer than 3 samples: it is not known.
 double noise_of_median(const std::vector<double>& samples, double time);
 
-// As the measurement says, else by its samples: measurements of earlier versions have these alone.
+// The measurement's noise, else that of its samples: measurements of earlier versions have only these.
 double noise_of(const Measurement& measurement);
 
 // One event of a search.

@@ -53,7 +53,7 @@ struct Timing {
   std::array<double, 2> interval95{}, interval999{};  // of the speedup, by bootstrap
   double relative_error = 0;                          // half of interval95 over the speedup
   double clock_ratio = 0;                             // candidate's mean clock over the baseline's; 0: not known
-  double clock_advantage = 1;                         // what of the speedup a higher clock can have given
+  double clock_advantage = 1;                         // share of the speedup that a higher clock can explain
   std::vector<std::string> throttle;                  // names of all reasons seen
   bool win = false;
   std::string note;  // why it is no win, what was dropped

@@ -88,7 +88,7 @@ struct Verdict {
   Bytes memory;                    // device memory of the plan: code, workspace, one copy of every tensor
   int slots = 1;
   Seconds prepare;  // host time of the prepare phase
-  Json sandbox;     // what the runner's sandbox enforced
+  Json sandbox;     // parts that the runner's sandbox enforced
   bool passed() const { return outcome == Outcome::kPassed; }
   static auto fields() {
     return std::make_tuple(field("outcome", &Verdict::outcome, "verdict"),

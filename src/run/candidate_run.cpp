@@ -71,7 +71,7 @@ Result<Finding> CandidateRun::load(const std::filesystem::path& plan_json, int s
   return Finding{};
 }
 
-// Of the workspace, what prepare has filled stays where `persistent` is false.
+// If `persistent` is false, the workspace that prepare has filled is not poisoned.
 Status CandidateRun::poison(int pass, bool persistent) {
   JudgeKernels& gpu = device_.kernels();
   for (const auto& places : layout_.slots) {

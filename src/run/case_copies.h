@@ -15,7 +15,7 @@ class CaseCopies {
   // From `from`'s GPU to `to`'s, which is current in this thread; done when it returns. `beside`: what has to stay free
   // there. Errors: too_large, with the figures; cuda_error.
   static Result<CaseCopies> make(const std::vector<JudgeCase>& cases, const Judge& from, const Judge& to, Bytes beside);
-  // As long as this object lives. Free it where `to` is current.
+  // Valid while this object lives. Free it while `to` is current.
   const std::vector<JudgeCase>& cases() const { return cases_; }
 
  private:

@@ -53,7 +53,7 @@ ClockReading GpuClocks::read() const {
   constexpr int kSm = 1, kMemory = 2, kGpuSensor = 0;
   unsigned sm = 0, memory = 0, celsius = 0, milliwatts = 0;
   unsigned long long reasons = 0;
-  ClockReading out;  // what fails stays unknown
+  ClockReading out;  // a reading that fails stays unknown
   if (nvml_->clock(device_, kSm, &sm) == 0) out.sm_mhz = static_cast<int>(sm);
   if (nvml_->clock(device_, kMemory, &memory) == 0) out.memory_mhz = static_cast<int>(memory);
   if (nvml_->throttle(device_, &reasons) == 0) out.throttle = static_cast<int64_t>(reasons);

@@ -15,8 +15,8 @@ class GpuClocks {
   // `bus_id` as the CUDA driver gives it. Error no_driver where NVML is missing or does not know the GPU.
   static Result<GpuClocks> open(const std::string& bus_id);
   ClockReading read() const;  // takes a few hundred microseconds; what NVML refuses is unknown in it
-  // That the whole GPU has used since the driver was loaded; the counter moves every few tens of milliseconds. Nothing
-  // where it has none (before Volta).
+  // Energy of the whole GPU since the driver was loaded; the counter moves every few tens of milliseconds. Nothing if
+  // the GPU has no counter (before Volta).
   std::optional<double> joules() const;
 
  private:

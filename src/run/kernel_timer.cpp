@@ -25,7 +25,7 @@ void put(std::string& out, T value) {
   out.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
-// Of a normal f16; what is smaller becomes zero.
+// Converts to a normal f16; smaller values become zero.
 uint16_t half_of(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const int exponent = static_cast<int>(bits >> 23 & 0xff) - 127 + 15;

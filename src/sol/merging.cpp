@@ -103,8 +103,8 @@ class LaunchMerger {
     return out;
   }
 
-  // Those that mainly read the same first: together they read it once. Then those that need equally many others: they
-  // are often at the same depth and leave others there to be merged.
+  // Merges first the kernels that mainly read the same data, which is then read once; then those that need equally many
+  // others: they are often at the same depth, and leave others there to be merged.
   bool merge_side_by_side() {
     std::vector<size_t> light = alive();
     std::erase_if(light, [&](size_t k) { return !is_light(kernels_[k]); });

@@ -8,7 +8,7 @@
 namespace solstice::sol {
 namespace {
 
-// Those of its equations that count.
+// The counted equations of a kernel.
 FusedKernel counted_kernel(const ir::Kernel& kernel, const ir::Count& count) {
   FusedKernel out;  // a map: nothing is read twice
   for (size_t i = 0; i < count.equations.size(); ++i) {

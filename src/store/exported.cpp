@@ -29,7 +29,7 @@ std::string lines_of(const std::vector<T>& records) {
   return out;
 }
 
-// Of trials by number, and of proposals whose result did not come.
+// Programs of trials by number, and of proposals without a result.
 std::map<int, std::string> programs_of(const LoadedRun& loaded) {
   std::map<int, std::string> out;
   for (const StoredEvent& stored : loaded.events) {
@@ -102,7 +102,7 @@ class Beside {
       : folder_(folder),
         name_((folder.parent_path() / fmt::format(".{}.XXXXXX", folder.filename().string())).string()) {}
   ~Beside() {
-    std::error_code ignored;  // what is gone already is what we wanted
+    std::error_code ignored;  // a file that is gone already is fine
     if (!made_) return;
     fs::remove_all(fresh(), ignored);
     if (fs::exists(folder_, ignored)) fs::remove_all(before(), ignored);
@@ -158,7 +158,7 @@ Status export_folder(const LoadedRun& loaded, const fs::path& folder, bool force
 }
 
 Status export_file(const std::string& content, const fs::path& file, bool force) {
-  std::error_code ignored;  // what cannot be looked at, writing will tell
+  std::error_code ignored;  // writing reports a path that cannot be inspected
   if (!force && fs::is_regular_file(file, ignored))
     return fail(Code::bad_argument,
                 fmt::format("{} exists; name another file, or replace it with --force", file.string()));

@@ -25,8 +25,7 @@ Status export_folder(const LoadedRun& loaded, const std::filesystem::path& folde
 // The same of a file with this content.
 Status export_file(const std::string& content, const std::filesystem::path& file, bool force);
 
-// Of a folder, or a file of all. Also bad_record where lines are missing, what belongs together has other ids, or the
-// run was still going on.
+// Reads a folder, or one file. Also bad_record if lines are missing, ids do not match, or the run had not ended.
 Result<LoadedRun> read_exported(const std::filesystem::path& path);
 
 // For spreadsheets (RFC 4180): a line each trial, by number, those without a result too. Times are seconds. Text that a

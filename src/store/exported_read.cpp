@@ -43,7 +43,7 @@ Result<ExportedRun> read_whole(const fs::path& file) {
   return from_json<ExportedRun>(json).context(file.string());
 }
 
-// As the store makes them; "last" is a word of its own.
+// True for ids as the store makes them; "last" is a reserved word.
 bool is_run_id(const std::string& id) {
   const auto legal = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || c == '-'; };
   return id.size() >= 8 && id.size() <= 64 && std::all_of(id.begin(), id.end(), legal);

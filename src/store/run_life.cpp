@@ -33,7 +33,7 @@ Status close_damaged(Database& database, const std::string& id) {
   return update.bind(enum_name(RunState::kInterrupted)).bind(id).run();
 }
 
-// Of a run that goes on: its record as it was before, and whether it got events since.
+// The record of a continued run as it was before, and if the run got events since.
 struct Before {
   RunRecord run;
   bool touched = false;
@@ -117,7 +117,7 @@ Result<int> close_gone(Database& database) {
   return static_cast<int>(gone.size());
 }
 
-// As it was; nothing where another process has it.
+// The run as it was; nothing if another process owns it.
 Result<std::optional<LoadedRun>> claim(Database& database, const std::string& id) {
   SOLSTICE_TRY(Transaction all, Transaction::write(database));
   SOLSTICE_CHECK(close_gone(database));

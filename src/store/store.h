@@ -80,7 +80,7 @@ class Store {
   // Gains of moves, for searches of other problems. A run's node that has a fact keeps it; returns how many were
   // new.
   Result<int> add_facts(const std::vector<Fact>& facts);
-  // Of `machine` ("": of all), in the order in which they were learnt; up to the one numbered `last`, if it is given.
+  // Facts of `machine` ("": of all), in the order in which they were learnt, up to number `last` if given.
   Result<std::vector<Fact>> facts(std::string_view machine, std::optional<int64_t> last = std::nullopt);
   Result<int64_t> last_fact();  // its number; 0 where there is none
 

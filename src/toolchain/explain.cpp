@@ -65,7 +65,7 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
   const CacheEntry* nearest = nullptr;
   for (const CacheEntry& entry : all) {
     if (entry.key == own->key || entry.created > own->created)
-      continue;  // what it could have hit when it was asked for
+      continue;  // only entries that existed when it was looked up
     if (!nearest || likeness(entry, wanted, own->name) >= likeness(*nearest, wanted, own->name)) nearest = &entry;
   }
   if (!nearest) return out;

@@ -125,7 +125,7 @@ class Scanner {
     take_up_to(at_ + 1);
   }
 
-  // Of a comment of several lines too: to the preprocessor it is a blank.
+  // The end of a comment, also over several lines: to the preprocessor it is a blank.
   size_t end_of_block() const {
     const size_t end = text_.find("*/", at_ + 2);
     return end == std::string_view::npos ? text_.size() : end + 2;

@@ -75,7 +75,7 @@ class Conversation {
       pending_ += name_of(node) + ": " + result_text(tree_, node, at_.briefing) + "\n";
       return;
     }
-    // Of a text that was mended the conversation has only the last edits, so its change is told whole.
+    // The conversation holds only the last edits of a repaired text, so its whole change is stated.
     const bool told = has_answer(node.proposal) && node.proposal.repairs == 0;
     pending_ += told ? summary_text(tree_, node, at_.briefing) + "\n" : attempt_text(tree_, node, at_.briefing);
     for (const std::string& line : feedback_of(node, at_.briefing)) pending_ += line + "\n";
@@ -113,7 +113,7 @@ int64_t tokens_of_all(const std::vector<llm::Message>& messages) {
   return out;
 }
 
-// As many of the latest attempts as there is room for.
+// As many of the latest attempts as fit.
 Result<std::vector<llm::Message>> converse_inprompt(const Situation& at) {
   const auto own = std::count_if(at.tree.events().begin(), at.tree.events().end(), is_turn);
   for (int forgotten = 0;; ++forgotten) {

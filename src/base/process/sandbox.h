@@ -22,7 +22,7 @@ std::vector<std::string> nvidia_device_patterns();
 struct SandboxPart {
   std::string name;  // "privileges", "files", "signals", "system calls", "limits"
   bool enforced = false;
-  std::string detail;  // what is enforced, or why it is not
+  std::string detail;  // the enforced parts, or the reason
 };
 
 struct SandboxReport {

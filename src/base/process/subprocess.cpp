@@ -45,7 +45,7 @@ void close_fd(int& fd) {
 
 // For how long pipes are read on after the child's end: a shell does not wait for the filter that it writes through.
 constexpr Seconds kLinger{1};
-constexpr Seconds kLook = milliseconds(50);  // how often we look whether it has ended
+constexpr Seconds kLook = milliseconds(50);  // interval of checks for its end
 constexpr int kBlocks = 16;                  // of read_some(): 1 MiB, the most that a pipe holds (pipe(7))
 
 bool is_readable(int fd) {

@@ -39,7 +39,7 @@ class Subprocess {
   Status write(std::string_view bytes, const Deadline& deadline);
   Status write_line(std::string_view line, const Deadline& deadline);
   Result<std::string> read_line(const Deadline& deadline);  // without the newline
-  void close_input();                                       // what was not read by then is dropped
+  void close_input();                                       // input that was not read by then is dropped
   // Reads on until both outputs are closed, or little longer than the child lives: what it leaves running may hold them
   // open. Appends them. After the error deadline it may be called again.
   Status read_all(std::string& out, std::string& err, size_t limit, const Deadline& deadline);
@@ -51,7 +51,7 @@ class Subprocess {
 
   pid_t pid() const { return pid_; }
   const SandboxReport& sandbox() const { return sandbox_; }
-  std::string stderr_tail();  // what the child last said there, at most 16 KiB
+  std::string stderr_tail();  // the end of the child's stderr, at most 16 KiB
 
  private:
   Subprocess() = default;

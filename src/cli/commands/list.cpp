@@ -66,7 +66,7 @@ Status list_families(bool json) {
   return success();
 }
 
-// As docs/legality.md has them.
+// The tables of docs/legality.md.
 void list_rules(bool json) {
   Json all = Json::array();
   for (const families::Family* family : families::all_families()) {

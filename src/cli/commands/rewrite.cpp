@@ -74,7 +74,7 @@ Result<int> list_sites(const Invocation& in, const ir::BoundText& subject) {
   return 0;
 }
 
-// What the interpreter says of the result: a difference is a bug of a rewrite.
+// The interpreter's verdict on the result: a difference is a bug of a rewrite.
 Result<ir::Equivalence> checked(const ir::BoundText& before, const ir::BoundText& after) {
   ir::EquivalenceOptions options;
   options.budget = Seconds{20};

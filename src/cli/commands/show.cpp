@@ -123,7 +123,7 @@ Result<int> show_search(const store::LoadedRun& loaded, const Invocation& in) {
   return 0;
 }
 
-// What only goes with something else is said, not ignored.
+// An option without the one that it belongs to is an error, not ignored.
 Status check_options(const Invocation& in) {
   const bool search = in.has("--tree") || in.has("--html");
   if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");

@@ -49,7 +49,7 @@ void add_row(Cells& cells, const std::string& name, const Runs& runs, Text text)
 
 using Run = const ComparedRun&;
 
-// Of unlike cells below each other: all begin where their column does.
+// A table of unlike cells below each other: every cell is left-aligned.
 std::string left_table(const Cells& rows) {
   std::vector<size_t> widths(rows.front().size());
   for (const auto& row : rows) {

@@ -1,4 +1,4 @@
-// What `solstice compare` prints.
+// Output of `solstice compare`.
 #pragma once
 
 #include <string>

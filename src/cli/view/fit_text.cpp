@@ -15,7 +15,7 @@ using Rows = std::vector<std::vector<std::string>>;
 std::string percent(double share) { return fmt::format("{:.1f} %", 100 * share); }
 std::string ratio(double value) { return fmt::format("{:.2f}", value); }
 
-// Which machines, versions and days the times are of.
+// Machines, versions and days of the times.
 std::string origin(const flow::Fit& fit) {
   std::set<std::string> devices, versions, dates;
   for (const flow::FitPoint& point : fit.points) {

@@ -1,4 +1,4 @@
-// What `solstice replay --svg` draws.
+// Chart of `solstice replay --svg`.
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@
 namespace solstice::cli {
 namespace {
 
-// As Content-Security-Policy names a script: the base64 of its digest.
+// The name of a script in Content-Security-Policy: the base64 of its digest.
 std::string hash_source(std::string_view text) {
   const std::string hex = sha256_hex(text);
   std::string digest;

@@ -183,7 +183,7 @@ TreeLook look_for(std::FILE* out) {
   winsize size{};
   const bool known = ::ioctl(::fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
   look.width = known ? size.ws_col : 80;
-  // As the C library chooses its locale.
+  // In the order in which the C library chooses its locale.
   std::string_view locale = text_of("LC_ALL");
   if (locale.empty()) locale = text_of("LC_CTYPE");
   if (locale.empty()) locale = text_of("LANG");

@@ -8,7 +8,7 @@ namespace {
 Json known(Seconds time) { return time.value > 0 ? Json(time.value) : Json(); }
 Json known(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
-// What the event, which the tree has taken, says of its node's attempts.
+// Notes the attempts at a node from an event that the tree has already taken.
 void note(RunView& view, const search::Event& event, const std::string& at) {
   using Kind = search::Event::Kind;
   view.attempts.resize(view.tree.nodes().size());
@@ -100,7 +100,7 @@ Result<RunView> view_of(const store::LoadedRun& loaded) {
     if (const Status applied = view.tree.apply(stored.event); !applied.ok()) {
       return fail(Code::bad_record, fmt::format("run {}: {}", loaded.run.id, applied.error().message));
     }
-    // What changed nothing came twice.
+    // An event that changes nothing is a repetition.
     if (view.tree.events().size() > before) note(view, stored.event, stored.at);
   }
   view.attempts.resize(view.tree.nodes().size());

@@ -1,4 +1,4 @@
-// What `solstice bench search` prints.
+// Output of `solstice bench search`.
 #pragma once
 
 #include <string>

@@ -25,7 +25,7 @@ std::string show(Bytes bytes);                          // "1.50 GiB"
 std::string show_factor(double factor);                 // "4.61x"
 std::string clip(std::string_view text, size_t width);  // "..." at the end where it was longer
 
-// What stands under figures that no GPU has measured.
+// Note below figures that no GPU has measured.
 inline constexpr const char* kPredictedNote = "times are predicted by cost models, not measured\n";
 
 }  // namespace solstice::cli

@@ -75,7 +75,7 @@ class LeanConv {
 
 const std::vector<Rule<LeanConv>>& lean_conv_rules() {
   static const std::vector<Rule<LeanConv>> rules = {
-      tensor_core::cluster_rule<LeanConv>("one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2"),
+      tensor_core::cluster_rule<LeanConv>("a cluster shares one operand between 1 or 2 blocks: 1x1, 2x1 or 1x2"),
       tensor_core::stages_rule<LeanConv>()};
   return rules;
 }
@@ -84,7 +84,7 @@ void check_conv(const Context& context, const ir::Kernel& kernel, Diagnostics& d
   if (const auto found = conv::find_convolution(context.program, kernel)) {
     const DType image = context.program.tensor(found->image).dtype.value_or(DType::kF32);
     const bool same = image == context.program.tensor(found->filter).dtype.value_or(DType::kF32);
-    // As PyTorch's own, unless told otherwise.
+    // Convolutions default to the math of PyTorch's own, TF32.
     check_math(context, kernel, same ? image : DType::kF32, numerics::OwnMath::kTF32, diagnostics);
   }
   if (kernel.knobs.name_or("backend", "auto") == "cutlass") {

@@ -31,11 +31,11 @@ bool legal_type(const CutlassConv& c) {
 
 void add_problem_rules(Rules& out) {
   out.push_back(problem_rule<CutlassConv>(
-      "conv.group_gradients", "E114", "gradients with groups exist in neither generation",
+      "conv.group_gradients", "E114", "neither sm90 nor sm80 kernels have gradients with groups",
       [](const CutlassConv& c) { return c.groups > 1 && is_gradient(c); },
       [](const CutlassConv& c) { return fmt::format("a gradient with {} groups", c.groups); }));
   out.push_back(error_rule<CutlassConv>(
-      "conv.groups", "E114", "for sm_90a there are no groups; the 2.x kernels have them (depthwise ones of f16 alone)",
+      "conv.groups", "E114", "the sm_90a kernels have no groups; the 2.x kernels have them (depthwise in f16 only)",
       [](const CutlassConv& c) { return c.groups > 1 && (is_sm90(c) || (c.is_depthwise() && c.dtype != DType::kF16)); },
       [](const CutlassConv& c) {
         return fmt::format("{} groups of {} with `{}`", c.groups, name_of(c.dtype), schedule_text(c));

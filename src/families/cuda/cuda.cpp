@@ -14,7 +14,7 @@ const std::vector<KnobSpec>& cuda_knobs() {
        {},
        "the tensors that the equations read and write, and dims",
        "",
-       "in the order of the parameters: pointers, `long long`s"},
+       "arguments, in the order of the parameters: pointers, `long long`s"},
       {"grid", "tuple", {}, "up to three sizes", "", "blocks"},
       {"block", "tuple", {}, "up to three sizes", "", "threads a block"},
       {"cluster", "tuple", {}, "up to three sizes", "1", "blocks a cluster"},
@@ -46,7 +46,7 @@ Result<Emission> generate_cuda(const Context& context, const ir::Kernel& kernel)
 extern const Family solstice_families_cuda;
 const Family solstice_families_cuda = {
     .name = "cuda",
-    .help = "given CUDA device code; its equations say what it claims to compute",
+    .help = "CUDA device code of the program; the equations are its specification",
     .available = true,
     .knobs = cuda_knobs,
     .match = match_cuda,

@@ -57,8 +57,7 @@ Status check_layout(const ir::KnobValue& entry, const std::vector<size_t>& order
   const int64_t size = size_of(map.dtype);
   const size_t inner = order[0];
   if (entry.shape[inner] > 1 && entry.strides[inner] != 1) {
-    return illegal("`{}` has no dimension whose elements are neighbours: the smallest stride is {}", entry.text,
-                   entry.strides[inner]);
+    return illegal("`{}` has no contiguous dimension: the smallest stride is {}", entry.text, entry.strides[inner]);
   }
   for (const int64_t stride : map.strides) {
     if (stride < 0 || stride % kAlignment != 0)
@@ -85,7 +84,7 @@ Result<TensorMap> descriptor_of(const ir::Program& program, const ir::KnobValue&
   out.swizzle = swizzle_of(swizzle);
   if (out.swizzle < 0) return illegal("`swizzle={}` of `{}`: none, 32, 64 or 128", ir::to_text(*swizzle), entry.text);
   const ir::Tensor& tensor = program.tensor(entry.tensor);
-  if (!tensor.dtype) return illegal("`{}` lies in no memory", entry.text);
+  if (!tensor.dtype) return illegal("`{}` is not stored in memory", entry.text);
   const int64_t size = size_of(*tensor.dtype);
   out.buffer = tensor.name;
   out.dtype = *tensor.dtype;

@@ -1,4 +1,4 @@
-// What a clause becomes: its source as one compile unit, and one launch.
+// Emits a clause: its source as one compile unit, and one launch.
 #pragma once
 
 #include "families/cuda/launch.h"

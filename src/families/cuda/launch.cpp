@@ -109,7 +109,7 @@ std::vector<int> missing_args(const CudaLaunch& c) {
   return out;
 }
 
-// As it is named where the kernel stands.
+// The tensor's name in the kernel's scope.
 std::string name_in(const CudaLaunch& c, int tensor) { return c.context->program.tensor(tensor).name; }
 
 void drop(CudaLaunch& c, const ir::KnobValue* arg) {
@@ -143,14 +143,14 @@ void add_code_rules(Rules& out) {
 
 void add_argument_rules(Rules& out) {
   out.push_back({"cuda.args_known", "E119", Severity::kError,
-                 "an argument is a tensor, a view that takes a tensor's elements at strides, or a number of dims",
+                 "an argument is a tensor, a strided view of one, or an integer expression of dims",
                  [](const CudaLaunch& c) { return unknown_arg(c) != nullptr; },
                  [](const CudaLaunch& c) {
-                   return fmt::format("argument `{}` is neither a tensor in sight nor a number",
+                   return fmt::format("argument `{}` is neither a visible tensor nor an integer",
                                       ir::to_text(*unknown_arg(c)));
                  }});
   out.push_back({"cuda.args_used", "E119", Severity::kError,
-                 "tensors among the arguments are those that the equations read and write",
+                 "a tensor argument is one that the equations read or write",
                  [](const CudaLaunch& c) { return extra_arg(c) != nullptr; },
                  [](const CudaLaunch& c) {
                    return fmt::format("argument `{}`: no equation reads or writes it", extra_arg(c)->text);
@@ -168,7 +168,8 @@ void add_argument_rules(Rules& out) {
                  "every tensor that the equations read, or leave behind, is an argument",
                  [](const CudaLaunch& c) { return c.has_args && !missing_args(c).empty(); },
                  [](const CudaLaunch& c) {
-                   return fmt::format("`{}` is no argument, and the equations use it", name_in(c, missing_args(c)[0]));
+                   return fmt::format("`{}` is used by the equations but is not an argument",
+                                      name_in(c, missing_args(c)[0]));
                  },
                  [](CudaLaunch& c) {
                    for (const int id : missing_args(c)) {
@@ -217,12 +218,11 @@ void add_launch_rules(Rules& out) {
                  [](CudaLaunch& c) { c.shared = std::clamp<int64_t>(c.shared, 0, c.most_shared()); }});
 }
 
-// What is wrong with one entry of `tma`; "" nothing.
+// The mistake in one entry of `tma`; "": none.
 std::string tma_mistake(const CudaLaunch& c, const ir::KnobValue& entry) {
   const bool passed = std::any_of(c.args.begin(), c.args.end(),
                                   [&](const auto& arg) { return arg.tensor >= 0 && arg.text == entry.text; });
-  if (entry.kind != Kind::kStruct || !passed)
-    return fmt::format("`{}` is no tensor among the arguments", ir::to_text(entry));
+  if (entry.kind != Kind::kStruct || !passed) return fmt::format("`{}` is not a tensor argument", ir::to_text(entry));
   const Result<TensorMap> descriptor = descriptor_of(c.context->program, entry);
   return descriptor.ok() ? "" : descriptor.error().message;
 }
@@ -235,14 +235,13 @@ std::string tma_mistake(const CudaLaunch& c) {
 }
 
 void add_tma_rule(Rules& out) {
-  out.push_back({"cuda.tma", "E119", Severity::kError,
-                 "`tma` names tensors among the arguments, each with a box of one to five extents of 1 to 256 and a "
-                 "swizzle of none, 32, 64 or 128; "
-                 "one dimension's elements are neighbours, base and other strides are multiples of 16 bytes, and so is "
-                 "the box along it, at most the "
-                 "swizzle",
-                 [](const CudaLaunch& c) { return !tma_mistake(c).empty(); },
-                 [](const CudaLaunch& c) { return tma_mistake(c); }});
+  out.push_back(
+      {"cuda.tma", "E119", Severity::kError,
+       "`tma` names tensor arguments, each with a box of one to five extents of 1 to 256 and a swizzle of none, "
+       "32, 64 or 128; one dimension is contiguous, and base, other strides and the box along that dimension "
+       "are multiples of 16 bytes, the box at most the swizzle",
+       [](const CudaLaunch& c) { return !tma_mistake(c).empty(); },
+       [](const CudaLaunch& c) { return tma_mistake(c); }});
 }
 
 }  // namespace

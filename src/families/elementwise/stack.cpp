@@ -84,9 +84,9 @@ Result<FlatKernel> stacked(const ir::Program& program, FlatKernel flat, int rows
   for (size_t i = 0; i < equations.size(); ++i) {
     const std::string& name = program.tensor(equations[i].target).name;
     if (along[i] < 0) {
-      return fail(
-          Code::illegal_knobs,
-          fmt::format("`rows={}`: what neighbouring results of `{}` read overlaps along no outer index", rows, name));
+      return fail(Code::illegal_knobs,
+                  fmt::format("`rows={}`: the windows of neighbouring results of `{}` overlap along no outer index",
+                              rows, name));
     }
     const ir::Index& index = flat.indices.index(along[i]);
     if (index.extent % rows != 0) {

@@ -11,7 +11,7 @@
 
 namespace solstice::families::elementwise {
 
-// Of each equation, the free index along which windows overlap most, other than the innermost; -1: they do along none.
+// For each equation, the free index, other than the innermost, along which windows overlap most; -1: none.
 std::vector<int> overlapping(const ir::Program& program, const codegen::FlatKernel& flat);
 
 // Error illegal_knobs: windows of an equation overlap along no outer index, or `rows` does not divide its extent.

@@ -12,7 +12,8 @@ namespace solstice::families::gemm {
 namespace {
 
 constexpr double kReadAgain = 0.7;  // of lines that are not contiguous and scaled whole, beyond the first time
-// Of a launch beyond its tiles (start, first loads, the last tile's epilogue): fitted as tile_cost.cpp's.
+// Time of a launch beyond its tiles (start, first loads, the last tile's epilogue): fitted like the constants of
+// tile_cost.cpp.
 constexpr double kProductOverhead = 5e-6, kClusterOverhead = 1e-6;
 
 struct Moved {

@@ -15,7 +15,7 @@ namespace {
 
 std::string_view fp8_text(DType dtype) { return dtype == DType::kE4M3 ? "mma::E4M3" : "mma::E5M2"; }
 
-// Of a math with planes; that of a product may depend on its operands.
+// Name of a math with planes; that of a product may depend on its operands.
 std::string math_text(const Settings& s) {
   switch (s.math) {
     case Math::kFP16:
@@ -68,7 +68,7 @@ int split_vector(const SplitPlan& x) {
 
 }  // namespace
 
-// As the split pass reads it; `suffix`: of its workspace's parameters.
+// The operand of the split pass; `suffix`: of its workspace's parameters.
 std::string split_operand_text(const SplitPlan& x, const OperandText& text, std::string_view suffix,
                                const Settings& s) {
   const auto of = [&](const char* what) { return s.scaled ? fmt::format("{}{}", what, suffix) : "nullptr"; };

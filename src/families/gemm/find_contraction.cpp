@@ -16,7 +16,7 @@ using ir::Op;
 
 Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
 
-// Those without a condition, or under an equality that chooses terms; of two reads or of anything.
+// Product sums without a condition, or under an equality that chooses terms; `of_reads`: only sums of two reads.
 std::vector<const ir::Expr*> candidates(const ir::Equation& equation, bool of_reads) {
   std::vector<const ir::Expr*> out;
   for (const ir::ProductSum& sum : ir::product_sums(equation)) {
@@ -116,7 +116,7 @@ class Finder {
       }
       return success();
     }
-    return refuse("a sum of products under a condition, which is not that its rows are those of a group");
+    return refuse("a sum of products under a condition other than `its rows belong to a group`");
   }
 
   // Beside an operand that is computed, nothing is grouped.
@@ -132,7 +132,7 @@ class Finder {
   static bool depends(const OperandRead& x, int index) { return x.coefficient_of(index) != 0 || x.gathers_by(index); }
 
   Status assign_roles() {
-    const bool chosen = out_.grouping.kind == Grouped::kRows;  // what chooses B's matrix is a row
+    const bool chosen = out_.grouping.kind == Grouped::kRows;  // the index that chooses B's matrix is a row
     for (size_t i = 0; i < equation().indices.size(); ++i) {
       const int id = static_cast<int>(i);
       const bool in_a = depends(a_, id), in_b = chosen ? b_.coefficient_of(id) != 0 : depends(b_, id);
@@ -219,18 +219,18 @@ Result<Contraction> find_contraction(const ir::Program& program, const ir::Kerne
   std::vector<Contraction> found;
   for (const int id : kernel.equations) {
     for (const ir::Expr* node : candidates(program.equation(id), true)) {
-      if (found.size() == 2) return refuse("three sums of products; one kernel runs two at most");
+      if (found.size() == 2) return refuse("three sums of products; a kernel computes at most two");
       SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
       found.push_back(std::move(sum));
     }
   }
-  // Where no factors are reads, they may be made of some.
+  // If no factors are reads, they may be computed from some.
   for (size_t i = 0; i < kernel.equations.size() && found.empty(); ++i) {
     const int id = kernel.equations[i];
     for (const ir::Expr* node : candidates(program.equation(id), false)) {
       if (!found.empty())
         return fail(Code::not_yet,
-                    "two sums over products of what their kernel computes: give the operand that they share a name");
+                    "two sums over products of computed operands: give the shared operand an equation of its own");
       SOLSTICE_TRY(Contraction sum, Finder(program, kernel, id, node).run());
       found.push_back(std::move(sum));
     }

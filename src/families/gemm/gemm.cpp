@@ -106,7 +106,7 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
 extern const Family solstice_families_gemm;
 const Family solstice_families_gemm = {
     .name = "gemm",
-    .help = "sums of products of two tensors: any roles and major orders, batched, with an elementwise epilogue",
+    .help = "matrix products: any index roles and layouts, batched, with an elementwise epilogue",
     .available = true,
     .knobs = gemm::knob_table,
     .match = gemm::match,

@@ -10,6 +10,6 @@
 namespace solstice::families::gemm {
 
 const std::vector<KnobSpec>& knob_table();
-const std::string& usual_value(std::string_view knob);  // where it is not written
+const std::string& usual_value(std::string_view knob);  // if it is not written
 
 }  // namespace solstice::families::gemm

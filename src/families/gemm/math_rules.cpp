@@ -34,26 +34,27 @@ void add_math_rules(GemmRules& rules) {
                      return less_accurate(c.settings.math, allowed(c), operand_dtype(*c.problem), c.context->numerics);
                    },
                    [](GemmConfig& c) { set_math(c, c.fastest(*c.context, *c.problem, allowed(c))); }});
-  rules.push_back({"lean.contiguous", "E114", Severity::kError,
-                   "tensor cores and streams take operands that are contiguous in their lines or in k; `math=simt` "
-                   "reads any strides",
-                   [](const GemmConfig& c) { return (!is_simt(c) || is_streamed(c)) && !contiguous(c); },
-                   [](const GemmConfig& c) {
-                     return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`",
-                                        math_name(c), name_of_operand(c, major_a(c) == Major::kNone));
-                   },
-                   [](GemmConfig& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
+  rules.push_back(
+      {"lean.contiguous", "E114", Severity::kError,
+       "tensor cores and `stream` need operands that are contiguous along their rows or along k; `math=simt` "
+       "reads any strides",
+       [](const GemmConfig& c) { return (!is_simt(c) || is_streamed(c)) && !contiguous(c); },
+       [](const GemmConfig& c) {
+         return fmt::format("`math={}`: operand `{}` is contiguous in neither its rows nor `k`", math_name(c),
+                            name_of_operand(c, major_a(c) == Major::kNone));
+       },
+       [](GemmConfig& c) { set_math(c, Math::kSimt), stop_streaming(c); }});
   rules.push_back(
       {"lean.as_stored", "E114", Severity::kError,
-       "`math=fp8` takes both operands as they lie: contiguous along k, base, lines and batches at multiples of 16 "
-       "bytes",
+       "`math=fp8` reads both operands in place: contiguous along k, with base, lines and batches at multiples "
+       "of 16 bytes",
        [](const GemmConfig& c) {
          return c.settings.math == Math::kFP8 && !(as_stored(c, true) && as_stored(c, false));
        },
        [](const GemmConfig& c) {
          const bool first = !as_stored(c, true);
          const bool turned = (first ? major_a(c) : major_b(c)) != Major::kK;
-         return fmt::format("`math=fp8` takes operands as they lie, and {} of `{}` {}",
+         return fmt::format("`math=fp8` reads operands in place, and {} of `{}` {}",
                             turned ? "`k`" : "base, lines or batches", name_of_operand(c, first),
                             turned ? "is not contiguous" : "are not at multiples of 16 bytes");
        },

@@ -108,10 +108,12 @@ Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, c
   const std::vector<Access> reads = reads_of(program, made.flat);
   const Access* const main = main_read(made.flat.indices, reads, needed);
   if (!main)
-    return fail(Code::not_yet,
-                fmt::format("operand `{}` is computed, and none of what it reads has all of its indices; prologues of "
-                            "broadcasts alone are not built yet",
-                            name));
+    return fail(
+        Code::not_yet,
+        fmt::format(
+            "operand `{}` is computed from broadcasts only (no tensor that it reads has all of its indices); such "
+            "prologues are not built yet",
+            name));
   made.main = main->read;
   made.flat.equations.front().target = main->tensor;
   made.flat.equations.front().lhs = main->args;

@@ -40,7 +40,7 @@ Result<Contraction> paired(const ir::Program& program, Contraction x, Contractio
   if (!is_same(x.a, y.a) && !is_same(x.a, y.b)) {
     if (!by_b)
       return fail(Code::illegal_knobs,
-                  "two sums of products that share no operand with its roles; one kernel runs one");
+                  "two sums of products that share no operand in the same role; a kernel computes one of them");
     x = exchanged(x);
   }
   if (!is_same(x.a, y.a)) y = exchanged(y);

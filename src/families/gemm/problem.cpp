@@ -100,8 +100,7 @@ Status set_epilogue(const ir::Program& program, const ir::Kernel& kernel, double
   else if (is_dual(out))
     scope.unreduced = "two sums of products";
   if (c.a.made || c.b.made)
-    scope.not_resident =
-        "elements that need their row's result, of a product whose operand is computed in the same kernel";
+    scope.not_resident = "a row-resident epilogue of a product whose operand is computed in the same kernel";
   SOLSTICE_TRY(out.epilogue, epilogue_of(program, kernel, c, scope, turned));
   return success();
 }

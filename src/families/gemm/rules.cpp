@@ -23,17 +23,18 @@ const std::pair<std::string GemmConfig::*, const char*>* foreign_knob(const Gemm
 }
 
 void add_schedule(GemmRules& rules) {
-  rules.push_back({"lean.schedule", "E116", Severity::kError,
-                   "`schedule`, `epilogue` and `scheduler` are of `backend=cutlass`: `backend=lean` has one of each",
-                   [](const GemmConfig& c) { return foreign_knob(c) != nullptr; },
-                   [](const GemmConfig& c) {
-                     const auto* const knob = foreign_knob(c);
-                     return fmt::format("`{}={}` is of `backend=cutlass`, which is not built yet; leave `{}` out",
-                                        knob->second, c.*knob->first, knob->second);
-                   },
-                   [](GemmConfig& c) {
-                     for (const auto& [member, name] : kForeignKnobs) c.*member = usual_value(name);
-                   }});
+  rules.push_back(
+      {"lean.schedule", "E116", Severity::kError,
+       "`schedule`, `epilogue` and `scheduler` are knobs of `backend=cutlass`: `backend=lean` has one of each",
+       [](const GemmConfig& c) { return foreign_knob(c) != nullptr; },
+       [](const GemmConfig& c) {
+         const auto* const knob = foreign_knob(c);
+         return fmt::format("`{}={}` needs `backend=cutlass`, which is not built yet; leave `{}` out", knob->second,
+                            c.*knob->first, knob->second);
+       },
+       [](GemmConfig& c) {
+         for (const auto& [member, name] : kForeignKnobs) c.*member = usual_value(name);
+       }});
 }
 
 void add_dual(GemmRules& rules) {
@@ -78,23 +79,21 @@ void add_tile(GemmRules& rules) {
 }
 
 void add_whole(GemmRules& rules) {
-  rules.push_back({"lean.whole_simt", "E111", Severity::kError,
-                   "elements that need their row's results: `math=simt` has the tile 128x128 for them",
-                   [](const GemmConfig& c) {
-                     return c.problem->epilogue.resident && is_simt(c) && !is_streamed(c) &&
-                            c.settings.tile_m == kSmallTile;
-                   },
-                   [](const GemmConfig& c) {
-                     return fmt::format("no kernel for `math=simt, tile={}` and elements that need their row's results",
-                                        c.tile_text());
-                   },
-                   [](GemmConfig& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
+  rules.push_back(
+      {"lean.whole_simt", "E111", Severity::kError, "a row-resident epilogue with `math=simt` has the tile 128x128",
+       [](const GemmConfig& c) {
+         return c.problem->epilogue.resident && is_simt(c) && !is_streamed(c) && c.settings.tile_m == kSmallTile;
+       },
+       [](const GemmConfig& c) {
+         return fmt::format("no kernel for `math=simt, tile={}` with a row-resident epilogue", c.tile_text());
+       },
+       [](GemmConfig& c) { c.settings.tile_m = c.settings.tile_n = 128; }});
   rules.push_back(row_resident_rule<GemmConfig>());
 }
 
 void add_resources(GemmRules& rules) {
   rules.push_back(cluster_rule<GemmConfig>(
-      "one operand is shared, by 1 or 2 blocks: 1x1, 2x1 or 1x2, where no whole rows are needed"));
+      "a cluster shares one operand between 1 or 2 blocks: 1x1, 2x1 or 1x2, unless the epilogue is row-resident"));
   rules.push_back(stages_rule<GemmConfig>());
   rules.push_back(shared_memory_rule<GemmConfig>());
   rules.push_back(

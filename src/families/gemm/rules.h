@@ -11,7 +11,7 @@ namespace solstice::families::gemm {
 
 const std::vector<Rule<GemmConfig>>& gemm_rules();
 
-// Of settings that no kernel has asked for in words.
+// The config of settings without written knobs.
 GemmConfig unwritten_config(const Context& context, const Problem& problem, const Settings& settings);
 bool is_legal(const Context& context, const Problem& problem, const Settings& settings);
 

@@ -41,7 +41,7 @@ class Generator {
   }
 
  private:
-  // Where blocks share tiles: sums of a tile for every block, a signal of each of its warpgroups.
+  // If blocks share tiles: accumulators of a tile, and a signal of each of its warpgroups, for every block.
   bool shares() const { return shared_.shared > 0; }
   std::string partials() const { return part_name(kernel_, "partials"); }
   std::string signals() const { return part_name(kernel_, "signals"); }
@@ -205,7 +205,7 @@ class Generator {
   void add_operands(Step& step) const {
     for (const SplitPlan& x : operands_) add_operand(step, x);
   }
-  // As operand_text() has its parameters.
+  // Adds an operand in the parameter order of operand_text().
   void add_operand(Step& step, const SplitPlan& x) const {
     if (x.operand.made)
       add_pointers(program_, x.operand.made->text.reads, step);
@@ -250,7 +250,7 @@ class Generator {
   int64_t finish_blocks() const {
     return ceil_div(c_.m * c_.n * c_.batches * finish_ways(s_), finish_vector(problem_) * kSimtThreads);
   }
-  // Of a math without a guard, and so without a fallback.
+  // Finish of a math without a guard, and so without a fallback.
   void add_finish() {
     const std::string name = part_name(kernel_, "finish");
     out_.sources.push_back({name, finish_source(codegen::entry_name(name), program_, problem_, s_), {}});

@@ -25,15 +25,15 @@ const std::vector<KnobSpec>& knobs() {
        {"1", "2", "4", "8", "16"},
        "",
        "auto",
-       "elements a thread takes at once; auto: 16 bytes of the smallest format, or of a wider one that is stored"},
-      {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors a thread has in flight; auto: 16 bytes of loads"},
+       "elements per vector access; auto: 16 bytes of the smallest format, or of a wider one that is stored"},
+      {"unroll", "int", {"1", "2", "4", "8"}, "", "auto", "vectors in flight per thread; auto: 16 bytes of loads"},
       {"rows",
        "int",
        {"1", "2", "3", "4", "5", "6", "8", "10"},
        "",
        "1",
-       "results along an outer index that a thread takes together, where the windows that they read overlap; divides "
-       "its extent"},
+       "register blocking along an outer index: results per thread that load their overlapping windows once; "
+       "divides its extent"},
       streaming_knob("none"),
   };
   return specs;

@@ -37,8 +37,7 @@ class Writer {
     const reduction::Phases phases = reduction::phases_of(shape_, true);
     if (phases.sweeps.size() != 1 || !phases.sweeps[0].stores.empty()) {
       return fail(Code::illegal_knobs,
-                  fmt::format("kernel `{}` wants more of its rows than one round of reductions: family `rows` takes it",
-                              kernel_.name));
+                  fmt::format("kernel `{}` needs more than one pass over its rows: use family `rows`", kernel_.name));
     }
     emitter_.set_hook([this](Emitter&, const ExprRef& node) { return given(node); });
     const std::vector<codegen::Loop> outer(shape_.rows.begin(), shape_.rows.end() - 1);

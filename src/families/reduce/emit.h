@@ -16,7 +16,7 @@ struct Text {
   std::string entry;
   std::vector<int> parameters;  // tensors, in the order of the kernel's pointers
   int64_t shared_bytes = 0;
-  std::vector<reduction::Partial> partials;  // where rows are split: pointers to these follow `parameters`
+  std::vector<reduction::Partial> partials;  // if rows are split: pointers to these follow `parameters`
 };
 
 // Error: illegal_knobs where the kernel wants more than one round of reductions.

@@ -24,17 +24,18 @@ namespace {
 
 const std::vector<KnobSpec>& knobs() {
   static const std::vector<KnobSpec> specs = {
-      {"threads", "int", {"64", "128", "256", "512"}, "", "auto", "threads a block that reduce; one warp more copies"},
+      {"threads", "int", {"64", "128", "256", "512"}, "", "auto", "reducing threads per block; one more warp copies"},
       {"vector",
        "int",
        {"1", "2", "4", "8"},
        "",
        "auto",
-       "neighbouring columns a thread reads at once; auto: 16 bytes where all are aligned"},
-      {"columns", "int", {"1", "2", "4", "8"}, "", "auto", "columns a thread takes where `vector` is 1"},
-      int_knob("rows", 1, 4096, "auto", "reduced rows a stage"),
-      int_knob("stages", 2, 16, "auto", "stages of the ring in shared memory; auto: no ring where columns are aligned"),
-      int_knob("split", 1, 4096, "auto", "blocks that take a part of the reduced rows each, folded by a second kernel"),
+       "columns per vector load; auto: 16 bytes if all columns are aligned"},
+      {"columns", "int", {"1", "2", "4", "8"}, "", "auto", "columns per thread if `vector` is 1"},
+      int_knob("rows", 1, 4096, "auto", "reduced rows per stage"),
+      int_knob("stages", 2, 16, "auto", "stages of the shared-memory ring; auto: no ring if columns are aligned"),
+      int_knob("split", 1, 4096, "auto",
+               "split reduction: blocks that share the reduced rows; a second kernel combines their partial results"),
   };
   return specs;
 }
@@ -46,10 +47,9 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::
   const reduction::Phases phases = reduction::phases_of(shape, true);
   for (const reduction::Sweep& sweep : phases.sweeps) {
     if (&sweep != &phases.sweeps.front() && !sweep.stores.empty()) {
-      return fail(
-          Code::illegal_knobs,
-          fmt::format("kernel `{}` stores along the rows what depends on their reductions: family `rows` takes it",
-                      kernel.name));
+      return fail(Code::illegal_knobs,
+                  fmt::format("kernel `{}` stores elements that depend on their row's reductions: use family `rows`",
+                              kernel.name));
     }
   }
   ir::Kernel out = kernel;
@@ -97,10 +97,10 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
   if (row.ok() && *row) return rows_family().check(context, **row, diagnostics);
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (row.ok() && (prepared.ok() || prepared.error().code == Code::not_yet)) return;
-  const std::string& text = row.ok() ? prepared.error().message : row.error().message;  // what is wrong; what to do
+  const std::string& text = row.ok() ? prepared.error().message : row.error().message;  // message; hint
   const size_t end = text.find("; ");
   diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
+                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
 }
 
 // Fitted to `bench families` on an H200: from the first copy to the first sums, and from the last copy to the results.
@@ -143,7 +143,7 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// As `rows` settles it, by the names of this family; what it has no name for is left out.
+// The settings of `rows` under the knob names of this family; those without a name here are left out.
 Result<ir::Knobs> settle_as_rows(const Context& context, const ir::Kernel& row) {
   SOLSTICE_TRY(const ir::Knobs knobs_of_rows, rows_family().settle(context, row));
   ir::Knobs out;

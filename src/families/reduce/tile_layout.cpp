@@ -18,7 +18,7 @@ constexpr int64_t kSlotBytes = 32 * 1024;
 constexpr int kSlots = 3;
 constexpr int kThreads = 512;
 constexpr int kLanes = 8;           // columns a thread
-constexpr int kWholeThreads = 256;  // where rows are shared out to groups
+constexpr int kWholeThreads = 256;  // if groups of threads share rows
 constexpr int64_t kWholeBytes = 16 * 1024;
 constexpr int64_t kShortRow = 2048;  // bytes: below it whole rows are copied together
 constexpr int64_t kLeastRun = 256;   // bytes that are worth a copy of their own
@@ -155,7 +155,7 @@ int Layout::resident_blocks(int64_t shared_per_sm) const {
 Result<Layout> layout_of(const ir::Program& program, const reduction::Shape& shape, const ir::Knobs& knobs,
                          const machine::Machine* machine) {
   if (!shape.strided || shape.rows.empty() || shape.columns.empty()) {
-    return refuse("what is reduced is contiguous in memory: family `rows` takes it");
+    return refuse("the reduced axis is contiguous in memory: use family `rows`");
   }
   Layout l;
   const Loop& inner = shape.rows.back();
@@ -164,7 +164,7 @@ Result<Layout> layout_of(const ir::Program& program, const reduction::Shape& sha
   l.outer = shape.row_count / l.columns;
   if (l.columns > INT32_MAX / 2 || l.reduced > INT32_MAX / 2) return refuse("an axis has more than 2^30 elements");
   l.streams = streams_of(program, shape);
-  if (l.streams.empty()) return refuse("no read steps with the axis that stays: family `rows` or `map` takes it");
+  if (l.streams.empty()) return refuse("no read moves along the kept axis: use family `rows` or `map`");
   const int widest = vector_of(l, inner);
   l.vector = static_cast<int>(knobs.int_or("vector", widest));
   if (l.vector > widest || widest % l.vector != 0) {
@@ -174,9 +174,8 @@ Result<Layout> layout_of(const ir::Program& program, const reduction::Shape& sha
   const bool whole =
       l.columns * element_bytes(l) < kShortRow && follow_each_other(shape, l) && l.columns / l.vector <= 512;
   if (!whole && l.columns * element_bytes(l) < kLeastRun) {
-    return refuse(fmt::format(
-        "rows of {} columns that do not follow each other are too short to copy one by one: family `rows` takes them",
-        l.columns));
+    return refuse(
+        fmt::format("separate rows of {} columns are too short for bulk copies: use family `rows`", l.columns));
   }
   if (!whole && wants_direct(knobs, l, widest)) {
     lay_out_direct(knobs, l);

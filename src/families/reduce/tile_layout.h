@@ -2,9 +2,9 @@
 //
 // A block takes a tile of neighbouring columns and a part of the reduced rows. One warp copies runs of rows in bulk
 // into a ring of shared memory, whatever their alignment; the other threads read them from there, each its own columns.
-// Where rows are short and follow each other without a gap, a run is several whole rows and groups of threads share
-// them out. Where columns are aligned there is no ring: each warp of a block loads 16-byte columns of its rows, several
-// rows ahead, and the warps' results are folded in shared memory.
+// If rows are short and contiguous, a run is several whole rows, which groups of threads share. If columns are aligned
+// there is no ring: each warp of a block loads 16-byte columns of its rows, several rows ahead, and the warps' results
+// are folded in shared memory.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ struct Layout {
   std::vector<RunRead> streams;
   int64_t columns = 0;  // extent of the axis that stays and is contiguous
   int64_t reduced = 0;  // rows that are reduced
-  int64_t outer = 1;    // what else stays: outputs are outer x columns
+  int64_t outer = 1;    // the other kept extents: outputs are outer x columns
   int threads = 256;    // that read; one warp more copies
   int vector = 1;       // neighbouring columns a thread reads at once, where all streams are aligned to it
   int lanes = 4;        // columns of a thread: neighbours where vector > 1, else `threads` apart

@@ -93,9 +93,12 @@ Result<Corrected> corrected(const Shape& shape, const ExprRef& reduction) {
     if (const auto center = squares_center(shape, reduction->args[0]))
       return Corrected{reduction, Correction::kSquares, *center, without_casts(*center)->args[0]};
   }
-  return fail(Code::illegal_knobs, fmt::format("a {} that needs another reduction's result is no sum of exp(x - max of "
-                                               "x) or (x - mean of x)^2: it takes one more exchange",
-                                               ir::name_of(reduction->reducer)));
+  return fail(
+      Code::illegal_knobs,
+      fmt::format(
+          "a {} that needs another reduction's result is neither a sum of exp(x - max of x) nor of (x - mean of "
+          "x)^2: it needs a second exchange",
+          ir::name_of(reduction->reducer)));
 }
 
 }  // namespace
@@ -105,12 +108,12 @@ Result<OnlineReductions> online_reductions_of(const Shape& shape, const Phases& 
   for (size_t k = 0; k < phases.sweeps.size(); ++k) {
     for (const ExprRef& r : phases.sweeps[k].reductions) {
       if (is_ranked(r->reducer))
-        return fail(Code::illegal_knobs, "one exchange holds no value with its place (argmax, argmin)");
+        return fail(Code::illegal_knobs, "an exchange has no room for a value with its index (argmax, argmin)");
       if (k == 0) {
         out.first.push_back(r);
         continue;
       }
-      if (k > 1) return fail(Code::illegal_knobs, "a reduction over another one over a third takes one more exchange");
+      if (k > 1) return fail(Code::illegal_knobs, "three nested reductions need one more exchange");
       SOLSTICE_TRY(Corrected second, corrected(shape, r));
       out.second.push_back(std::move(second));
     }

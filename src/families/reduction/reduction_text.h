@@ -16,7 +16,7 @@ struct Reduction {
   codegen::CType value_type;  // of the result as the equations see it
   std::string type;           // of the accumulator
   bool ranked = false;
-  std::string term, test;  // what is combined, and when
+  std::string term, test;  // the combined value, and its condition
   bool wide = false;       // an f32 sum in a double; `term` is a float
 
   // An arg-reduction of all elements of the axis, each thread taking its own in their order.
@@ -35,7 +35,7 @@ struct Partial {
   Reduction reduction;
 };
 
-// Of terms of this type; without name, term and test.
+// The reduction over terms of this type; name, term and test are left empty.
 Result<Reduction> reduction_of(const ir::Expr& e, codegen::CType term);
 
 inline constexpr int64_t kLargestAccumulator = 16;  // bytes

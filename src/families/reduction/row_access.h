@@ -12,7 +12,7 @@ bool is_run(const Shape& shape, const codegen::Access& access, size_t depth = 1)
 // True if the access moves one aligned vector of a row.
 bool is_stream(const Shape& shape, const codegen::Access& access, int vector);
 
-// Of the number of a vector in its row, which runs past the last one by up to a step of all threads.
+// Type of a vector's number in its row, which may exceed the last one by up to a step of all threads.
 codegen::CType column_type(const Shape& shape, int vector);
 
 // Binds the row's indices from `row` and the columns' from the vector's number `c` (depth: the scope of each).

@@ -83,11 +83,10 @@ class Shaper {
       std::set<int> free = rows_in(equation);
       for (const int id : free) {
         if (!steps_primary(first, id)) {
-          return refuse(
-              equation,
-              fmt::format(
-                  "reduces the same data for every `{}`: a scan or a product, which `rows` would read again each time",
-                  out_.flat.indices.index(id).name));
+          return refuse(equation, fmt::format("reduces the same data for every `{}`: a scan or a product, for which "
+                                              "`rows` would read the data again "
+                                              "each time",
+                                              out_.flat.indices.index(id).name));
         }
         add_axis(rows_, id, equation.rhs);
       }
@@ -233,8 +232,7 @@ class Shaper {
       const Axis* axis = step == 0 ? nullptr : find(rows_, taken, index.extent, step);
       if (!axis && step != 0) axis = find(columns_, taken, index.extent, step);
       if (!axis || axis->step != step)
-        return refuse(equation,
-                      "has no reduction and does not walk the data that is reduced; put it into a `map` kernel");
+        return refuse(equation, "has no reduction and does not cover the reduced data; put it into a `map` kernel");
       taken.insert(axis->index);
       rename[id] = out_.flat.indices.index_node(axis->index);
     }

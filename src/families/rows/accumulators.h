@@ -18,7 +18,7 @@ namespace solstice::families::rows {
 // The accumulators of a thread, warp, block or row: of_NAME0, of_NAME1, ..
 struct AccumulatorSet {
   std::string name;
-  std::string elements;    // how many elements they are of
+  std::string elements;    // number of elements in them
   std::string index = "";  // "[k]" where there are several of the name
   bool whole_row = false;  // these are the row's results
 

@@ -20,7 +20,8 @@ using codegen::Access;
 Status check_online_knobs(const Shape& shape, const ir::Knobs& knobs) {
   SOLSTICE_CHECK(check_online(shape));
   if (knobs.find("rows_per_block") || knobs.find("parts"))
-    return fail(Code::illegal_knobs, "`residency=once`: whole blocks to a row; drop `rows_per_block` and `parts`");
+    return fail(Code::illegal_knobs,
+                "`residency=once` needs one or more blocks per row; drop `rows_per_block` and `parts`");
   return success();
 }
 
@@ -38,14 +39,15 @@ Status check_rows_per_block(const ir::Knobs& knobs, const Settings& s) {
     return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why));
   };
   if (s.strided)
-    return refuse(fmt::format("lanes take neighbouring rows here, {} to a block; drop it", s.rows_per_block()));
+    return refuse(
+        fmt::format("this kernel assigns neighbouring rows to lanes, {} per block; drop it", s.rows_per_block()));
   if (s.cluster > 1)
-    return refuse(fmt::format("cluster={} gives whole blocks to a row; drop one of the two", s.cluster));
+    return refuse(fmt::format("cluster={} needs whole blocks per row; drop one of the two", s.cluster));
   if (asked > s.threads) return refuse(fmt::format("a block of {} threads; legal: up to {}", s.threads, s.threads));
   return success();
 }
 
-// Of the shared memory in which threads exchange all reductions.
+// Shared memory through which threads exchange all reductions.
 int64_t exchanged_bytes(const Phases& phases, const Settings& s) {
   int64_t reductions = 0;
   for (const Sweep& sweep : phases.sweeps) reductions += static_cast<int64_t>(sweep.reductions.size());
@@ -107,8 +109,8 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
     return fail(
         Code::illegal_knobs,
         fmt::format(
-            "parts={}: only contiguous rows of which nothing but one round of reductions is wanted are taken in parts, "
-            "without `cluster` and `rows_per_block`; legal: 1",
+            "parts={}: only contiguous rows with a single pass of reductions can be split, without `cluster` and "
+            "`rows_per_block`; legal: 1",
             s.parts));
   }
   SOLSTICE_CHECK(check_rows_per_block(knobs, s));

@@ -26,7 +26,7 @@ class Combiner {
   // From the lanes' accumulators (accumulate.h) to results that all threads of the row have; ends the accumulators'
   // block. "" without reductions.
   std::string write(const std::vector<Reduction>& reductions);
-  // Of the slots of all reductions so far.
+  // Slots of all reductions so far.
   int64_t shared_bytes() const { return shared_; }
 
  private:

@@ -18,7 +18,8 @@ namespace {
 constexpr Seconds kLoadPhase{0.9e-6};  // of a block that holds its row: it loads, then reduces, then stores
 constexpr Seconds kExchange{0.1e-6};   // a result of its threads,
 constexpr Seconds kCluster{1.4e-6}, kClusterBlock{0.13e-6};  // and of a cluster's blocks
-// Of loads in a loop that continues while they arrive, without its instructions: where few SMs draw, and where all do.
+// Latency of loads in a loop that continues while they arrive, without its instructions: with few active SMs, and with
+// all.
 constexpr Seconds kLoopLoads{0.32e-6}, kLoopLoadsBusy{0.6e-6};
 constexpr Seconds kMultiBlockStart{4e-6};  // a team's memory is cleared, and its ring filled
 constexpr double kSharedReads =

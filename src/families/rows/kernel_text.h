@@ -17,7 +17,7 @@ struct KernelText {
   std::vector<int> parameters;  // tensors, in the order of the kernel's pointers
   int64_t blocks = 0;
   int64_t shared_bytes = 0;
-  std::vector<Partial> partials;  // where rows are taken in parts: pointers to these follow `parameters`
+  std::vector<Partial> partials;  // if rows are split: pointers to these follow `parameters`
 };
 
 }  // namespace solstice::families::rows

@@ -37,7 +37,7 @@ bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
   return out;
 }
 
-// Of a value that is certainly computed as a float; of others computed_bytes is a bound.
+// True if the value is certainly computed as a float; for others computed_bytes is a bound.
 bool is_float(const ir::Program& program, const ir::ExprRef& e) {
   return e->kind == ir::ValueKind::kReal && !holds_doubles(program, e);
 }

@@ -32,51 +32,48 @@ namespace {
 const std::vector<KnobSpec>& knobs() {
   static const std::vector<KnobSpec> specs = {
       {"threads", "int", {"32", "64", "128", "256", "512", "1024"}, "", "auto", "threads a block"},
-      {"rows_per_block",
-       "int",
-       {"1", "2", "4", "8", "16", "32", "64", "128", "256"},
-       "",
-       "auto",
-       "rows that share a block"},
+      {"rows_per_block", "int", {"1", "2", "4", "8", "16", "32", "64", "128", "256"}, "", "auto", "rows per block"},
       {"vector",
        "int",
        {"1", "2", "4", "8"},
        "",
        "auto",
-       "elements a thread takes at once; auto: 16 bytes where rows are aligned"},
+       "elements per vector access; auto: 16 bytes if rows are aligned"},
       {"residency",
        "name",
        {"registers", "shared", "l2", "once"},
        "",
        "auto",
-       "where a row waits between sweeps; l2: it is read again; once: what is found of it is corrected"},
+       "storage of a row between passes; l2: it is read again; once: a single pass with corrected partial "
+       "results (online reduction)"},
       {"cluster",
        "int",
        {"1", "2", "4", "8", "16"},
        "",
        "auto",
-       "blocks that share a row; auto: 1 up to 32 Ki elements"},
+       "blocks of a cluster that share a row; auto: 1 up to 32 Ki elements"},
       {"parts",
        "int",
        {"1", "2", "4", "8", "16", "32", "64", "128", "256", "512", "1024"},
        "",
        "auto",
-       "blocks that take a part of a row each, folded by a second kernel; auto: fills the GPU where rows are few and "
-       "long"},
-      {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "blocks an SM that registers must leave room for"},
+       "split reduction: blocks that share a row, whose partial results a second kernel combines; auto: fills "
+       "the GPU if rows are few and long"},
+      {"blocks", "int", {"1", "2", "3", "4", "6", "8"}, "", "auto", "fewest blocks per SM (__launch_bounds__)"},
       streaming_knob("none"),
-      {"passes", "int", {"1", "2", "3"}, "", "auto", "reads of the data; more than 1 means residency=l2"},
-      {"axis", "name", {}, "an index", "auto", "the reduced index, for the reader: the equations fix it"},
-      int_knob("team", 1, 1024, "auto",
-               "blocks that share a row through global memory, each holding its part in shared memory; auto: for rows "
-               "too long for a cluster; not with blocks or "
-               "residency, at most 512 threads"),
+      {"passes", "int", {"1", "2", "3"}, "", "auto", "passes over the data; more than 1 means residency=l2"},
+      {"axis", "name", {}, "an index", "auto", "the reduced index, as documentation: the equations determine it"},
+      int_knob(
+          "team", 1, 1024, "auto",
+          "blocks of a cooperative launch that share a row and exchange through global memory; each holds its part "
+          "in shared memory; auto: for rows too long for a cluster; not with blocks or residency, at most 512 "
+          "threads"),
       {"finish",
        "name",
        {"last_block"},
        "",
        "auto",
-       "reduce over rows in the last block that ends",
+       "the last block to finish reduces over rows",
        0,
        0,
        {"last_block"}},
@@ -155,10 +152,10 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (prepared.ok() || prepared.error().code == Code::not_yet) return;
-  const std::string& text = prepared.error().message;  // what is wrong; what to do
+  const std::string& text = prepared.error().message;  // message; hint
   const size_t end = text.find("; ");
   diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
+                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
 }
 
 Result<Cost> cost_of(const Context& context, const Prepared& p) {
@@ -265,7 +262,7 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
 extern const Family solstice_families_rows;
 const Family solstice_families_rows = {
     .name = "rows",
-    .help = "maps and reductions along an axis with one read of the data: softmax, norms, statistics a row",
+    .help = "maps and reductions along an axis with one read of the data: softmax, norms, row statistics",
     .available = true,
     .knobs = rows::knobs,
     .match = rows::match,

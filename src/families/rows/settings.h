@@ -14,7 +14,7 @@ using namespace reduction;  // whose analysis of rows the family schedules
 
 inline constexpr int kWarp = 32;  // threads
 
-// Where a row waits between sweeps; kOnline: nowhere (online/emit.h).
+// Storage of a row between passes; kOnline: none (online/emit.h).
 enum class Residency { kRegisters, kShared, kReload, kOnline };
 
 struct Settings {

@@ -13,7 +13,7 @@ namespace solstice::families::rows {
 struct RowStore {
   const codegen::FlatEquation& equation;
   std::string name;  // "y0": of the vector
-  std::string base;  // where a vector store goes; "": elements are stored one by one
+  std::string base;  // address of a vector store; "": elements are stored one by one
 };
 
 // The sweep's stores. The lanes must not be bound yet.

@@ -13,7 +13,7 @@ namespace {
 // Shares of a row that were fastest on an H200 (bench/rows_map, bench/speed/rows.py): small blocks, so that reads and
 // writes of many rows alternate finely and one block's loads cover what another waits for.
 constexpr int64_t kElements = 8;        // elements a thread where rows are too few to fill the machine
-constexpr int64_t kUsualElements = 32;  // where they are not: up to kUsualRow elements,
+constexpr int64_t kUsualElements = 32;  // the usual number: for rows of up to kUsualRow elements,
 constexpr int64_t kMostElements = 64;   // and of longer rows
 constexpr int64_t kUsualRow = 8192;
 constexpr int64_t kBlockRow = 32 * 1024;  // elements that a block holds without others
@@ -132,7 +132,7 @@ void choose_layout(const Shape& shape, const ir::Knobs& knobs, const machine::Ma
     s.threads = s.group * lanes;
     return;
   }
-  // Where nothing is stored along rows, a warp that needs no barriers is faster than a block.
+  // If nothing is stored along rows, a warp that needs no barriers is faster than a block.
   const int least = stores_along(shape) ? kSmallBlock : kWarp;
   s.group = group_for(shape, s.vector, ceil_div(shape.column_count, s.cluster), asked > 0 ? asked : 1024, least,
                       shape.row_count * s.cluster, sms_of(machine));

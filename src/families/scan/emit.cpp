@@ -249,7 +249,7 @@ class Writer {
     };
     if (!nest.shifted) return all("");
     const std::string tested = all(fmt::format("if ({}) ", draft_.inside_row()));
-    // Where most warps hold none of the row's ends.
+    // In most warps no row ends.
     return shape_.group > kWarp ? fmt::format("if (whole) {{\n{}}} else {{\n{}}}\n", all(""), tested) : tested;
   }
 
@@ -315,7 +315,7 @@ class Writer {
     return out;
   }
 
-  // Where warps tell each other what they hold, in the turn of this tile.
+  // Exchange of partial results among warps, in the turn of this tile.
   std::string turns_text(const Scan& s) {
     const int64_t values = shape_.by_columns ? int64_t{shape_.threads} * shape_.nest.vector : shape_.warps();
     return shape_.warps() > 1 ? fmt::format("{} + {} * {}", slots(s, 2 * values), walk_.turn(), values)

@@ -31,7 +31,7 @@ std::optional<ir::Affine> bounded_form(const codegen::Interner& indices, const E
   return out;
 }
 
-// Where a condition ends the prefix: a*binder + b*along + offset <= 0, a and b being 1 or -1.
+// End of a prefix, given by a condition a*binder + b*along + offset <= 0, with a and b being 1 or -1.
 struct End {
   int along = -1;
   int64_t a = 0, b = 0, offset = 0;
@@ -63,7 +63,7 @@ bool has_recurrence(const ExprRef& root) {
 Result<Prefix> recurrence_of(const ExprRef& node) {
   const codegen::LinearStep step = codegen::step_of(*node);
   if (has_recurrence(step.a) || has_recurrence(step.b))
-    return fail(Code::not_yet, "a recurrence over the results of another: a kernel for each");
+    return fail(Code::not_yet, "a recurrence over the results of another: give each a kernel");
   return Prefix{step.along, step.reverse, false, true, node};
 }
 
@@ -87,14 +87,14 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
       rest = rest ? indices.node(Op::kAnd, ir::ValueKind::kBool, {rest, condition}) : condition;
     }
   }
-  if (!end) return no_scan(Code::illegal_knobs, "no condition compares its index with one that is written");
+  if (!end) return no_scan(Code::illegal_knobs, "no condition compares its index with one of the result's");
   const int64_t extent = indices.index(binder).extent;
   if (indices.index(end->along).extent != extent)
     return no_scan(Code::not_yet, "the two indices have different extents");
   const ExprRef& body = reduction->args[0];
-  if (has_recurrence(body)) return fail(Code::not_yet, "a prefix over the results of a recurrence: a kernel for each");
+  if (has_recurrence(body)) return fail(Code::not_yet, "a prefix over the results of a recurrence: give each a kernel");
   if (codegen::depends_on(body, end->along) || (rest && codegen::depends_on(rest, end->along)))
-    return no_scan(Code::illegal_knobs, "its terms depend on where it ends");
+    return no_scan(Code::illegal_knobs, "its terms depend on its end");
 
   // Counting a binder that runs against `along` from the other end makes both run alike.
   Prefix out;
@@ -102,7 +102,7 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   const bool flipped = end->a == end->b;
   const int64_t gap = !flipped ? end->offset : end->a > 0 ? end->offset + extent - 1 : end->offset - (extent - 1);
   out.reverse = end->b > 0;
-  if (gap != 0 && gap != 1) return no_scan(Code::not_yet, "it ends further away than its index or the one before");
+  if (gap != 0 && gap != 1) return no_scan(Code::not_yet, "it ends elsewhere than at its index or one before");
   out.exclusive = gap == 1;
   const ExprRef along = indices.index_node(end->along);
   const ExprRef place =

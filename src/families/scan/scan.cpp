@@ -22,26 +22,26 @@ namespace {
 
 const std::vector<KnobSpec>& knobs() {
   static const std::vector<KnobSpec> specs = {
-      {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads a block; at most these share a row"},
-      {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements a thread holds of a tile"},
+      {"threads", "int", {"128", "256", "512", "1024"}, "", "auto", "threads per block, the most that share a row"},
+      {"items", "int", {"4", "8", "16", "32"}, "", "auto", "elements of a tile per thread"},
       {"vector",
        "int",
        {"1", "2", "4", "8"},
        "",
        "auto",
-       "elements a thread takes at once; auto: 16 bytes of the widest tensor"},
+       "elements per vector access; auto: 16 bytes of the widest tensor"},
       {"sharing",
        "name",
        {"block", "grid"},
        "",
        "auto",
-       "who shares a row: at most a block, or all blocks; auto: these where rows are few and long"},
+       "threads that share a row: those of a block, or of the whole grid; auto: grid if rows are few and long"},
       {"stages",
        "int",
        {"0", "2", "3", "4"},
        "",
        "auto",
-       "tiles of a block in shared memory, copied ahead; 0: a tile goes to registers"},
+       "stages of the shared-memory ring (tiles copied ahead); 0: tiles are loaded into registers"},
   };
   return specs;
 }
@@ -69,10 +69,10 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto shape = scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine);
   if (shape.ok() || shape.error().code == Code::not_yet) return;
-  const std::string& text = shape.error().message;  // what is wrong; what to do
+  const std::string& text = shape.error().message;  // message; hint
   const size_t end = text.find("; ");
   diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out: the family chooses" : text.substr(end + 2));
+                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
 }
 
 // Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's. A

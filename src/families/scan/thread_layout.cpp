@@ -126,7 +126,7 @@ void choose_columns(const ir::Program& program, Shape& shape, const Knobs& knobs
       std::min<uint64_t>(std::bit_ceil(needed), static_cast<uint64_t>(std::max(1, shape.threads / lanes))));
 }
 
-// As many threads as hold a row in as few tiles as `most` threads do.
+// The fewest threads that hold a row in as few tiles as `most` threads do.
 int group_for(const Shape& shape, int most) {
   const int64_t tiles = ceil_div(shape.row_vectors(), int64_t{most} * shape.unroll);
   const int64_t needed = ceil_div(shape.row_vectors(), tiles * shape.unroll);
@@ -178,7 +178,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   };
   for (const Prefix& prefix : shape.prefixes) {
     if (bytes_of(program, prefix) > kLargestOffer)
-      return refuse("a step of a recurrence in f64 is more than blocks can tell each other at once");
+      return refuse("the state of an f64 recurrence is too large for the exchange between blocks");
   }
   constexpr int kStages = 3;  // one told of and two on their way, or one of these being told of
   shape.stages = knobs.stages >= 0 ? knobs.stages : kStages;
@@ -188,7 +188,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
   if (shape.by_columns) shape.nest.vector = 1;  // more columns than lanes would only be more to tell
   set_items(shape, knobs.items > 0 ? knobs.items : items_of_ring(program, shape));
-  if (shape.row_vectors() < shape.tile()) return refuse("a row is less than a tile");
+  if (shape.row_vectors() < shape.tile()) return refuse("a row is shorter than a tile");
   const int64_t bytes = shared_bytes_of(program, shape);
   if (bytes > kMostShared) return refuse("its tiles take more shared memory than a block has");
   shape.blocks_an_sm = static_cast<int>(std::clamp<int64_t>(kGridThreads / shape.threads, 1, kMostShared / bytes));
@@ -196,7 +196,7 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   if (shape.by_columns) {
     shape.teams = ceil_div(shape.row_sets(), shape.rows_per_block());
     shape.grid = shape.grid / shape.teams * shape.teams;
-    if (shape.grid <= shape.teams) return refuse("there are columns for all blocks");
+    if (shape.grid <= shape.teams) return refuse("there are enough columns for all blocks");
   }
   if (shape.rounds() * shape.grid > INT32_MAX) return refuse("more than 2^31 tiles");
   return success();

@@ -16,8 +16,8 @@ struct WalkText {
   std::string thread() const;
   // The block's tile in a round of the grid: its number, and its row.
   std::string of_round(std::string_view round) const;
-  // Of vector `u`: its number `k` in the scan's order and `at` along the row; where rows are shifted, the element
-  // `begin` of the row that it begins with, and whether it is `whole`.
+  // Place of vector `u`: its number `k` in the scan's order and `at` along the row; for shifted rows also `begin`, its
+  // first element in the row, and `whole`, false for partial vectors.
   std::string place() const;
   // The test, if one is needed, that vector `u` exists.
   std::string inside() const;

@@ -17,8 +17,8 @@ struct CollectiveEpilogue {
   bool fused = false;         // more than alpha * product + beta * C
 };
 
-// Of a kernel that uses the sum `node` of `equation` in it, after locals and views are inlined; nothing where its use
-// is not known.
+// The epilogue of a kernel that uses the sum `node` of `equation`, after locals and views are inlined; nothing where
+// its use is not known.
 std::optional<CollectiveEpilogue> collective_epilogue(const ir::Program& program, const ir::Kernel& kernel,
                                                       int equation, const ir::Expr* node);
 

@@ -41,7 +41,7 @@ template <class Config>
 std::vector<Rule<Config>> cluster_rules() {
   return {
       error_rule<Config>(
-          "cluster.depth", "E112", "a cluster has one block along k: more compile and are wrong",
+          "cluster.depth", "E112", "a cluster has one block along k: more blocks compile and give wrong results",
           [](const Config& c) { return c.cluster_k != 1; },
           [](const Config& c) { return fmt::format("`{}`: clusters along k", cluster_text(c)); }),
       error_rule<Config>(
@@ -69,7 +69,7 @@ std::vector<Rule<Config>> stage_rules() {
                                    c.stages ? std::to_string(c.stages) : "auto", c.stage_bytes(), c.epilogue_bytes());
               }),
           error_rule<Config>(
-              "stages.fit", "E113", "explicit stages that do not fit compile and fail when the kernel is launched",
+              "stages.fit", "E113", "explicit stages that do not fit compile, and the launch fails",
               [](const Config& c) { return c.stages > fitting_stages(c); },
               [](const Config& c) {
                 return fmt::format("`stages={}`: {} x {} B and {} B of epilogue are more than {} B", c.stages, c.stages,

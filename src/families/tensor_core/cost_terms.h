@@ -17,7 +17,7 @@ struct CostTerms {
 Cost cost_of(const Product& product, const TileConfig& config, const CostTerms& terms, double traffic,
              std::string_view form);
 
-// Of the launch that folds the parts of rows; 0 without it.
+// Time of the launch that folds the parts of rows; 0 without it.
 double fold_time(const machine::Machine& machine, const Epilogue& epilogue);
 
 double result_bytes(const ir::Program& program, const Product& product, const Epilogue& epilogue);

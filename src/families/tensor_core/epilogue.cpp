@@ -17,8 +17,8 @@ bool same_indices(std::vector<int> a, std::vector<int> b) {
   return a == b;
 }
 
-// Of all equations, and of taking an element into each reduction: a selection, an operation
-// and a share of the shuffles.
+// Instructions of all equations, and of adding an element to each reduction: a selection, an operation and a share of
+// the shuffles.
 double instructions_of_element(const RowResults& results, const codegen::EpilogueRows& rows) {
   constexpr double kReduced = 2.5;
   codegen::FlatKernel all = rows.flat;
@@ -28,7 +28,7 @@ double instructions_of_element(const RowResults& results, const codegen::Epilogu
   return element + kReduced * static_cast<double>(results.findings.size());
 }
 
-// Of all equations; sweeps compute some of an element again.
+// Instructions of all equations; sweeps compute some of an element again.
 double instructions_of_element(const RowResident& rows, const codegen::WholeEpilogue& whole) {
   constexpr double kReduced = 2.5;
   const double element =

@@ -37,7 +37,7 @@ struct EpilogueScope {
 Result<Epilogue> epilogue_of(const ir::Program& program, const ir::Kernel& kernel, const Product& product,
                              const EpilogueScope& scope, bool& turned);
 
-// Of an element, without those that vary with a summed index.
+// Instructions per element, without those that vary with a summed index.
 Result<double> instructions_after(const ir::Program& program, const ir::Kernel& kernel);
 
 // Errors: not_yet, naming an output of a format that no epilogue stores.

@@ -19,9 +19,10 @@ struct MappedTensor {
   DType dtype = DType::kF32;
   std::vector<int64_t> extents, strides;
 };
-// Of an operand, in boxes of 128 swizzled bytes by `box` elements of the further dimensions (1 where it names none).
+// Tensor map of an operand, in boxes of 128 swizzled bytes by `box` elements of the further dimensions (1 where it
+// names none).
 TensorMap operand_map(MappedTensor tensor, const std::vector<int64_t>& box);
-// Of output 0, in boxes of 16 rows x 32 columns.
+// Tensor map of output 0, in boxes of 16 rows x 32 columns.
 TensorMap output_map(const ir::Program& program, const Product& product, const Epilogue& epilogue);
 
 // Tensors that the epilogue reads, then those it writes.

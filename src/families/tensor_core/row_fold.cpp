@@ -61,7 +61,7 @@ class FoldWriter {
                        rows_.shape.row_count);
   }
 
-  // Those findings that need no correction, or those that do, once the others are known.
+  // Folds the partial results that need no correction, or those that do, once the others are known.
   Result<std::string> fold_text(bool corrected) {
     std::string starts, steps, published, collected, centers;
     for (size_t i = 0; i < rows_.findings.size(); ++i) {

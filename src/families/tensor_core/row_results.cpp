@@ -34,8 +34,8 @@ class Planner {
     const auto found = reduction::online_reductions_of(out_.shape, reduction::phases_of(out_.shape, false));
     if (!found.ok()) {
       return refuse(
-          "a reduction that needs another one's result, which is no sum of exp(x - max) or (x - mean)^2, or an "
-          "arg-reduction");
+          "a reduction that needs another one's result and is neither a sum of exp(x - max) nor of (x - mean)^2, "
+          "or an arg-reduction");
     }
     for (const ExprRef& r : found->first) SOLSTICE_CHECK(add(r, std::nullopt));
     for (const reduction::Corrected& c : found->second) SOLSTICE_CHECK(add(c.reduction, c));

@@ -34,8 +34,7 @@ std::vector<int> stream_k_splits(const machine::Machine& machine, const Product&
   const StreamK plan = stream_k(machine, c, trial);
   if (plan.shared == 0) return {};
   if (plan.tiles > plan.clusters) {
-    // As many as it takes to give every cluster a share of the last round, where they are few; else the last two
-    // rounds.
+    // As many tiles as give every cluster a share of the last round, if they are few; else the last two rounds.
     const int64_t rest = plan.tiles % plan.clusters, sharing = ceil_div(plan.clusters, rest);
     return sharing <= 8 && sharing > 2 ? std::vector<int>{static_cast<int>(sharing), 2} : std::vector<int>{2};
   }

@@ -13,7 +13,7 @@ namespace {
 // Share of the pipe's ceiling that a tile reaches in its mainloop: fitted to the measurements of docs/measured/gemm.md
 // at 16384 x 4096 x 4096 and 1024^3.
 constexpr double kSixProducts = 1.2;  // of planes that are in shared memory once
-// Of the datasheet's rate, since no machine file has a measured ceiling of it: at 4096^3.
+// Share of the datasheet's rate, since no machine file has a measured ceiling of it: at 4096^3.
 double tile_efficiency_of_bytes(const TileConfig& s) {
   if (s.tile_m == 128) return s.tile_n == 256 ? 0.74 : s.tile_n == 128 ? 0.77 : 0.58;
   return s.tile_n == 256 ? 0.54 : s.tile_n == 128 ? 0.61 : 0.41;
@@ -25,19 +25,18 @@ double tile_efficiency(const TileConfig& s) {
   if (s.tile_m == 128) return products * (s.tile_n == 256 ? 0.98 : s.tile_n == 128 ? 0.885 : 0.685);
   return products * (s.tile_n == 256 ? 0.745 : s.tile_n == 128 ? 0.68 : 0.58);
 }
-// Of the time that an epilogue's instructions take at the issue rate: fitted to `bench families`.
+// Share of the epilogue's time at the issue rate: fitted to `bench families`.
 constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1.1;
-// Of stream-K: the time of a share's fix-up, longer where promoted sums fill the registers; bytes a second of sums that
-// a block writes or reads; and the share of idle time that is lost all the same, since less power was drawn in it: less
-// of it where promotion leaves the tensor cores idle.
+// Stream-K: the time of a share's fix-up, longer if promoted sums fill the registers; the rate in bytes per second at
+// which a block writes or reads accumulators; and the share of idle time that is lost all the same, since idle SMs draw
+// less power: less of it if promotion leaves the tensor cores idle.
 constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4,
                  kPromotedClockShare = 0.15;
 constexpr double kAlone = 1.02;  // blocks walk several tiles and share no loads
-// Where such tiles are shared and promoted too, blocks run apart with each tile they walk and meet less of each
-// other's data in L2.
+// Blocks that share no loads and promote drift apart with each tile, and find less of each other's data in L2.
 constexpr double kApart = 0.03, kMostApart = 5;
 
-// Of a batch, in tiles of a cluster. The fp32 kernel computes all of them.
+// Tiles of a batch, in units of a cluster. The fp32 kernel computes all of them.
 int64_t tiles_with_products(const TiledProduct& of, int64_t rows, int64_t columns, bool simt) {
   const int64_t m = ceil_div(of.product.m, rows), n = ceil_div(of.product.n, columns);
   if (!has_half_plane(of.product, of.epilogue) || simt) return m * n;
@@ -65,7 +64,7 @@ double sweeps_of(const Epilogue& epilogue) { return static_cast<double>(epilogue
 // Sums that are promoted leave no registers for an epilogue where a thread holds 128 elements.
 bool is_crowded(const TileConfig& s) { return s.scaled && !is_line_scaled(s) && s.tile_n == 256; }
 
-// Of a tile that has its SM to itself: its mainloop, and the epilogue that nothing covers.
+// Time of a tile that has its SM to itself: its mainloop, and the exposed epilogue.
 struct TileTime {
   double product = 0, ending = 0;
 };
@@ -89,7 +88,7 @@ double ending_time(const TiledProduct& of) {
   const double drained =
       (stores_by_copy_engine(program, product, epilogue) ? 2.5e-6 : 7.5e-6) * s.tile_m * columns / (128.0 * 256.0);
   const double stored = epilogue.code.stores.empty() ? 0 : drained;
-  // Of a pair, outputs beyond the first leave without the copy engine, by which two kernels would write them.
+  // Outputs of a pair beyond the first are stored without the copy engine, which two separate kernels would use.
   const double others =
       s.dual ? 7.5e-6 * static_cast<double>(epilogue.code.stores.size() - 1) * s.tile_m * columns / (128.0 * 256.0) : 0;
   // Sweeps over rows of a whole tile and the exchanges between the blocks of a cluster.
@@ -111,7 +110,7 @@ double rounds_time(const TiledProduct& of, const TileTime& tile) {
   const double tiles = static_cast<double>(of_batch * blocks * of.product.batches);
   if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * simt_slowdown(tiles, sms) + tile.ending);
   const double rounds = std::ceil(tiles / static_cast<double>(clusters_at_once(of.machine, blocks) * blocks));
-  // Where blocks walk several tiles, loads that two of them share save power and L2; where they do not, a cluster only
+  // Blocks with several tiles save power and L2 traffic by loads that two of them share; with one tile, a cluster only
   // starts later.
   const double alone = rounds > 1 && blocks == 1 ? kAlone : 1;
   return rounds * (tile.product * alone + tile.ending);

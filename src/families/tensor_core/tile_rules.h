@@ -55,7 +55,7 @@ Rule<Config> cluster_rule(std::string_view text) {
           text,
           [](const Config& c) { return c.is_tiled() && !c.has_whole_rows() && !shares_one_operand(c.tile()); },
           [](const Config& c) {
-            return fmt::format("`cluster={}`: one operand is shared, by 1 or 2 blocks", c.cluster_text());
+            return fmt::format("`cluster={}`: a cluster shares one operand between 1 or 2 blocks", c.cluster_text());
           },
           [](Config& c) {
             TileConfig& s = c.tile();
@@ -133,7 +133,7 @@ Rule<Config> tile_k_rule() {
           [](Config& c) { c.tile().tile_k = stage_k(c.tile().math); }};
 }
 
-// Of two sums that share A, tiles of either have half of the columns.
+// Tiles of two sums that share A have half of the columns for each.
 template <Tiled Config>
 Rule<Config> dual_tile_rule() {
   return {
@@ -167,7 +167,7 @@ Rule<Config> unshared_rule() {
   return {"lean.split_unshared",
           "E117",
           Severity::kError,
-          "tiles of a triangle of the result, or of rows that elements need whole, are not shared: `split=1`",
+          "tiles of a triangular result, or of a row-resident epilogue, are not split: `split=1`",
           [](const Config& c) {
             return c.is_tiled() && c.tile().split != 1 &&
                    (has_half_plane(c.product(), c.epilogue()) || c.epilogue().resident);
@@ -193,9 +193,8 @@ Rule<Config> row_resident_rule() {
   return {"lean.whole_rows",
           "E112",
           Severity::kError,
-          "elements that need their row's results: a tile, or the least of 2, 4 and 8 blocks along N, holds "
-          "whole rows, and what a sweep over "
-          "them finds times the blocks is at most 15",
+          "row-resident epilogue: a tile, or a cluster of the fewest blocks of 2, 4 and 8 along N, holds whole "
+          "rows, and the results of a pass times the blocks are at most 15",
           [](const Config& c) {
             const TileConfig& s = c.tile();
             return c.epilogue().resident && c.is_tiled() &&
@@ -203,7 +202,7 @@ Rule<Config> row_resident_rule() {
                     s.cluster_n != row_blocks(c.product(), *c.epilogue().resident, s.tile_n));
           },
           [](const Config& c) {
-            return fmt::format("`tile={}x{}, cluster={}`: elements need their row's results, and rows have {} columns",
+            return fmt::format("`tile={}x{}, cluster={}`: the epilogue is row-resident, and rows have {} columns",
                                c.tile().tile_m, c.tile().tile_n, c.cluster_text(), c.product().n);
           },
           [](Config& c) {

@@ -16,7 +16,7 @@ struct ProposeOptions {
   int count = 4;              // candidates of the batch
   std::filesystem::path out;  // "": batch-ID, in the working folder
   bool again = false;         // nothing new: what is in flight, once more
-  bool give_up = false;       // what is in flight is not waited for
+  bool give_up = false;       // do not wait for candidates in flight
 };
 
 struct ProposeOutcome {
@@ -42,7 +42,7 @@ struct EvaluateOptions {
 };
 
 struct EvaluateOutcome {
-  bool predicted = false;                 // what is called measured is
+  bool predicted = false;                 // times that count as measured are predicted
   int measured = 0, there = 0, left = 0;  // now, before, and not reached
   int usable = 0;                         // of the measured
   int predictions = 0;  // that were there before: they stand where this predicts too, else they are measured

@@ -113,7 +113,7 @@ Result<search::Node> node_of(const BatchCandidate& candidate, const fs::path& fo
   return out;
 }
 
-// Those without a result that stands.
+// Candidates without a result that stands.
 Result<std::deque<search::Node>> waiting(const Batch& batch, const fs::path& folder, EvaluateOutcome& out) {
   std::deque<search::Node> nodes;
   for (const BatchCandidate& candidate : batch.candidates) {

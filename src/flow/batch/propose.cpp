@@ -84,7 +84,7 @@ class Round {
   }
   Yardstick yardstick() const { return {at_.bounds.practical(), {}, at_.opened.gpu}; }
 
-  // As in a search: a model may find more than the expert, but not where nothing is to be gained.
+  // Like a search: a model may find more than the expert, unless nothing is left to gain.
   bool ends_the_run(search::Stop stop) const { return by_agent_ || !run_.agent || stop == search::Stop::kNearBound; }
 
   static std::string text_of(search::Stop stop) {
@@ -165,8 +165,7 @@ class Round {
     made_by_agent_ += by_agent_;
   }
 
-  // As in a search, a model that cannot go on ends no more than its part: what was proposed by then is there, and may
-  // have been paid for.
+  // Like in a search, a failing model ends only its own part: earlier proposals exist, and may have been paid for.
   Status end_at(const Error& error) {
     if (!by_agent_ || made_ == 0 || kind_of(error.code) == ErrorKind::kInternal) return error;
     agent_failed_ = error;

@@ -51,8 +51,7 @@ Status run_in_a_row(const BenchOptions& options, BenchWorker& worker, Progress& 
     if (rows.known(problem)) continue;
     if (interrupted()) break;
     SOLSTICE_TRY(BenchRow row, run_problem(options, problem, worker, progress).context("bench of " + problem.id));
-    if (interrupted())
-      break;  // what was stopped is no result: neither a failure nor the best that a whole search finds
+    if (interrupted()) break;  // a stopped problem has no result: neither a failure nor the best of a whole search
     SOLSTICE_CHECK(rows.add(std::move(row)));
   }
   return success();

@@ -175,7 +175,7 @@ class Chart {
   }
 
   std::string drawn_bars() const {
-    constexpr double kFlat = 3;  // what has no height is still seen
+    constexpr double kFlat = 3;  // a bar without height stays visible
     std::string out;
     for (size_t i = 0; i < bars_.size(); ++i) {
       const Bar& bar = bars_[i];

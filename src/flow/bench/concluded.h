@@ -1,4 +1,4 @@
-// How a problem whose search shared a budget comes to its row: as one of a bench without such a budget, but that its
+// Builds the result row of a problem whose search ran under a shared budget: as in a bench without one, except that the
 // search is over.
 #pragma once
 

@@ -1,7 +1,7 @@
-// What a bench comes to in figures: geometric means, fast_p and SOL scores, over all problems or a part of them.
+// Figures of a bench: geometric means, fast_p and SOL scores, over all problems or a part of them.
 //
-// What Solstice delivers for a problem is its drop-in where that is faster, else the original: 1x. Against an opponent
-// that is the opponent's time over the delivered one's, both of the same contest.
+// Solstice delivers the drop-in of a problem if that is faster, else the original: 1x. The speedup against an opponent
+// is the opponent's time over the delivered one's, both of the same contest.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,7 @@ std::optional<double> delivered_over(const BenchRow& row, const BenchVariant& va
 // A candidate slower than this is no replacement: the original is kept.
 constexpr double kKept = 0.97;
 
-// Which rows to sum up.
+// The rows to sum up.
 struct Part {
   VariantName variant;
   int level = 0;              // 0: all

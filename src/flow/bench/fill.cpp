@@ -40,7 +40,7 @@ void fill_headline(BenchVariant& v, const Report& report) {
   }
 }
 
-// Of all that were compiled.
+// Median over all compiled trials.
 Seconds median_trial(const Report& report) {
   std::vector<double> all;
   for (const CandidateRow& row : report.candidates) {

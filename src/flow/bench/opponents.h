@@ -1,5 +1,5 @@
-// What PyTorch's other ways of running a problem take, side by side with our drop-ins: eager, eager with TF32 allowed,
-// torch.compile and that with TF32 allowed, in one process, in blocks in turn. And what of the problem is flawed.
+// Times the baselines of a problem interleaved with our drop-ins: PyTorch eager and torch.compile, each with and
+// without TF32, in one process, in blocks in turn. Also measures the flaws of the problem.
 #pragma once
 
 #include <filesystem>

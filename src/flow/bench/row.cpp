@@ -20,7 +20,7 @@ std::string folder_of(const VariantName& v) {
   return v.rewrites == "off" ? v.numerics + "_without_rewrites" : v.numerics;
 }
 
-// Where no rewrite applies, the search without them is that with them.
+// If no rewrite applies, the search without rewrites equals the one with them.
 bool no_rewrite_applied(const BenchVariant& made, const VariantName& name) {
   return name.rewrites == "off" && made.rewrites == "on" && made.numerics == name.numerics && made.rewritten.empty();
 }
@@ -32,7 +32,7 @@ bool has_math(const BenchKernel& kernel) {
   return std::any_of(knobs.begin(), knobs.end(), [](const families::KnobSpec& knob) { return knob.name == "math"; });
 }
 
-// Where no kernel multiplies, a looser policy allows nothing more.
+// If no kernel multiplies, a looser policy allows nothing more.
 bool no_math_to_choose(const BenchVariant& made, const VariantName& name) {
   const auto strict = numerics::policy_from_name(made.numerics), loose = numerics::policy_from_name(name.numerics);
   return made.rewrites == name.rewrites && strict && loose && *strict < *loose && !made.kernels.empty() &&
@@ -77,7 +77,7 @@ class RowRun {
       }
       SOLSTICE_CHECK(run_variant(v, name, source));
       if (v.ran()) continue;
-      copy_to_others(v);  // what no program could be made of has none under another policy either
+      copy_to_others(v);  // a module without a program has none under another policy either
       break;
     }
     return success();

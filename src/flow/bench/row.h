@@ -13,7 +13,7 @@ Result<BenchRow> run_problem(const BenchOptions& options, const BenchProblem& pr
 
 OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& problem, const VariantName& variant);
 
-// What every further problem would meet as well.
+// True for an error that every further problem would meet too.
 bool ends_the_bench(const Error& error);
 
 Result<std::string> hash_of(const BenchProblem& problem);  // of its file

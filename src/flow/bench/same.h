@@ -1,4 +1,4 @@
-// Whether rows belong in one table: made under the same options, in the same place.
+// Decides if rows belong in one table: run with the same options, in the same place.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace solstice::flow {
 
-// What changes a row, as text.
+// Options that change a row, as text.
 std::map<std::string, std::string> options_of(const BenchOptions& options);
 
 // "budget (15 s then, 60 s now), trials (...)"; "" where they are the same. `then` and `now` say what the two are

@@ -180,7 +180,7 @@ bool is_of(const SearchRow& row, const BenchProblem& problem, const std::string&
   return row.id == problem.id && row.policy == policy && row.seed == seed;
 }
 
-// Of problems and policies in the order of the options, also where an earlier bench's failures were tried again.
+// Rows in the order of the options' problems and policies, also after failures of an earlier bench were tried again.
 void in_order(std::vector<SearchRow>& rows, const SearchBenchOptions& options) {
   const auto place = [&](const SearchRow& row) {
     const auto problem = std::find_if(options.problems.begin(), options.problems.end(),
@@ -229,7 +229,7 @@ Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress
         SOLSTICE_TRY(
             SearchedRun searched,
             OneSearch(options, problem, policy, seed).run(engine, progress).context("search of " + problem.id));
-        if (interrupted()) return bench;  // what was stopped is no result
+        if (interrupted()) return bench;  // a stopped search has no result
         SOLSTICE_CHECK(check_device(bench, searched.row));
         after(searched.row);
         bench.rows.push_back(std::move(searched.row));

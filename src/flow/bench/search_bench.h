@@ -24,7 +24,7 @@ struct SearchBenchOptions {
   bool resume = false;        // rows of out/search.json are kept; failed ones are tried again
 };
 
-// As run_bench(): a problem that fails is a row; errors end it.
+// Like run_bench(): a problem that fails is a row; errors end the bench.
 Result<SearchBench> run_search_bench(const SearchBenchOptions& options, Progress& progress,
                                      const std::function<void(const SearchRow&)>& after);
 

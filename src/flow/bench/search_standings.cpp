@@ -1,4 +1,4 @@
-// What a bench of searches says of its policies.
+// Standings of the policies in a bench of searches.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace solstice::flow {
 namespace {
 
-// Of one policy on one problem, over seeds; logarithms.
+// Results of one policy on one problem, over seeds, as logarithms.
 struct Tally {
   int seeds = 0;
   bool timed = false;  // the original was
@@ -23,8 +23,8 @@ struct Reference {
   bool timed = false;  // it is the original's
 };
 
-// What speedups on a problem are over, for all its searches: the original's time where one of them knows it, else their
-// slowest first candidate that works. A trial before any works counts as that.
+// Denominator of the speedups on a problem, for all its searches: the original's time if one of them knows it, else
+// their slowest first candidate that works. A trial before any works counts as that.
 Reference reference_of(const SearchBench& bench, const std::string& problem) {
   Seconds original, slowest;
   for (const SearchRow& row : bench.rows) {

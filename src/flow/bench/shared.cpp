@@ -95,7 +95,7 @@ class SharedBench {
     return close(slot, *stop, turns);
   }
 
-  // What it held on the GPU is free: for the others' searches, and in the end for whose row is made.
+  // Frees its GPU memory for the searches of the others, and at the end for the problem whose row is made.
   Status close(BenchSlot& slot, search::Stop stop, search::Turns& turns) {
     const Seconds began = monotonic_now();
     slot.stop = stop;
@@ -110,7 +110,7 @@ class SharedBench {
     SOLSTICE_TRY(slot.turns, turns_of(*slot.search, share_, search::Stop::kInterrupted));
     const BenchTurns had = *slot.turns;
     turns.close(slot.place);
-    std::map<size_t, BenchTurns> open;  // what the others have had
+    std::map<size_t, BenchTurns> open;  // turns of the other problems
     for (const auto& [at, other] : places_) {
       if (other == &slot || !other->search) continue;
       SOLSTICE_TRY(open[at], turns_of(*other->search, share_, search::Stop::kInterrupted));

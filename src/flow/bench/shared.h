@@ -13,7 +13,7 @@
 
 namespace solstice::flow {
 
-// What is stopped stays in the store, and the record says by which run it goes on. Errors: what ends a bench.
+// A stopped search stays in the store, and the record names the run that continues it. Errors: those that end a bench.
 Status run_shared(const BenchOptions& options, BenchWorker& worker, Progress& progress, BenchRows& rows);
 
 }  // namespace solstice::flow

@@ -18,7 +18,7 @@ struct BenchSlot {
   std::unique_ptr<BenchSearch> search = nullptr;        // while it is open
   std::optional<Result<OptimizeOutcome>> outcome = {};  // of what has no search, or no more
   bool apart = false;                                   // it found no room beside the others
-  std::optional<BenchTurns> given_up = {};              // what it had until then, in an earlier bench
+  std::optional<BenchTurns> given_up = {};              // its turns until then, in an earlier bench
   search::Tree seen{Seconds(0)};                        // as far as the schedule was told
   size_t told = 0;                                      // events
   size_t place = 0;                                     // in the schedule
@@ -27,13 +27,13 @@ struct BenchSlot {
   Seconds took{0};
 };
 
-// What the events that `turns` was not told yet say of the problem's trials.
+// Tells `turns` the trials of the problem's new events.
 Status tell(BenchSlot& slot, search::Turns& turns);
 
 // Why a trial among the events from number `first` on found no room on the GPU; nothing: all did.
 std::optional<std::string> lacking_room(const search::Tree& tree, size_t first);
 
-// What a search had of the shared budget, and what the fixed split's `share` would have given it.
+// The share of the budget that a search used, and its result at the fixed split's `share`.
 Result<BenchTurns> turns_of(const BenchSearch& search, const search::TotalBudget& share, search::Stop stop);
 
 }  // namespace solstice::flow

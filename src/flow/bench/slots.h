@@ -27,7 +27,7 @@ class BenchSlots {
   std::vector<BenchSlot>& all() { return slots_; }
   size_t waiting() const;   // that are searched alone
   size_t searches() const;  // with those that had their share in an earlier bench
-  // What an earlier bench spent: of rows that are kept, and of searches that it set apart before these had rows.
+  // Turns spent by an earlier bench: on rows that are kept, and on searches that it set apart before these had rows.
   const std::vector<BenchTurns>& kept() const { return kept_; }
   const std::vector<BenchTurns>& given_up() const { return given_up_; }
 

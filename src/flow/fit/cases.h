@@ -1,5 +1,5 @@
-// What the cost models are judged by: a table of small problems (bench/families/cases.txt), each cut into kernels and
-// scheduled in the ways the planner would try first.
+// Problems that judge the cost models: a table of small problems (bench/families/cases.txt), each partitioned into
+// kernels and scheduled in the ways that the planner tries first.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,6 @@
-// How well the cost models predict what was measured: ratios predicted / measured by family and layout (without the
-// time that events themselves add, which an empty kernel shows), and what it costs to take the models' word for which
-// schedule, and which cut into kernels, is fastest. Predictions are those of this build: times stay true when a model
-// is mended.
+// Accuracy of the cost models: ratios of predicted to measured time by family and layout (without the time that events
+// themselves add, which an empty kernel shows), and the time lost by trusting the models for the fastest schedule and
+// the fastest cut into kernels. Predictions are those of this build: measured times stay true when a model is mended.
 #pragma once
 
 #include <filesystem>
@@ -26,7 +25,7 @@ struct FitPoint {
   double ratio() const { return predicted / net; }
 };
 
-// Of predicted / measured.
+// Statistics of predicted / measured.
 struct FitRatios {
   std::string family, form;  // form "": all of the family
   int count = 0;
@@ -37,7 +36,7 @@ struct FitRatios {
   std::string problem, schedule;         // where
 };
 
-// Of problems with several schedules measured (or several cuts): what is lost by running the one with the least
+// Problems with several schedules measured (or several cuts): the time lost by running the one with the least
 // prediction.
 struct FitChoices {
   std::string family;  // of the chosen kernel; "cuts"

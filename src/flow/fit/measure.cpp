@@ -29,7 +29,7 @@ struct Pending {
   std::unique_ptr<evaluate::PendingBuild> build;
 };
 
-// What a tensor of integers may hold: less than the least extent that it indexes.
+// Upper limits of tensors of integers: below the least extent that they index.
 std::map<std::string, int64_t> limits_of(const ir::Program& program) {
   std::map<std::string, int64_t> out;
   for (const ir::Equation& equation : program.equations) {

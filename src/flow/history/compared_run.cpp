@@ -16,7 +16,7 @@ constexpr const char* kNoResult = "without a result";
 
 std::optional<Seconds> if_known(Seconds time) { return time.value > 0 ? std::optional(time) : std::nullopt; }
 
-// Of "2026-01-31T12:34:56.789Z".
+// Parses "2026-01-31T12:34:56.789Z".
 std::optional<Seconds> seconds_since_1970(const std::string& utc) {
   std::tm day{};
   double seconds = 0;

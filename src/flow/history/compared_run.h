@@ -22,7 +22,7 @@ struct BestSoFar {
   }
 };
 
-// What it took to get somewhere.
+// Cost of reaching a goal.
 struct Reached {
   double trials = 0;  // measurements
   Seconds spent;
@@ -61,7 +61,7 @@ struct ComparedRun : RunSetting, RunLeader, RunEnd {
   bool predicted = false;             // that time is a cost model's
   std::optional<double> speedup;      // original / best
   int proposed = 0, skipped = 0;      // trials; proposals that were not tried
-  std::map<std::string, int> states;  // how many trials came how far; "without a result"
+  std::map<std::string, int> states;  // number of trials by state; "without a result"
   Seconds spent;                      // wall time of the trials
   int64_t tokens = 0;                 // of all proposals
   std::vector<BestSoFar> curve;       // empty where the run keeps no search

@@ -18,9 +18,9 @@ struct RecordedRuns {
   int without_search = 0;               // finished ones that keep no events, or no result: they are left out
 };
 
-// Those that `names` name (ids, starts of ids, "last"); without names the finished ones of `problem`, or all where that
-// is "". Errors: those of Store::load_run(); bad_argument where a named run keeps no search; not_found where there is
-// none.
+// The runs that `names` lists (ids, prefixes of ids, "last"); without names the finished ones of `problem`, or all
+// where that is "". Errors: those of Store::load_run(); bad_argument where a named run has no recorded search;
+// not_found where there is none.
 Result<RecordedRuns> recorded_runs(store::Store& store, const std::vector<std::string>& names,
                                    const std::string& problem);
 

@@ -1,4 +1,4 @@
-// What stands against comparing runs.
+// Cautions against comparing runs.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +17,8 @@ using RunText = std::string (*)(const ComparedRun&);
 
 struct Distinction {
   const char* what;
-  RunText key;   // what has to be equal
-  RunText text;  // what is told of it
+  RunText key;   // text that has to be equal
+  RunText text;  // text of the caution
 };
 
 std::string version_of(const ComparedRun& run, const std::string& what) {

@@ -17,7 +17,7 @@ Spread spread_of(std::vector<double> values) {
   return {median, values.front(), values.back(), static_cast<int>(values.size())};
 }
 
-// What `figure` knows of each run.
+// The spread of `figure` over the runs that have it.
 template <typename Figure>
 Spread spread_over(const std::vector<const ComparedRun*>& runs, Figure figure) {
   std::vector<double> values;
@@ -105,7 +105,7 @@ void set_reached(RunComparison& out) {
   }
 }
 
-// Of two runs with a best program.
+// Both runs have a best program.
 bool is_better(const ComparedRun& a, const ComparedRun& b, ProgressUnit unit) {
   return unit == ProgressUnit::kSpeedup ? *a.speedup > *b.speedup : *a.best < *b.best;
 }

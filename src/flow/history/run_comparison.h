@@ -9,7 +9,7 @@
 
 namespace solstice::flow {
 
-// Of figures that some runs have.
+// Spread of a figure that some runs have.
 struct Spread {
   double median = 0, low = 0, high = 0;
   int runs = 0;  // that have one
@@ -59,17 +59,17 @@ struct ComparedPrograms {
 
 inline constexpr double kGoal = 0.95;  // of the best run's final speedup, or of its speed
 
-// What progress is compared in: speedups, or seconds where a run did not time the original.
+// Unit of progress: speedups, or seconds if a run did not time the original.
 enum class ProgressUnit { kSpeedup, kSeconds };
 std::vector<const char*> enum_names(ProgressUnit);
 
 struct RunComparison {
   static constexpr const char* kSchema = "solstice.compare/1";
-  std::vector<std::string> cautions;  // what stands against comparing the runs
+  std::vector<std::string> cautions;  // reasons against comparing the runs
   ProgressUnit unit = ProgressUnit::kSpeedup;
   std::optional<double> goal;  // in `unit`; absent where no run is faster than the original, or has any result
   std::vector<ComparedRun> runs;
-  std::vector<ComparedGroup> groups;         // where asked for
+  std::vector<ComparedGroup> groups;         // if asked for
   std::optional<ComparedPrograms> programs;  // the two best; absent where fewer than two runs have one
 
   static auto fields() {
@@ -90,7 +90,7 @@ std::optional<double> progress_at(const ComparedRun& run, size_t measurements, P
 // not fit.
 Result<RunComparison> compare_runs(const std::vector<store::LoadedRun>& runs, bool grouped);
 
-// What the runs differ in beside their policies and seeds, as sentences.
+// Differences between the runs other than their policies and seeds, as sentences.
 std::vector<std::string> cautions_of(const std::vector<ComparedRun>& runs);
 
 }  // namespace solstice::flow

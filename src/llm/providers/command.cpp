@@ -14,7 +14,7 @@
 namespace solstice::llm {
 namespace {
 
-constexpr Seconds kSlice = milliseconds(50);  // how often we look up while it works
+constexpr Seconds kSlice = milliseconds(50);  // interval of checks while it works
 constexpr size_t kMostOutput = size_t{64} << 20;
 
 // Words between spaces, or a JSON list of strings.

@@ -54,7 +54,7 @@ TEST(GemmStream, What16BitsNeedToBeStreamed) {
     return first_diagnostic(linear.b.program);
   };
   EXPECT_EQ(complaint(16, 4096), "");
-  EXPECT_NE(complaint(16, 4100).find("E114: `stream=columns` with `math=bf16`: `w` does not lie in units of 16 bytes"),
+  EXPECT_NE(complaint(16, 4100).find("E114: `stream=columns` with `math=bf16`: `w` is not aligned to 16 bytes"),
             std::string::npos)
       << complaint(16, 4100);
   EXPECT_NE(complaint(17, 4096).find(

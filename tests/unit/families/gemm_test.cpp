@@ -125,8 +125,8 @@ TEST(Gemm, BytesThatDoNotLieAsTheTensorCoresTakeThemAreWidened) {
     const std::string said = first_diagnostic(bytes.b.program);
     EXPECT_NE(
         said.find(transposed
-                      ? "E114: `math=fp8` takes operands as they lie, and `k` of `w` is not contiguous"
-                      : "E114: `math=fp8` takes operands as they lie, and base, lines or batches of `x` are not at"),
+                      ? "E114: `math=fp8` reads operands in place, and `k` of `w` is not contiguous"
+                      : "E114: `math=fp8` reads operands in place, and base, lines or batches of `x` are not at"),
         std::string::npos)
         << said;
     EXPECT_NE(said.find("closest: `math=simt"), std::string::npos) << said;

@@ -266,7 +266,7 @@ TEST(Scan, RefusesWhatIsNoPrefix) {
   b.kernel("k", "scan");
   const auto m = b.index("m", 8), n = b.index("n", 8), j = b.bound("j", 8);
   b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}) * b.read(x, {n, j}), op(Op::kLe, {j, n})));
-  EXPECT_NE(scan_refusal(b.program).find("its terms depend on where it ends"), std::string::npos)
+  EXPECT_NE(scan_refusal(b.program).find("its terms depend on its end"), std::string::npos)
       << scan_refusal(b.program);
 
   ProgramBuilder w("p");

@@ -26,22 +26,23 @@ bool cuts_into_atoms(const CutlassGemm& c) {
 void add_cluster_rules(CutlassRules& rules) {
   append(rules, cluster_rules<CutlassGemm>());
   rules.push_back(error_rule<CutlassGemm>(
-      "cluster.cp_async", "E112", "only the copy engine writes into other blocks: cp_async schedules have no cluster",
+      "cluster.cp_async", "E112",
+      "only TMA writes to the shared memory of other blocks: cp_async schedules have no cluster",
       [](const CutlassGemm& c) { return !c.loads_by_tma() && c.cluster_m * c.cluster_n > 1; },
       [](const CutlassGemm& c) {
         return fmt::format("`{}` with `schedule={}`", cluster_text(c), text_of(kSchedules, c.schedule));
       }));
   rules.push_back(error_rule<CutlassGemm>(
       "cluster.slices", "E112",
-      "blocks that share an operand load a slice each, of whole atoms of its layout: a tile's rows over the cluster's "
-      "columns, and the "
-      "other way round, are a multiple of 8 lines, of an operand that is not contiguous along k of up to 128 bytes",
+      "each block that shares an operand loads a slice of whole swizzle atoms: the tile's rows over the "
+      "cluster's columns, and its columns over the cluster's rows, are a multiple of 8 lines, or of up to 128 "
+      "bytes if the operand is not contiguous along k",
       [](const CutlassGemm& c) { return !cuts_into_atoms(c); },
       [](const CutlassGemm& c) {
-        return fmt::format("`{}` does not cut `{}` into whole atoms", cluster_text(c), tile_text(c));
+        return fmt::format("`{}` does not divide `{}` into whole swizzle atoms", cluster_text(c), tile_text(c));
       }));
   rules.push_back(warning_rule<CutlassGemm>(
-      "cluster.grid", "W112", "a cluster larger than the grid of tiles leaves blocks without work",
+      "cluster.grid", "W112", "a cluster larger than the grid of tiles leaves blocks idle",
       [](const CutlassGemm& c) {
         return c.m > 0 && c.n > 0 && (c.cluster_m > ceil_div(c.m, c.tile_m) || c.cluster_n > ceil_div(c.n, c.tile_n));
       },

@@ -20,7 +20,7 @@
 
 namespace solstice::families::gemm {
 
-// Which kernel of CUTLASS: who loads, and how the consumer warpgroups share the work.
+// The kernel schedule of CUTLASS: the loading mechanism, and the division of work among consumer warpgroups.
 enum class CutlassSchedule {
   kTma,
   kWarpSpecialized,

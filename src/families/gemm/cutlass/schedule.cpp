@@ -18,7 +18,7 @@ void add_epilogues(CutlassRules& rules) {
       "none), or no_smem: "
       "another pair compiles and gives wrong results",
       [](const CutlassGemm& c) { return c.epilogue != CutlassEpilogue::kNoSmem && c.epilogue != epilogue_of(c); },
-      [](const CutlassGemm& c) { return fmt::format("`{}` is no pair", pair_text(c)); }));
+      [](const CutlassGemm& c) { return fmt::format("`{}` is not a legal pair", pair_text(c)); }));
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.swapped", "E116",
       "TF32 with A contiguous along k and B along its columns, and a narrow B beside a wide A, are computed "
@@ -30,7 +30,7 @@ void add_epilogues(CutlassRules& rules) {
       }));
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.fusion", "E116",
-      "no_smem stores alpha * product + beta * C and has no visitor tree: any other epilogue goes through shared "
+      "no_smem stores alpha * product + beta * C and has no visitor tree; any other epilogue needs shared "
       "memory",
       [](const CutlassGemm& c) { return c.fused && c.epilogue == CutlassEpilogue::kNoSmem; },
       [](const CutlassGemm& c) {
@@ -47,9 +47,9 @@ void add_schedule_rules(CutlassRules& rules) {
       [](const CutlassGemm& c) { return c.scheduler == CutlassScheduler::kDynamic; },
       [](const CutlassGemm&) { return std::string("`scheduler=dynamic` does not exist for sm_90a"); }));
   rules.push_back(error_rule<CutlassGemm>(
-      "schedule.stream_k", "E116", "stream-K and splits of k are for cooperating warpgroups alone",
+      "schedule.stream_k", "E116", "stream-K and split-K need cooperating warpgroups",
       [](const CutlassGemm& c) { return shares_k(c) && !c.is_cooperative(); },
-      [](const CutlassGemm& c) { return fmt::format("`{}` cannot share a tile's k", schedule_text(c)); }));
+      [](const CutlassGemm& c) { return fmt::format("`{}` cannot split the k of a tile", schedule_text(c)); }));
   rules.push_back(error_rule<CutlassGemm>(
       "schedule.split", "E116", "splits of k are at least 1, and a mode of the stream-K scheduler",
       [](const CutlassGemm& c) { return c.split < 1 || (c.split > 1 && c.scheduler != CutlassScheduler::kStreamK); },

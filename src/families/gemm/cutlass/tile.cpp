@@ -56,8 +56,8 @@ void add_depth(CutlassRules& rules) {
       }));
   rules.push_back(error_rule<CutlassGemm>(
       "tile.depth_registers", "E111",
-      "where an operand goes through registers, a tile holds more than two instructions' k, of mixed widths at least "
-      "four",
+      "an operand that goes through registers needs a tile whose k is more than two instructions' (at least "
+      "four for mixed widths)",
       [](const CutlassGemm& c) { return c.tile_k < least_instructions(c) * c.k_instruction(); },
       [](const CutlassGemm& c) {
         return fmt::format("`{}`: an operand goes through registers, which takes k of at least {}", tile_text(c),

@@ -18,7 +18,7 @@ bool legal_operands(const CutlassGemm& c) {
   return is_integer(narrow_a ? c.a : c.b) && (narrow_a ? c.major_a : c.major_b) == Major::kK;
 }
 
-// Of the operands as one instruction multiplies them; of mixed widths the wide one.
+// The legal accumulators of one instruction; for mixed widths the wide operand decides.
 bool legal_accumulator(const CutlassGemm& c) {
   if (is_integer(c.a) && is_integer(c.b)) return c.accumulator == DType::kI32;
   if (c.a == DType::kF16 && c.b == DType::kF16) return c.accumulator == DType::kF32 || c.accumulator == DType::kF16;
@@ -56,7 +56,8 @@ void add_type_rules(CutlassRules& rules) {
       }));
   rules.push_back(problem_rule<CutlassGemm>(
       "layout.8bit", "E114",
-      "8-bit operands are contiguous along k: another layout compiles through registers and is wrong or refused",
+      "8-bit operands are contiguous along k: any other layout is loaded through registers, and is wrong or "
+      "refused",
       [](const CutlassGemm& c) { return size_of(c.a) == 1 && size_of(c.b) == 1 && !both(c, Major::kK); },
       [](const CutlassGemm& c) { return fmt::format("{} operands that are not contiguous along k", name_of(c.a)); }));
   rules.push_back(error_rule<CutlassGemm>(
@@ -69,8 +70,8 @@ void add_type_rules(CutlassRules& rules) {
       }));
   rules.push_back(error_rule<CutlassGemm>(
       "layout.result_alignment", "E114",
-      "an epilogue through shared memory needs base, lines and batches of the result and of what it reads beside at "
-      "multiples of 16 bytes",
+      "an epilogue through shared memory needs base, lines and batches of the result, and of every tensor that "
+      "it reads, at multiples of 16 bytes",
       [](const CutlassGemm& c) { return c.epilogue != CutlassEpilogue::kNoSmem && c.align_result < 16; },
       [](const CutlassGemm& c) {
         return fmt::format("the result, or a tensor of its shape, is aligned to {} bytes; `epilogue={}` needs 16",

@@ -43,8 +43,8 @@ class GroupedGenerator {
   std::string table_text() const {
     return fmt::format("gemm::GroupTable{{table, {}, {}, {}}}", c_.grouping.groups, rows(), signals());
   }
-  // Of a forward product's last tiles, blocks may share k: sums of a tile and a signal of each warpgroup for every
-  // block.
+  // Blocks may share k in the last tiles of a forward product: accumulators of a tile, and a signal per warpgroup, for
+  // every block.
   int64_t signals() const { return by_rows() ? 2 * context_.machine.sm_count : 0; }
   std::string partials() const { return part_name(kernel_, "partials"); }
 

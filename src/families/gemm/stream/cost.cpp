@@ -28,7 +28,7 @@ constexpr double kTf32Chunk = 0.12e-6, kTf32ChunkOfHeld = 0.0014e-6, kTf32Alone 
 // And of bf16x6, most of it products; and the time that all warpgroups of an SM wait in addition.
 constexpr double kSixChunk = 0.28e-6, kSixChunkOfHeld = 0.005e-6, kSixWait = 0.3e-6;
 constexpr double kSixNarrow = 0.11e-6, kSixPairs = 0.04e-6;
-constexpr double kTwoSlots = 1.1;  // where two chunks of the held operand have room, not three
+constexpr double kTwoSlots = 1.1;  // factor if the ring has room for two chunks of the held operand, not three
 constexpr double kRound = 4e-6;    // a round of blocks after the first: it fills its slots anew
 // Partial sums are written while an operand is streamed, and read again by a launch that has nothing else to do: times
 // what their bytes take to be copied once. Those of streamed rows leave in half sectors.

@@ -17,7 +17,7 @@ int64_t most_held(const GemmConfig& c) { return is_simt(c) ? kGemvHeld : kGemvHe
 void add_stream(GemmRules& rules) {
   rules.push_back(
       {"lean.reduced_stream", "E117", Severity::kError,
-       "rows that are reduced in the kernel are taken from tiles: `stream=none`",
+       "a kernel that reduces the product's rows computes tiles: `stream=none`",
        [](const GemmConfig& c) { return is_streamed(c) && (c.problem->epilogue.rows || c.problem->epilogue.resident); },
        [](const GemmConfig& c) {
          return fmt::format("`stream={}` in a kernel that reduces over the product's rows; legal: none",
@@ -38,7 +38,7 @@ void add_stream(GemmRules& rules) {
        stop_streaming});
 }
 
-// Of tiles.
+// Rules of `split` for tiles.
 void add_split(GemmRules& rules) {
   rules.push_back({"lean.split", "E117", Severity::kError,
                    "`split` goes with a streamed operand, or with tiles on the tensor cores",
@@ -51,7 +51,7 @@ void add_split(GemmRules& rules) {
   rules.push_back(unshared_rule<GemmConfig>());
 }
 
-// Of forms of one launch.
+// Rules of the forms of one launch.
 void add_lines_stream(GemmRules& rules) {
   rules.push_back(
       {"lean.stream_halves", "E114", Severity::kError,
@@ -60,9 +60,8 @@ void add_lines_stream(GemmRules& rules) {
          return is_gemv(c.settings) && !is_simt(c) && !streams_vectors(*c.problem, c.settings.stream);
        },
        [](const GemmConfig& c) {
-         return fmt::format("`stream={}` with `math={}`: `{}` does not lie in units of 16 bytes",
-                            name_of(c.settings.stream), math_name(c),
-                            name_of_operand(c, c.settings.stream == Streamed::kRows));
+         return fmt::format("`stream={}` with `math={}`: `{}` is not aligned to 16 bytes", name_of(c.settings.stream),
+                            math_name(c), name_of_operand(c, c.settings.stream == Streamed::kRows));
        },
        stop_streaming});
   rules.push_back(
@@ -108,9 +107,8 @@ const OperandAccess& streamed(const GemmConfig& c) {
 void add_prologue(GemmRules& rules) {
   rules.push_back(
       {"lean.prologue_stream", "E117", Severity::kError,
-       "what is streamed lies in memory, and with `math=simt`, `fp16` and `bf16` the other operand too: neither is "
-       "computed "
-       "in the same kernel",
+       "the streamed operand is read from memory, and with `math=simt`, `fp16` and `bf16` the other one too: "
+       "neither is computed in the same kernel",
        [](const GemmConfig& c) {
          const bool both = is_gemv(c.settings);
          return is_streamed(c) && (both ? c.product().a.made || c.product().b.made : streamed(c).made != nullptr);
@@ -154,12 +152,12 @@ void add_stream_tile(GemmRules& rules) {
                      if (!has_stream_tile(c)) stop_streaming(c);
                    }});
   rules.push_back({"lean.stream_split", "E117", Severity::kError,
-                   "with a streamed operand a block takes 64 k or more, and 128 share a tile at most",
+                   "with a streamed operand a block has a k of at least 64, and at most 128 blocks share a tile",
                    [](const GemmConfig& c) {
                      return streams_tiles(c) && (c.settings.split < 1 || c.settings.split > most_splits(c));
                    },
                    [](const GemmConfig& c) {
-                     return fmt::format("`split={}`: a block takes 64 k or more; legal: 1..{}", c.settings.split,
+                     return fmt::format("`split={}`: a block has a k of at least 64; legal: 1..{}", c.settings.split,
                                         most_splits(c));
                    },
                    [](GemmConfig& c) {

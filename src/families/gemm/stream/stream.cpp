@@ -30,7 +30,8 @@ int64_t ring_bytes(const StreamPlan& p) {
   return p.slots_held * p.planes_held * plane_bytes(p) + scales + p.slots * slot + 16 * p.slots_held + 32 * p.groups;
 }
 
-// As many chunks ahead as the shared memory of a block's share of an SM holds. False: not even two of each operand.
+// Fills the rings with as many chunks as a block's share of the SM's shared memory holds. False: not even two of each
+// operand.
 bool fill_rings(const machine::Machine& machine, StreamPlan& p) {
   const int64_t share = static_cast<int64_t>(machine.shared_per_sm.value) / p.blocks_per_sm -
                         static_cast<int64_t>(machine.shared_reserved_per_block.value);
@@ -49,8 +50,8 @@ bool have_majors(const Contraction& c) {
   return major_of(c.a, c.m, c.k) != Major::kNone && major_of(c.b, c.n, c.k) != Major::kNone;
 }
 
-// As few as hold all lines in one tile, two or three; of many lines in as few tiles as there can be and one or two
-// more.
+// Candidate tile heights: the fewest lines that hold all in one tile, two or three; for many lines, the fewest possible
+// tiles and one or two more.
 std::vector<int> held_lines_of(int64_t held) {
   std::vector<int> out;
   const int64_t fewest = ceil_div(held, kHeldLines.back());
@@ -106,7 +107,7 @@ bool is_f32(const Problem& problem) {
 
 GemvShape gemv_shape(const StreamPlan& p, const Settings& s) {
   if (s.math == Math::kSimt) return {.lines = p.major == Major::kK ? 8 : 32 * (p.vector == 4 ? 4 : 1)};
-  // Of an SM 64 KB are on their way in either.
+  // Both forms keep 64 KB per SM in flight.
   if (p.major == Major::kMN) return {.lines = 64, .warps = 16, .tiles = 4, .ahead = 2, .blocks = 1};
   return {.lines = 32, .warps = 16, .tiles = 2, .ahead = 1, .blocks = 1};
 }
@@ -132,7 +133,7 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
   p.planes_held = s.math == Math::kTF32 ? 2 : numerics::info(s.math).planes;
   p.blocks_per_sm = blocks_by_registers(context.machine, s.math, p.groups, p.held_lines);
   const int64_t row_tiles = ceil_div(p.rows, 64 * p.groups);
-  // Where their number is odd, one block more works for nothing.
+  // An odd number of row tiles leaves one block of a cluster idle.
   p.cluster = p.planes_held * p.held_lines >= kSharedHeld && (row_tiles % 2 == 0 || row_tiles > 16) ? 2 : 1;
   p.tiles = round_up(row_tiles, p.cluster) * ceil_div(p.columns, p.held_lines) * c.batches;
   while (p.blocks_per_sm > 0 && !fill_rings(context.machine, p)) --p.blocks_per_sm;

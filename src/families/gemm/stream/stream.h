@@ -33,7 +33,7 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
 // `fp16`, gemv_mma.h).
 inline constexpr int64_t kGemvHeld = 8, kGemvHeldHalves = 16;
 bool is_gemv(const Settings& settings);
-// Of 16-bit operands: lines held, in eights, and streamed by a block.
+// Tile for 16-bit operands: held lines, in eights, and lines streamed by a block.
 void set_gemv_tile(const Context& context, const Problem& problem, Settings& settings);
 // A block of theirs; fields after `warps` are of 16-bit operands alone (measured, docs/measured/gemm.md).
 struct GemvShape {

@@ -44,7 +44,7 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
     read.access = access;
     out.push_back(std::move(read));
   }
-  if (out.empty()) return refuse("`team`: nothing is read that lies in runs of memory along the row; drop it");
+  if (out.empty()) return refuse("`team`: no tensor is contiguous along the row; drop it");
   return out;
 }
 
@@ -172,7 +172,7 @@ void arrange(MultiBlock& team, int64_t limit) {
   choose_layout(team, limit);
 }
 
-// Of weights that are held: whether they leave enough of the ring.
+// Held weights leave enough slots of the ring.
 bool has_room(const MultiBlock& team) {
   return team.even && team.groups == 1 && team.least_chunks() >= kHeldPieces && team.lag >= kHeldLag * team.results;
 }
@@ -184,9 +184,9 @@ bool fits(const MultiBlock& team) {
 }  // namespace
 
 Seconds MultiBlock::time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const {
-  // Of an SM's copy rate: what the pieces draw; with shifted or narrow vectors, or few threads, what their instructions
-  // leave of it.
-  constexpr double kArranged = 1.025;  // where all threads walk pieces without tests
+  // The share of an SM's copy rate that the pieces reach, and with shifted or narrow vectors, or few threads, the share
+  // that their instructions leave.
+  constexpr double kArranged = 1.025;  // all threads walk pieces without tests
   const bool wide = vector * element_of(*this) >= 16;
   const double drawn = (!wide     ? 0.63
                         : shifted ? 0.79
@@ -200,7 +200,7 @@ Seconds MultiBlock::time(const Shape& shape, Bytes traffic, BytesPerSecond copy,
   const Bytes part = traffic / static_cast<double>(shape.row_count * blocks) * whole;
   Seconds row = part / (copy * (share / std::max(1, sms)));
   if (holds && held.empty() && slots - chunks() - lag < 4) row = row / kFewOnTheWay;
-  // Where weights leave little of the ring, little that is on its way queues before the exchange.
+  // If weights leave few slots of the ring, few pieces are in flight before the exchange.
   const int64_t hidden = std::max<int64_t>(held.empty() ? 1 : kLag, lag);
   row += kBlock * ((results + 1) * blocks) * std::pow(static_cast<double>(kLag) / static_cast<double>(hidden), 1.5);
   // An exchange takes no longer than the pieces of the lag.

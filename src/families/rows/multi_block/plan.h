@@ -63,7 +63,7 @@ struct MultiBlock {
   int64_t aside() const { return (2 * kRounds + 1) * kSignal + 8 * result_slots() * (warps() + 1); }
   int group_threads() const { return threads / groups; }
   int block_threads() const { return threads + 64; }
-  // Of weights that are held: the block's pieces, and the margin of windows around shifted vectors.
+  // Held weights: vectors of the block's pieces, and the margin of windows around shifted vectors.
   int64_t held_vectors() const { return chunks() * piece + (shifted ? 2 : 0); }
   int64_t grid() const { return teams * blocks; }
   int64_t row_pieces() const { return runs * pieces; }
@@ -74,7 +74,7 @@ struct MultiBlock {
   int64_t steps() const {
     return (piece + group_threads() - 1) / group_threads();
   }  // vectors of a piece that a thread takes
-  // Of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
+  // Time of all rows, whose data and results are `traffic`, on a machine that copies at `copy` with `sms`.
   Seconds time(const Shape& shape, Bytes traffic, BytesPerSecond copy, int sms) const;
 };
 

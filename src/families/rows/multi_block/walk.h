@@ -19,11 +19,11 @@ class MultiBlockWalk {
 
   // Binds the row's indices from `row`, in the scope `depth`.
   void bind_row(int depth);
-  // Where a piece lies, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors.
-  // Of shifted vectors also `at`, its first element (before the run's first: negative), and whether it has vectors that
-  // are not whole (`apart`).
+  // Place of a piece, from `chunk`, its number in the block's part: `run` of the row, `begin` and `size` in vectors.
+  // For shifted vectors also `at`, its first element (before the run's first: negative), and `apart`, true if it has
+  // partial vectors.
   std::string piece_text() const;
-  // Of shifted vectors: `shift_of(row, run)`, by how many elements the first one begins before the run.
+  // `shift_of(row, run)` of shifted vectors: the number of elements by which the first one begins before the run.
   Result<std::string> shift_text();
   // Binds a piece's column indices to its first element.
   void bind_piece(int depth);
@@ -32,7 +32,7 @@ class MultiBlockWalk {
 
   // The copying warp's loop.
   Result<std::string> copying();
-  // Where the piece's data lies in the present slot of `ring`, for bindings of bind_piece in the scope `depth`.
+  // Addresses of the piece's data in the present slot of `ring`, for bindings of bind_piece in the scope `depth`.
   Result<std::string> pointers(std::string_view ring, int depth);
   // A thread's steps over the piece: number `k` of the thread, `v` of the piece, `c`.
   std::string steps(const std::string& step) const;

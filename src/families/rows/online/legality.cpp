@@ -17,9 +17,9 @@ Status check_online(const Shape& shape) {
   const Phases phases = phases_of(shape, false);
   const bool stores =
       std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
-  if (stores) return refuse("something is stored along the row, which is looked at again for that");
+  if (stores) return refuse("elements are stored along the row, which needs a second pass over it");
   if (phases.sweeps.size() == 1)
-    return refuse("nothing of the row needs another result: it is looked at once as it is");
+    return refuse("no reduction needs another one's result: a single pass is enough anyway");
   const Result<OnlineReductions> reductions = online_reductions_of(shape, phases);
   return reductions.ok() ? success() : Status(refuse(reductions.error().message));
 }
