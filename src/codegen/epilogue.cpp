@@ -8,11 +8,11 @@ namespace solstice::codegen {
 namespace {
 
 // The caller writes the sweeps; the copy engine needs the addresses of the stores.
-Result<EpilogueCode> whole_epilogue(const ir::Program& program, const EpilogueRequest& request,
-                                    EpilogueEquations equations) {
+Result<EpilogueCode> resident_epilogue(const ir::Program& program, const EpilogueRequest& request,
+                                       EpilogueEquations equations) {
   EpilogueCode out;
   out.dual = request.second.has_value();
-  WholeEpilogue& whole = out.whole.emplace();
+  ResidentEpilogue& whole = out.whole.emplace();
   whole.accumulator = equations.accumulator;
   whole.canonical = equations.canonical;
   whole.reduced = equations.anchor_reduced;
@@ -43,8 +43,8 @@ Result<EpilogueCode> whole_epilogue(const ir::Program& program, const EpilogueRe
 Result<EpilogueCode> emit_epilogue(const ir::Program& program, const ir::Kernel& kernel,
                                    const EpilogueRequest& request) {
   SOLSTICE_TRY(EpilogueEquations equations, epilogue_equations(program, kernel, request));
-  return equations.whole_rows ? whole_epilogue(program, request, std::move(equations))
-                              : emit_elements(program, request, std::move(equations));
+  return equations.row_resident ? resident_epilogue(program, request, std::move(equations))
+                                : emit_elements(program, request, std::move(equations));
 }
 
 }  // namespace solstice::codegen

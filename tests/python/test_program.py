@@ -326,7 +326,7 @@ def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_pa
     code, _, err = run("bench", "kernelbench", "--path", tmp_path / "problems", "--resume", *more)
     assert code == 2 and "bench.json" in err and "move it away, or use another --out" in err, err
     code, _, err = run("bench", "kernelbench", "--path", tmp_path / "problems", *more)
-    assert code == 2 and "go on with --resume, or use another --out" in err, err
+    assert code == 2 and "continue with --resume, or use another --out" in err, err
 
 
 def test_a_shape_that_the_machine_cannot_hold(run, write_model, tmp_path):

@@ -102,7 +102,7 @@ def test_no_measured_time_is_taken_where_its_limit_is_unknown(place):
     as_a_gpu_would(place.folder / "batch")
     place.change(summary=None)
     heard = json.loads(place.call("absorb", place.folder / "batch", "--json").stdout)
-    assert heard["taken"] == 0 and "does not say what its bytes alone take" in heard["refused"][0]
+    assert heard["taken"] == 0 and "has no io bound to check measured times against" in heard["refused"][0]
     place.done("propose", "last", "--again", "--out", place.folder / "again")
     assert json.loads(place.done("absorb", place.folder / "batch", "--json"))["taken"] == 1
 
@@ -118,10 +118,10 @@ def test_a_damaged_original_costs_no_result(place):
 @pytest.mark.parametrize(
     "damage, why",
     [
-        (None, "there is none that was measured, so what the original takes is not known"),
+        (None, "the original's measured time is missing"),
         ({"batch": "another"}, "it belongs to another batch"),
         ({"time": 0}, "it has no time"),
-        ({"predicted": True}, "there is none that was measured"),
+        ({"predicted": True}, "the original's measured time is missing"),
     ],
 )
 def test_results_without_their_original_are_measured_all_the_same(place, damage, why):

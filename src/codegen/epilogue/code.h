@@ -14,7 +14,7 @@
 namespace solstice::codegen {
 
 // A kernel whose elements need their row's results: all its equations, those of elements first over `canonical`.
-struct WholeEpilogue {
+struct ResidentEpilogue {
   FlatKernel flat;
   int accumulator = -1;                  // the tensor that stands for the contraction
   std::vector<int> canonical;            // indices of `flat`, in the order of the anchor's free ones
@@ -52,7 +52,7 @@ struct EpilogueCode {
   std::string compute;
   std::vector<EpilogueStore> stores;
   std::optional<EpilogueRows> rows;
-  std::optional<WholeEpilogue> whole;
+  std::optional<ResidentEpilogue> whole;
 };
 
 }  // namespace solstice::codegen

@@ -108,9 +108,9 @@ class Unifier {
     if (std::any_of(found.bound.begin(), found.bound.end(), unknown))
       return refuse(equation, "reduces over an index that the contraction lacks");
     const bool mixed = std::any_of(reduced.begin(), reduced.end(), [&](int id) { return free.count(id) > 0; });
-    if (mixed && !request_.whole_rows) return refuse(equation, "needs a reduction's result for each of its elements");
+    if (mixed && !request_.row_resident) return refuse(equation, "needs a reduction's result for each of its elements");
     if (mixed) SOLSTICE_CHECK(check_row_invariance(equation, rename, reduced));
-    out_.whole_rows |= mixed;
+    out_.row_resident |= mixed;
     substitute(equation, rename);
     equation.free.clear();
     for (const int id : out_.canonical) {

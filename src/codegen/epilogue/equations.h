@@ -17,7 +17,7 @@ struct EpilogueEquations {
   std::set<int> reduced;                 // canonical indices that every reduction runs over
   std::vector<int> anchor_reduced;       // the anchor's own indices in their place
   std::set<int> row_results;             // ids of equations with one value a row
-  bool whole_rows = false;               // some element needs its row's results
+  bool row_resident = false;             // some element needs its row's results
 
   bool is_accumulator(const ir::Expr& e) const { return e.op == ir::Op::kRead && e.id >= accumulator; }
   bool is_row_result(const FlatEquation& equation) const { return row_results.contains(equation.equation); }

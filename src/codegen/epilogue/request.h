@@ -39,7 +39,7 @@ struct EpilogueRequest {
   std::vector<IndexVariable> variables;
   std::optional<SecondAnchor> second = std::nullopt;
   EpilogueTerms terms = {};
-  bool whole_rows = false;  // elements may need their row's results
+  bool row_resident = false;  // elements may need their row's results
 };
 
 }  // namespace solstice::codegen

@@ -64,7 +64,7 @@ class LeanConv {
   const tensor_core::TileConfig& tile() const { return tile_; }
   tensor_core::TileConfig& tile() { return tile_; }
   bool is_tiled() const { return true; }
-  bool has_whole_rows() const { return false; }
+  bool is_row_resident() const { return false; }
   const std::string& cluster_text() const { return cluster_; }
   const std::string& stages_text() const { return stages_; }
 

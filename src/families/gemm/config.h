@@ -27,7 +27,7 @@ struct GemmConfig {
   const Settings& tile() const { return settings; }
   Settings& tile() { return settings; }
   bool is_tiled() const { return gemm::is_tiled(settings); }
-  bool has_whole_rows() const { return problem->epilogue.resident.has_value(); }
+  bool is_row_resident() const { return problem->epilogue.resident.has_value(); }
   const Contraction& product() const { return problem->product; }
   const Epilogue& epilogue() const { return problem->epilogue; }
   int64_t shared_limit() const { return static_cast<int64_t>(context->machine.shared_per_block.value); }

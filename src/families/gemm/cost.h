@@ -3,8 +3,7 @@
 // time = launches + a product's fixed cost + split + product, in sequence:
 // - split: operands that need planes: (bytes read + bytes of planes written) / (copy ceiling x 0.80)
 // - product: rounds of tiles over the SMs x (k of a tile at the pipe's measured ceiling x the tile's efficiency, plus
-//   the
-//   tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
+//   the tile's epilogue), or the bytes of operands and result at the copy ceiling, if that is longer.
 //
 // If blocks share the last tiles (tensor_core/stream_k.h), their round counts in proportion to its occupancy, and the
 // fix-up is added; part of the gain is lost to the clock, since SMs without work leave others the power. A streamed
@@ -26,6 +25,6 @@ Cost estimate_stream(const Context& context, const Problem& problem, const Setti
 Cost estimate_small(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_grouped(const Context& context, const Problem& problem, const Settings& settings);
 Cost estimate_gemv(const Context& context, const Problem& problem, const Settings& settings);
-Cost estimate_gemv_halves(const Context& context, const Problem& problem, const Settings& settings);
+Cost estimate_gemv_16_bit(const Context& context, const Problem& problem, const Settings& settings);
 
 }  // namespace solstice::families::gemm

@@ -56,8 +56,8 @@ std::string of_operands(const std::vector<SplitPlan>& operands, Text&& text) {
   return out;
 }
 
-std::string half_plane_text(const Problem& problem) {
-  if (!has_half_plane(problem.product, problem.epilogue)) return "{}";
+std::string triangle_text(const Problem& problem) {
+  if (!is_triangular(problem.product, problem.epilogue)) return "{}";
   const codegen::EpilogueDomain& d = *problem.epilogue.code.domain;
   return fmt::format("{{{}, {}, {}}}", d.coefficients[1], d.coefficients[2], d.base);
 }
@@ -117,9 +117,9 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
   const bool tma = stores_by_copy_engine(program, problem.product, problem.epilogue);
   const Functor functor = functor_of(program, problem.product, problem.epilogue, tma);
   const bool shares = shared.shared > 0;
-  const std::string scheduler = shares                                              ? "StreamK"
-                                : has_half_plane(problem.product, problem.epilogue) ? "Triangular"
-                                                                                    : "Persistent";
+  const std::string scheduler = shares                                             ? "StreamK"
+                                : is_triangular(problem.product, problem.epilogue) ? "Triangular"
+                                                                                   : "Persistent";
   const std::string config = fmt::format(
       "gemm::TensorConfig<{}, {}, {}, gemm::TensorTile<{}, {}, {}>, gemm::TensorSlots<{}, {}>, gemm::Along{}<{}>, "
       "scheduler::{}, gemm::{}>",
@@ -143,7 +143,7 @@ std::string tensor_source(const std::string& entry, const ir::Program& program, 
       "const gemm::Problem problem{{{}, {}, {}, {}, {}, {}, {}, {}, {}{}}};\n"
       "gemm::run_tensor<Config>(map_a, map_b, {}, problem, Epilogue{{{}}}{});\n}}\n",
       head_text(functor, {"gemm/tensor.h"}), config, entry, parameters, functor.parameters, c.m, c.n, c.k, c.batches,
-      s.group, scales, a.scale_stride, b.scale_stride, half_plane_text(problem), tail, tma ? "map_out" : "map_a",
+      s.group, scales, a.scale_stride, b.scale_stride, triangle_text(problem), tail, tma ? "map_out" : "map_a",
       functor.arguments, s.dual ? ", &map_b1" : "");
 }
 

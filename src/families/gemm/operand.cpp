@@ -27,9 +27,9 @@ bool is_computed(const ir::Program& program, const ir::Kernel& kernel, int tenso
 // Storing is permission to round, a cast the order to: of an element that either rounds, the format is that; of others
 // f32.
 DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& value) {
-  if (value->op == Op::kCast && tensor_core::is_half(value->dtype)) return value->dtype;
+  if (value->op == Op::kCast && tensor_core::is_16_bit_float(value->dtype)) return value->dtype;
   const auto declared = node->op == Op::kRead ? program.tensor(node->id).dtype : std::nullopt;
-  return declared && tensor_core::is_half(*declared) ? *declared : DType::kF32;
+  return declared && tensor_core::is_16_bit_float(*declared) ? *declared : DType::kF32;
 }
 
 // Why an element is none that can be computed as it is read.
@@ -119,8 +119,8 @@ Result<FoundOperand> computed(const ir::Program& program, const ExprRef& node, c
   made.flat.equations.front().lhs = main->args;
   if (node->op == Op::kRead) made.source = node->id;
   const DType format = format_of(program, node, flat.value);
-  made.brief =
-      made.source >= 0 && tensor_core::is_half(format) && tensor_core::is_half(*program.tensor(main->tensor).dtype);
+  made.brief = made.source >= 0 && tensor_core::is_16_bit_float(format) &&
+               tensor_core::is_16_bit_float(*program.tensor(main->tensor).dtype);
   made.instructions = made.brief ? instructions_of(program, made.flat) : instructions_of(made.flat);
   count_reads(program, reads, needed, made);
   FoundOperand out;

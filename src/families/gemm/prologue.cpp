@@ -64,7 +64,8 @@ class PrologueWriter {
     const bool one_step = std::find(fused.begin(), fused.end(), codegen::kSeveralSteps) == fused.end();
     for (const Access& access : codegen::accesses_of(program_, flat_)) {
       const DType dtype = *program_.tensor(access.tensor).dtype;
-      if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_half(dtype))) continue;
+      if (!access.read || !access.offset || access.tested || (dtype != DType::kF32 && !is_16_bit_float(dtype)))
+        continue;
       Stream s{access.read, access.tensor, access.offset->offset};
       if (access.read == operand_.made->main) {
         s.batch = operand_.batch, s.line = operand_.line, s.k = operand_.k;

@@ -37,8 +37,8 @@ class Planner {
 
   Phases run(bool keep_values) {
     for (size_t k = 0; k < shape_.flat.equations.size(); ++k) place(static_cast<int>(k));
-    choose_kept(keep_values);
-    count_kept();
+    choose_resident(keep_values);
+    count_resident();
     return std::move(out_);
   }
 
@@ -109,7 +109,7 @@ class Planner {
     for (const ExprRef& arg : root->args) descend(arg, seen, stop);
   }
 
-  void choose_kept(bool keep_values) {
+  void choose_resident(bool keep_values) {
     std::unordered_map<const ir::Expr*, size_t> evaluated;  // value -> sweep that has it first
     std::set<const ir::Expr*> kept;
     for (size_t p = 0; p < out_.sweeps.size(); ++p) {
@@ -129,7 +129,7 @@ class Planner {
     }
   }
 
-  void count_kept() {
+  void count_resident() {
     for (size_t p = 0; p + 1 < out_.sweeps.size(); ++p) {
       std::set<const ir::Expr*> live;
       for (size_t q = p + 1; q < out_.sweeps.size(); ++q) {
@@ -141,7 +141,7 @@ class Planner {
           }
         }
       }
-      out_.kept_at_once = std::max(out_.kept_at_once, live.size());
+      out_.resident_at_once = std::max(out_.resident_at_once, live.size());
     }
   }
 

@@ -24,7 +24,7 @@ struct Sweep {
 struct Phases {
   std::vector<Sweep> sweeps;
   std::vector<int> row_outputs;  // equations with one value a row
-  size_t kept_at_once = 0;       // most values a thread keeps for an element between two sweeps
+  size_t resident_at_once = 0;   // most values a thread keeps for an element between two sweeps
 };
 
 // True if it holds an operation that is worth keeping (exp, division, ...).

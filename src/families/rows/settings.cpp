@@ -31,7 +31,7 @@ int64_t resident_bytes(const ir::Program& program, const Shape& shape, const Set
       element = std::max(element, element_bytes(program, e, e->op == ir::Op::kRead));
     }
   }
-  return static_cast<int64_t>(phases.kept_at_once) * element * settings.vector * settings.steps(shape);
+  return static_cast<int64_t>(phases.resident_at_once) * element * settings.vector * settings.steps(shape);
 }
 
 int64_t ahead_bytes(const ir::Program& program, const Shape& shape, const Settings& settings) {

@@ -100,8 +100,8 @@ class Writer {
       moved +=
           fmt::format("#pragma unroll\nfor (int u = 0; u < {1}; ++u) before{0}[u] = before{0}_next[u];\n", i, count);
       glances += fmt::format("history{}.glance(round - 1);\n", i);
-      tell += told_text(i);
-      ask += asked_text(i);
+      tell += publish_text(i);
+      ask += look_back_text(i);
     }
     const auto load = [&](std::string_view round) { return walk_.of_round(round) + ring_text("", round) + loads; };
     std::string first;
@@ -121,7 +121,7 @@ class Writer {
   }
 
   // The first scan of a tile: what it holds.
-  std::string told_text(size_t i) {
+  std::string publish_text(size_t i) {
     const Scan& s = scans_[i];
     if (shape_.by_columns) {
       return fmt::format(
@@ -137,7 +137,7 @@ class Writer {
   }
 
   // The prefix of this tile.
-  std::string asked_text(size_t i) const {
+  std::string look_back_text(size_t i) const {
     const Scan& s = scans_[i];
     if (shape_.by_columns)
       return fmt::format(

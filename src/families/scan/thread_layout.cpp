@@ -149,7 +149,7 @@ void choose_rows(const ir::Program& program, Shape& shape, const Knobs& knobs) {
 }
 
 // Bytes of shared memory a block takes: tiles on their way, and what threads or warps tell each other.
-int64_t told_bytes_of(const ir::Program& program, const Shape& shape) {
+int64_t exchange_bytes_of(const ir::Program& program, const Shape& shape) {
   constexpr int64_t kAlone = 2, kShared = 6, kSystem = 1024;  // values; values; bytes
   const int64_t values = (shape.grid > 0 ? kShared : kAlone) *
                          (shape.by_columns ? int64_t{shape.threads} * shape.nest.vector : shape.warps());
@@ -158,7 +158,7 @@ int64_t told_bytes_of(const ir::Program& program, const Shape& shape) {
   return out;
 }
 int64_t shared_bytes_of(const ir::Program& program, const Shape& shape) {
-  return shape.stages * shape.unroll * shape.threads * loaded_bytes(program, shape) + told_bytes_of(program, shape);
+  return shape.stages * shape.unroll * shape.threads * loaded_bytes(program, shape) + exchange_bytes_of(program, shape);
 }
 
 // Tiles that are as large as their ring leaves room for, and prefixes registers.
@@ -166,7 +166,7 @@ int items_of_ring(const ir::Program& program, const Shape& shape) {
   constexpr int kHeld = 128;  // bytes of a thread's registers
   int held = 0;
   for (const Prefix& prefix : shape.prefixes) held += bytes_of(program, prefix);
-  const int64_t room = kMostShared / std::max(1, kGridThreads / shape.threads) - told_bytes_of(program, shape);
+  const int64_t room = kMostShared / std::max(1, kGridThreads / shape.threads) - exchange_bytes_of(program, shape);
   const int64_t slots = shape.stages * shape.threads * std::max<int64_t>(1, loaded_bytes(program, shape));
   return static_cast<int>(std::min<int64_t>(room / slots * shape.nest.vector, kHeld / held));
 }

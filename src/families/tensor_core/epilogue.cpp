@@ -25,15 +25,15 @@ double instructions_of_element(const RowResults& results, const codegen::Epilogu
   for (const ir::ExprRef& e : rows.elements) all.equations.push_back({-1, -1, {}, {}, e});
   const double element =
       instructions_of(all, [&](const ir::ExprRef& e) { return results.shape.along_row(e) ? 1.0 : 0.0; });
-  return element + kReduced * static_cast<double>(results.findings.size());
+  return element + kReduced * static_cast<double>(results.reductions.size());
 }
 
 // Instructions of all equations; sweeps compute some of an element again.
-double instructions_of_element(const RowResident& rows, const codegen::WholeEpilogue& whole) {
+double instructions_of_element(const RowResident& rows, const codegen::ResidentEpilogue& whole) {
   constexpr double kReduced = 2.5;
   const double element =
       instructions_of(whole.flat, [&](const ir::ExprRef& e) { return rows.shape.along_row(e) ? 1.0 : 0.0; });
-  return element + kReduced * static_cast<double>(rows.finding_count());
+  return element + kReduced * static_cast<double>(rows.reduction_count());
 }
 
 Error refuse_part_of_row(const std::string& name) {
@@ -62,7 +62,7 @@ Result<std::vector<ir::ExprRef>> terms_of_rows(const ir::Program& program, const
 Status set_resident(const ir::Program& program, const Product& product, const EpilogueScope& scope, Epilogue& out,
                     bool& turned) {
   if (!scope.not_resident.empty()) return fail(Code::not_yet, std::string(scope.not_resident));
-  const codegen::WholeEpilogue& whole = *out.code.whole;
+  const codegen::ResidentEpilogue& whole = *out.code.whole;
   turned = same_indices(whole.reduced, product.m_indices);
   if (turned) return success();
   if (!same_indices(whole.reduced, product.n_indices))
@@ -88,7 +88,7 @@ Result<Epilogue> epilogue_of(const ir::Program& program, const ir::Kernel& kerne
   request.terms = [&](const codegen::EpilogueRows& rows) {
     return terms_of_rows(program, product, scope, rows, out, turned);
   };
-  request.whole_rows = scope.unreduced.empty();
+  request.row_resident = scope.unreduced.empty();
   SOLSTICE_TRY(out.code, codegen::emit_epilogue(program, kernel, request));
   if (out.code.whole) SOLSTICE_CHECK(set_resident(program, product, scope, out, turned));
   return out;
@@ -124,7 +124,7 @@ bool is_stored_by_columns(const Product& product, const Epilogue& epilogue) {
   return strides && (*strides)[1] == 1 && (*strides)[2] != 1 && product.m > 1;
 }
 
-bool has_half_plane(const Product& product, const Epilogue& epilogue) {
+bool is_triangular(const Product& product, const Epilogue& epilogue) {
   constexpr int64_t kMost = INT32_MAX / 4;  // the device counts in int, up to a tile beyond the result
   const auto& domain = epilogue.code.domain;
   if (!domain || domain->coefficients[0] != 0) return false;

@@ -47,7 +47,7 @@ Status require_outputs(const ir::Program& program, const Epilogue& epilogue);
 bool is_stored_by_columns(const Product& product, const Epilogue& epilogue);
 
 // Products are needed in a half-plane of the result alone, the same in every batch: tiles outside it are only written.
-bool has_half_plane(const Product& product, const Epilogue& epilogue);
+bool is_triangular(const Product& product, const Epilogue& epilogue);
 
 // The copy engine can write output 0: one stride a variable, N contiguous, 16-byte aligned rows and batches.
 bool stores_by_copy_engine(const ir::Program& program, const Product& product, const Epilogue& epilogue);

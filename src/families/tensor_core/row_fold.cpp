@@ -50,22 +50,21 @@ class FoldWriter {
 
  private:
   Result<std::optional<Value>> given(const ir::ExprRef& node) {
-    for (const RowFinding& f : rows_.findings) {
+    for (const RowReduction& f : rows_.reductions) {
       if (f.node == node) return std::optional(emitter_.variable(f.row.value_type, f.row.value(), 0));
     }
     return std::optional<Value>();
   }
 
-  std::string at(size_t finding) const {
-    return fmt::format("parts[(i64({}) + k) * {} + row]", static_cast<int64_t>(finding) * rows_.parts,
-                       rows_.shape.row_count);
+  std::string at(size_t i) const {
+    return fmt::format("parts[(i64({}) + k) * {} + row]", static_cast<int64_t>(i) * rows_.parts, rows_.shape.row_count);
   }
 
   // Folds the partial results that need no correction, or those that do, once the others are known.
   Result<std::string> fold_text(bool corrected) {
     std::string starts, steps, published, collected, centers;
-    for (size_t i = 0; i < rows_.findings.size(); ++i) {
-      const RowFinding& f = rows_.findings[i];
+    for (size_t i = 0; i < rows_.reductions.size(); ++i) {
+      const RowReduction& f = rows_.reductions[i];
       if (f.corrected.has_value() != corrected) continue;
       const reduction::Reduction& r = f.row;
       starts += fmt::format("{0} {1} = reduction::{2}::start<{0}>();\n", r.type, r.name, r.op);
@@ -86,10 +85,10 @@ class FoldWriter {
                        collected);
   }
 
-  // Finding i of part k for the row's center. `centers`: statements before the loop.
+  // Partial result i of part k for the row's center. `centers`: statements before the loop.
   Result<std::string> correction_text(size_t i, std::string& centers) {
-    const RowFinding& f = rows_.findings[i];
-    const auto total = [](const RowFinding& of) { return of.row.value(); };
+    const RowReduction& f = rows_.reductions[i];
+    const auto total = [](const RowReduction& of) { return of.row.value(); };
     std::string before;
     SOLSTICE_TRY(const std::string center, center_text(program_, rows_, f, total, before));
     centers += fmt::format("float center{};\n{{\n{}center{} = {};\n}}\n", i, before, i, center);
@@ -101,8 +100,8 @@ class FoldWriter {
           at(i), at(f.sum), c_.n, i, at(f.sum), c_.n);
     }
     before.clear();
-    const auto own = [&](const RowFinding& of) {
-      return fmt::format("reduction::center_of({})", at(static_cast<size_t>(&of - rows_.findings.data())));
+    const auto own = [&](const RowReduction& of) {
+      return fmt::format("reduction::center_of({})", at(static_cast<size_t>(&of - rows_.reductions.data())));
     };
     SOLSTICE_TRY(const std::string part, center_text(program_, rows_, f, own, before));
     // A statement cannot stand in an expression: the part's center is a function of k.

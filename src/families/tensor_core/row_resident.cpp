@@ -26,7 +26,7 @@ struct Found {
 
 class RowResidentPlanner {
  public:
-  RowResidentPlanner(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue)
+  RowResidentPlanner(const ir::Program& program, const Product& c, const codegen::ResidentEpilogue& epilogue)
       : program_(program), c_(c), epilogue_(epilogue) {}
 
   Result<RowResident> run() {
@@ -159,7 +159,7 @@ class RowResidentPlanner {
     if (s < reducing_) {
       for (const Found& f : found_) {
         if (f.sweep != s) continue;
-        sweep.findings.push_back(f.row);
+        sweep.reductions.push_back(f.row);
         SOLSTICE_TRY(const Value value, emitter.emit(without_casts(f.node->args[0])));
         sweep.values.push_back(emitter.convert(value, CType::kF32).text);
       }
@@ -213,7 +213,7 @@ class RowResidentPlanner {
 
   const ir::Program& program_;
   const Product& c_;
-  const codegen::WholeEpilogue& epilogue_;
+  const codegen::ResidentEpilogue& epilogue_;
   RowResident out_;
   std::vector<Found> found_;
   size_t reducing_ = 0;
@@ -223,7 +223,8 @@ class RowResidentPlanner {
 
 }  // namespace
 
-Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue) {
+Result<RowResident> row_resident(const ir::Program& program, const Product& c,
+                                 const codegen::ResidentEpilogue& epilogue) {
   return RowResidentPlanner(program, c, epilogue).run();
 }
 

@@ -16,13 +16,13 @@
 namespace solstice::families::tensor_core {
 
 inline constexpr int kMostRowBlocks = 8;  // of a cluster that has whole rows
-// Findings of a sweep times blocks that an exchange holds (kernels/epilogue/row_resident.h).
+// Partial results of a sweep times the blocks of an exchange (kernels/epilogue/row_resident.h).
 inline constexpr int kMostExchanged = 15;
 
 // Text of one sweep: statements over `batch`, `m` and the results before, once a row; then over `n`, and over `acc`,
 // once an element. Loads that do not need the accumulator go ahead.
 struct ResidentSweep {
-  std::vector<reduction::Reduction> findings;
+  std::vector<reduction::Reduction> reductions;
   std::string row, load, element;
   std::vector<codegen::Field> fields;  // of `load` that the others use
   std::vector<std::string> values;     // reduced, or stored
@@ -35,12 +35,13 @@ struct RowResident {
   std::string row_stores;             // of results with one value a row: statements over `batch`, `m` and all results
   std::vector<int> reads, row_writes;
   std::vector<std::string> names, row_names;  // of their pointers
-  size_t finding_count() const;
-  size_t most_at_once() const;  // findings of a sweep, which are exchanged together
+  size_t reduction_count() const;
+  size_t most_at_once() const;  // reductions of a sweep, which are exchanged together
 };
 
 // Errors: not_yet, naming the reduction that has no such form.
-Result<RowResident> row_resident(const ir::Program& program, const Product& c, const codegen::WholeEpilogue& epilogue);
+Result<RowResident> row_resident(const ir::Program& program, const Product& c,
+                                 const codegen::ResidentEpilogue& epilogue);
 
 // The members of the epilogue's functor that kernels/epilogue/row_resident.h asks for.
 std::string resident_text(const Product& c, const RowResident& rows);

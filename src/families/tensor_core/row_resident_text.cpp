@@ -6,15 +6,15 @@
 
 namespace solstice::families::tensor_core {
 
-size_t RowResident::finding_count() const {
+size_t RowResident::reduction_count() const {
   size_t out = 0;
-  for (const ResidentSweep& sweep : sweeps) out += sweep.findings.size();
+  for (const ResidentSweep& sweep : sweeps) out += sweep.reductions.size();
   return out;
 }
 
 size_t RowResident::most_at_once() const {
   size_t out = 0;
-  for (const ResidentSweep& sweep : sweeps) out = std::max(out, sweep.findings.size());
+  for (const ResidentSweep& sweep : sweeps) out = std::max(out, sweep.reductions.size());
   return out;
 }
 
@@ -24,7 +24,7 @@ std::string resident_text(const Product& c, const RowResident& rows) {
   for (size_t s = 0; s < rows.sweeps.size(); ++s) {
     const ResidentSweep& sweep = rows.sweeps[s];
     firsts += fmt::format("{}{}", s ? ", " : "", found);
-    for (const reduction::Reduction& r : sweep.findings) {
+    for (const reduction::Reduction& r : sweep.reductions) {
       starts += fmt::format("if (result == {}) return reduction::{}::start<T>();\n", found, r.op);
       combines += fmt::format("if (result == {}) return reduction::{}::combine<T>(a, b);\n", found, r.op);
       ++found;

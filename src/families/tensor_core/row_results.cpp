@@ -59,32 +59,32 @@ class Planner {
     const ExprRef& term = r->args[0];
     if (term->kind != ir::ValueKind::kReal) return refuse("a reduction of integers or booleans");
     const bool wide = term->op == Op::kCast && term->dtype == DType::kF64;
-    RowFinding found;
+    RowReduction found;
     found.node = r;
     SOLSTICE_TRY(found.row, reduction::reduction_of(*r, wide ? CType::kF64 : CType::kF32));
     if (found.row.ranked) return refuse("an arg-reduction");
     const bool rounds = found.row.op == "Sum" || found.row.op == "Prod";
     if (rounds) found.row.type = "double", found.row.wide = !wide;
-    found.row.name = fmt::format("r{}", out_.findings.size());
+    found.row.name = fmt::format("r{}", out_.reductions.size());
     found.corrected = std::move(corrected);
     if (!found.corrected) {
       found.value = value_of(without_casts(term));
     } else if (found.corrected->correction == reduction::Correction::kSquares) {
       found.value = value_of(without_casts(term->args[0]->args[0]));
-      const auto first = std::find_if(out_.findings.begin(), out_.findings.end(),
-                                      [&](const RowFinding& f) { return f.node == found.corrected->sum; });
-      found.sum = static_cast<size_t>(first - out_.findings.begin());
+      const auto first = std::find_if(out_.reductions.begin(), out_.reductions.end(),
+                                      [&](const RowReduction& f) { return f.node == found.corrected->sum; });
+      found.sum = static_cast<size_t>(first - out_.reductions.begin());
     } else {
       if (reads_row(found.corrected->center)) return refuse("exponentials around more than a maximum");
       const ExprRef exponential = take_factors(term, found);
       found.value = value_of(without_casts(exponential->args[0]->args[0]));
     }
-    out_.findings.push_back(std::move(found));
+    out_.reductions.push_back(std::move(found));
     return success();
   }
 
   // The exp(x - m) of a product: the one factor that uses a reduction's result.
-  ExprRef take_factors(const ExprRef& term, RowFinding& found) {
+  ExprRef take_factors(const ExprRef& term, RowReduction& found) {
     if (term->op != Op::kMul) return term;
     const size_t inside = uses_result(term->args[0]) ? 0 : 1;
     found.factors.push_back(value_of(term->args[1 - inside]));
@@ -103,17 +103,17 @@ Result<RowResults> row_results(const ir::Program& program, const Product& c, con
   return Planner(program, c, rows).run();
 }
 
-Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowFinding& finding,
+Result<std::string> center_text(const ir::Program& program, const RowResults& rows, const RowReduction& row,
                                 const ResultText& given, std::string& before) {
   codegen::Interner indices = rows.shape.flat.indices;
   codegen::Emitter emitter(program, indices);
   emitter.set_hook([&](codegen::Emitter&, const ExprRef& node) -> Result<std::optional<codegen::Value>> {
-    for (const RowFinding& f : rows.findings) {
+    for (const RowReduction& f : rows.reductions) {
       if (f.node == node) return std::optional(emitter.variable(f.row.value_type, given(f), 0));
     }
     return std::optional<codegen::Value>();
   });
-  SOLSTICE_TRY(const codegen::Value center, emitter.emit(finding.corrected->center));
+  SOLSTICE_TRY(const codegen::Value center, emitter.emit(row.corrected->center));
   const std::string text = emitter.convert(center, CType::kF32).text;
   before += emitter.take(0);
   return text;
@@ -121,9 +121,9 @@ Result<std::string> center_text(const ir::Program& program, const RowResults& ro
 
 namespace {
 
-// Finding number `i` of a part, into `found.f<i>`.
+// Partial result number `i` of a part, into `found.f<i>`.
 Result<std::string> part_text(const ir::Program& program, const RowResults& rows, size_t i, size_t first_value) {
-  const RowFinding& f = rows.findings[i];
+  const RowReduction& f = rows.reductions[i];
   const size_t value = first_value + f.value;
   if (!f.corrected)
     return fmt::format("found.f{} = epilogue::reduced<reduction::{}, kLanes, {}>(values, inside);\n", i, f.row.op,
@@ -133,8 +133,8 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
         "found.f{} = epilogue::squares_around<kLanes, {}>(found.f{} * epilogue::share_of(count), values, inside);\n", i,
         value, f.sum);
   std::string before, factors = "1.f";
-  const auto own = [&](const RowFinding& of) {
-    return fmt::format("reduction::center_of(found.f{})", &of - rows.findings.data());
+  const auto own = [&](const RowReduction& of) {
+    return fmt::format("reduction::center_of(found.f{})", &of - rows.reductions.data());
   };
   SOLSTICE_TRY(const std::string center, center_text(program, rows, f, own, before));
   for (const size_t factor : f.factors) factors += fmt::format(" * values[i][{}]", first_value + factor);
@@ -148,7 +148,7 @@ Result<std::string> part_text(const ir::Program& program, const RowResults& rows
 
 std::string finder_text(const ir::Program& program, const Product& c, const RowResults& rows, size_t first_value) {
   std::string fields, finds, keeps;
-  for (size_t i = 0; i < rows.findings.size(); ++i) {
+  for (size_t i = 0; i < rows.reductions.size(); ++i) {
     fields += fmt::format("float f{};\n", i);
     finds += part_text(program, rows, i, first_value).value();
     keeps += fmt::format("at[i64({})] = found.f{};\n", static_cast<int64_t>(i) * rows.parts * rows.shape.row_count, i);

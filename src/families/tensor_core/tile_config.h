@@ -15,7 +15,7 @@ namespace solstice::families::tensor_core {
 using numerics::Math;
 
 bool is_built_format(DType dtype);      // multiplied, and stored by epilogues: f32, f16, bf16, e4m3, e5m2
-bool is_half(DType dtype);              // f16 or bf16
+bool is_16_bit_float(DType dtype);      // f16 or bf16
 bool is_fp8(DType dtype);               // e4m3 or e5m2
 DType operand_dtype(DType a, DType b);  // of both; f32 where they differ (not where both are fp8)
 

@@ -30,8 +30,7 @@ constexpr double kEpilogueShare = 0.4, kCrowdedEpilogue = 3, kScaledEpilogue = 1
 // Stream-K: the time of a share's fix-up, longer if promoted sums fill the registers; the rate in bytes per second at
 // which a block writes or reads accumulators; and the share of idle time that is lost all the same, since idle SMs draw
 // less power: less of it if promotion leaves the tensor cores idle.
-constexpr double kHandOn = 3e-6, kCrowdedHandOn = 30e-6, kHandedRate = 60e9, kClockShare = 0.4,
-                 kPromotedClockShare = 0.15;
+constexpr double kFixUp = 3e-6, kCrowdedFixUp = 30e-6, kFixUpRate = 60e9, kClockShare = 0.4, kPromotedClockShare = 0.15;
 constexpr double kAlone = 1.02;  // blocks walk several tiles and share no loads
 // Blocks that share no loads and promote drift apart with each tile, and find less of each other's data in L2.
 constexpr double kApart = 0.03, kMostApart = 5;
@@ -39,7 +38,7 @@ constexpr double kApart = 0.03, kMostApart = 5;
 // Tiles of a batch, in units of a cluster. The fp32 kernel computes all of them.
 int64_t tiles_with_products(const TiledProduct& of, int64_t rows, int64_t columns, bool simt) {
   const int64_t m = ceil_div(of.product.m, rows), n = ceil_div(of.product.n, columns);
-  if (!has_half_plane(of.product, of.epilogue) || simt) return m * n;
+  if (!is_triangular(of.product, of.epilogue) || simt) return m * n;
   const codegen::EpilogueDomain& d = *of.epilogue.code.domain;
   const int64_t by_row = d.coefficients[1], by_column = d.coefficients[2];
   int64_t out = 0;
@@ -123,7 +122,7 @@ double shared_time(const StreamK& shared, const TileConfig& s, const TileTime& t
   // Sums of other blocks that the last to end adds to its own.
   const double added = std::max(1.0, std::ceil(1 / of_tile - 1e-9) - 1);
   const bool crowded = is_crowded(s);
-  const double handed = (crowded ? kCrowdedHandOn : kHandOn) + (1 + added) * 4.0 * s.tile_m * s.tile_n / kHandedRate;
+  const double handed = (crowded ? kCrowdedFixUp : kFixUp) + (1 + added) * 4.0 * s.tile_m * s.tile_n / kFixUpRate;
   const double walked = whole + of_tile - 1;
   const double apart = crowded ? kApart * std::min(walked, kMostApart) : 0;
   const double alone = walked > 0 && blocks_of_cluster(s) == 1 ? kAlone + apart : 1;

@@ -22,7 +22,7 @@ concept Tiled = requires(const Config& c, Config& changed) {
   { c.tile() } -> std::convertible_to<const TileConfig&>;
   { changed.tile() } -> std::convertible_to<TileConfig&>;
   { c.is_tiled() } -> std::same_as<bool>;                    // in tiles on the tensor cores: to others no rule applies
-  { c.has_whole_rows() } -> std::same_as<bool>;              // a cluster along N holds the rows: row_resident_rule()
+  { c.is_row_resident() } -> std::same_as<bool>;             // a cluster along N holds the rows: row_resident_rule()
   { c.cluster_text() } -> std::convertible_to<std::string>;  // as written
   { c.stages_text() } -> std::convertible_to<std::string>;
 };
@@ -53,7 +53,7 @@ Rule<Config> cluster_rule(std::string_view text) {
           "E112",
           Severity::kError,
           text,
-          [](const Config& c) { return c.is_tiled() && !c.has_whole_rows() && !shares_one_operand(c.tile()); },
+          [](const Config& c) { return c.is_tiled() && !c.is_row_resident() && !shares_one_operand(c.tile()); },
           [](const Config& c) {
             return fmt::format("`cluster={}`: a cluster shares one operand between 1 or 2 blocks", c.cluster_text());
           },
@@ -170,7 +170,7 @@ Rule<Config> unshared_rule() {
           "tiles of a triangular result, or of a row-resident epilogue, are not split: `split=1`",
           [](const Config& c) {
             return c.is_tiled() && c.tile().split != 1 &&
-                   (has_half_plane(c.product(), c.epilogue()) || c.epilogue().resident);
+                   (is_triangular(c.product(), c.epilogue()) || c.epilogue().resident);
           },
           [](const Config& c) {
             return fmt::format("`split={}` of tiles of {}", c.tile().split,

@@ -28,11 +28,10 @@ TEST(AgentOptions, NoneIsSaidInVain) {
     const auto choice = choice_of(words);
     ASSERT_FALSE(choice.ok()) << words[0];
     EXPECT_EQ(choice.error().code, Code::bad_argument);
-    EXPECT_EQ(choice.error().message,
-              words[0] +
-                  " is of a language model, and none takes part: give --agent, which says how one is led "
-                  "(`solstice list controllers`), or leave " +
-                  words[0] + " out");
+    EXPECT_EQ(choice.error().message, words[0] +
+                                          " is an option of a language model, and none takes part: add --agent "
+                                          "(`solstice list controllers`), or leave " +
+                                          words[0] + " out");
   }
   EXPECT_FALSE(choice_of({})->wanted());
   EXPECT_FALSE(choice_of({"--no-network"})->wanted());

@@ -200,7 +200,7 @@ TEST_F(CompareCommand, TakesRunsOrAProblem) {
 
 TEST_F(CompareCommand, SaysWhatItCannotCompare) {
   add(climb(1, "greedy", {4, 2}));
-  EXPECT_NE(compare({"last"}).err.find("two runs or more, here are 1"), std::string::npos);
+  EXPECT_NE(compare({"last"}).err.find("two runs or more; 1 given"), std::string::npos);
   EXPECT_NE(compare({"last", "20260102-030405-run1"}).err.find("is named twice"), std::string::npos);
   EXPECT_NE(compare({}).err.find("named one by one, or by --problem"), std::string::npos);
   EXPECT_NE(compare({"last", "--problem", "made"}).err.find("named one by one, or by --problem"), std::string::npos);

@@ -183,10 +183,10 @@ kernel a by map(threads=3, bogus=1, threads=4) { }
                                            "10 E008 unknown function `geluu`",
                                            "10 E006 `z` has rank 2 but 1 ind",
                                            "11 E000 expected `]` after the l",
-                                           "13 E102 `threads=3` is no value ",
+                                           "13 E102 `threads=3` is not a val",
                                            "13 E101 family `map` has no knob",
                                            "13 E022 knob `threads` is given ",
-                                           "14 E000 `@` does not belong to t"};
+                                           "14 E000 `@` is not part of the l"};
   EXPECT_EQ(found, wanted) << render_text(checked.diagnostics, text, "ten.ucut");
 }
 

@@ -180,7 +180,7 @@ TEST(Win, UnknownClocksAreSaidAndNotTakenForEqual) {
   timing.rounds[1].clocks_known = false;
   conclude(timing);
   EXPECT_EQ(timing.clock_ratio, 0);
-  EXPECT_NE(timing.note.find("1 of 4 rounds NVML did not tell clocks"), std::string::npos) << timing.note;
+  EXPECT_NE(timing.note.find("1 of 4 rounds NVML reported no clocks"), std::string::npos) << timing.note;
 }
 
 // A candidate that is `speed` times as fast, at 1000 MHz against clocks that differ by `ratio`.

@@ -10,7 +10,7 @@ namespace solstice::families::gemm {
 namespace {
 
 constexpr int64_t kStaging = 8 * 2 * 2048;  // of eight warps
-constexpr int64_t kTold = 32;               // a tile's description, for every slot and one more
+constexpr int64_t kTileEntry = 32;          // a tile's description, for every slot and one more
 
 }  // namespace
 
@@ -20,7 +20,7 @@ const std::vector<Tile>& grouped_tiles() {
 }
 
 GroupedLayout grouped_layout(const Settings& s, int64_t groups, int64_t shared_limit) {
-  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16 + kTold, rest = kStaging + kTold + 4 * (groups + 3);
+  const int64_t slot = 128 * (s.tile_m + s.tile_n) + 16 + kTileEntry, rest = kStaging + kTileEntry + 4 * (groups + 3);
   const auto most = static_cast<int>((shared_limit - rest) / slot);
   GroupedLayout out;
   out.slots = s.stages > 0 ? s.stages : std::min(most, 8);

@@ -24,7 +24,7 @@ constexpr double kSmallShare = 2.2;      // of its multiply-adds at full rate, w
 constexpr double kGemvNarrow = 1.45, kGemvNarrowMN = 3.5;
 // 16-bit operands as they lie: of the read ceiling, a round of blocks, each further block of a cluster (its sums, and
 // that all of them start and end together), and how long a byte is on its way.
-constexpr double kHalvesShare = 0.9, kHalvesRound = 1.2e-6, kHalvesCluster = 1.2e-6;
+constexpr double k16BitShare = 0.9, k16BitRound = 1.2e-6, k16BitCluster = 1.2e-6;
 constexpr Seconds kDrawn{1.2e-6};
 
 struct Rates {
@@ -75,7 +75,7 @@ Cost estimate_gemv(const Context& context, const Problem& problem, const Setting
   return cost_of(problem, s, {launch, 0, 0, memory}, bytes);
 }
 
-Cost estimate_gemv_halves(const Context& context, const Problem& problem, const Settings& s) {
+Cost estimate_gemv_16_bit(const Context& context, const Problem& problem, const Settings& s) {
   const Contraction& c = problem.product;
   const StreamPlan p = stream_plan(context, problem, s);
   const GemvShape shape = gemv_shape(p, s);
@@ -85,9 +85,9 @@ Cost estimate_gemv_halves(const Context& context, const Problem& problem, const 
                        result_bytes(context.program, problem.product, problem.epilogue);
   const Bytes in_flight(static_cast<double>(shape.warps * shape.ahead * shape.vectors() * 32 * 16));
   const double drawn = flow_time(context.machine, Bytes(bytes), std::min(sms, blocks), in_flight, kDrawn).value;
-  const double launch = context.machine.launch_time().value + kOneLaunch + kHalvesCluster * (s.split - 1);
+  const double launch = context.machine.launch_time().value + kOneLaunch + k16BitCluster * (s.split - 1);
   const double memory =
-      std::max(bytes / (context.machine.read_ceiling().per_second * kHalvesShare), drawn) + kHalvesRound * rounds;
+      std::max(bytes / (context.machine.read_ceiling().per_second * k16BitShare), drawn) + k16BitRound * rounds;
   return cost_of(problem, s, {launch, 0, 0, memory}, bytes);
 }
 

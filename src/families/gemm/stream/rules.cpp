@@ -12,7 +12,7 @@ namespace {
 
 bool streams_tiles(const GemmConfig& c) { return is_streamed(c) && !is_gemv(c.settings); }
 
-int64_t most_held(const GemmConfig& c) { return is_simt(c) ? kGemvHeld : kGemvHeldHalves; }
+int64_t most_held(const GemmConfig& c) { return is_simt(c) ? kGemvHeld : kGemvHeld16Bit; }
 
 void add_stream(GemmRules& rules) {
   rules.push_back(
@@ -30,7 +30,7 @@ void add_stream(GemmRules& rules) {
        "`math=bf16`, any format with `math=simt`",
        [](const GemmConfig& c) {
          if (!is_streamed(c) || is_simt(c)) return false;
-         return streams_tiles(c) ? !is_f32(*c.problem) : !are_halves(*c.problem, c.settings.math);
+         return streams_tiles(c) ? !is_f32(*c.problem) : !has_16_bit_operands(*c.problem, c.settings.math);
        },
        [](const GemmConfig& c) {
          return fmt::format("`stream={}` with `math={}` and these operands", name_of(c.settings.stream), math_name(c));

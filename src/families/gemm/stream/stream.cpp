@@ -86,7 +86,7 @@ bool streams_with(Math math) { return math == Math::kFP16x3 || math == Math::kBF
 
 bool is_gemv(const Settings& s) { return s.stream != Streamed::kNone && !streams_with(s.math); }
 
-bool are_halves(const Problem& problem, Math math) {
+bool has_16_bit_operands(const Problem& problem, Math math) {
   const DType a = problem.product.a.dtype, b = problem.product.b.dtype;
   return a == b && ((math == Math::kBF16 && a == DType::kBF16) || (math == Math::kFP16 && a == DType::kF16));
 }
@@ -149,12 +149,12 @@ std::vector<Settings> stream_settings(const Context& context, const Problem& pro
   for (const Streamed side : {Streamed::kColumns, Streamed::kRows}) {
     s.stream = side;
     const int64_t held = side == Streamed::kRows ? c.n : c.m;
-    if (math == Math::kSimt || are_halves(problem, math)) {
+    if (math == Math::kSimt || has_16_bit_operands(problem, math)) {
       s.tile_k = stage_k(math);
       if (math != Math::kSimt) set_gemv_tile(context, problem, s);
       for (const int split : kGemvSplits) {
         s.split = split;
-        if (held <= (math == Math::kSimt ? kGemvHeld : kGemvHeldHalves)) out.push_back(s);
+        if (held <= (math == Math::kSimt ? kGemvHeld : kGemvHeld16Bit)) out.push_back(s);
       }
       continue;
     }

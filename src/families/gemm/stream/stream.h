@@ -31,7 +31,7 @@ StreamPlan stream_plan(const Context& context, const Problem& problem, const Set
 
 // Forms of one launch, which hold few lines: fp32 (`math=simt`, gemv.h), and 16-bit operands as they lie (`math=bf16`,
 // `fp16`, gemv_mma.h).
-inline constexpr int64_t kGemvHeld = 8, kGemvHeldHalves = 16;
+inline constexpr int64_t kGemvHeld = 8, kGemvHeld16Bit = 16;
 bool is_gemv(const Settings& settings);
 // Tile for 16-bit operands: held lines, in eights, and lines streamed by a block.
 void set_gemv_tile(const Context& context, const Problem& problem, Settings& settings);
@@ -52,7 +52,7 @@ inline constexpr int64_t kMostSplits = 128;
 
 bool is_f32(const Problem& problem);
 // Both operands are stored in the 16 bits that `math` multiplies.
-bool are_halves(const Problem& problem, Math math);
+bool has_16_bit_operands(const Problem& problem, Math math);
 // A lane can take the streamed operand in aligned vectors of 8, none of which reaches beyond it.
 bool streams_vectors(const Problem& problem, Streamed stream);
 

@@ -187,9 +187,9 @@ class MultiBlockWriter {
     SOLSTICE_TRY(const std::string fold, fold_text(accumulators_.thread(), warp_, 1));
     std::string out = fold + kTogether;
     for (size_t i = 0; i < accumulators_.count(); ++i)
-      out += fmt::format("{} = {};\n", finding(i, "warp"), warp_.of(i));
+      out += fmt::format("{} = {};\n", accumulator(i, "warp"), warp_.of(i));
     out += fmt::format("{} = {};\nfound(turn).arrive();\n}}\nreduction::sync_warp();\n",
-                       finding(accumulators_.count(), "warp"), warp_.elements);
+                       accumulator(accumulators_.count(), "warp"), warp_.elements);
     return out + accumulators_.restart_text() + close_stage();
   }
 
@@ -198,9 +198,10 @@ class MultiBlockWriter {
     open_stage();
     std::string out = fmt::format("const bool has = lane < {};\n", team_.warps());
     for (size_t i = 0; i < accumulators_.count(); ++i)
-      out +=
-          fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), finding(i, "lane"), accumulators_.start(i));
-    out += fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, finding(accumulators_.count(), "lane"));
+      out += fmt::format("{} {} = has ? {} : {};\n", type(i), one_warp_.of(i), accumulator(i, "lane"),
+                         accumulators_.start(i));
+    out +=
+        fmt::format("const int {} = has ? {} : 0;\n", one_warp_.elements, accumulator(accumulators_.count(), "lane"));
     SOLSTICE_TRY(const std::string block, fold_text(one_warp_, block_, 1));
     out += block;
     const int each = static_cast<int>(ceil_div(team_.blocks, 32));
@@ -346,8 +347,8 @@ class MultiBlockWriter {
   const std::string& type(size_t i) const { return accumulators_.total(i).type; }
   // Places of shared memory, of the row's turn: of a warp's accumulator, of the row's result. After the last: of a
   // warp's elements.
-  std::string finding(size_t i, const std::string& warp) const {
-    return fmt::format("*reinterpret_cast<{}*>(findings + (turn * {} + {}) * {} + {})",
+  std::string accumulator(size_t i, const std::string& warp) const {
+    return fmt::format("*reinterpret_cast<{}*>(accumulators + (turn * {} + {}) * {} + {})",
                        i < accumulators_.count() ? type(i) : "int", accumulators_.count() + 1, i, team_.warps(), warp);
   }
   std::string result(size_t i) const {

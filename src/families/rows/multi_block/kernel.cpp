@@ -99,12 +99,13 @@ Result<Emission> multi_block_kernel(Draft& draft, const ir::Kernel& kernel, cons
       "solstice;\nusing namespace solstice::math;\n"
       "unsigned char* const shared = shared_bytes();\nunsigned long long* const signals = reinterpret_cast<unsigned "
       "long long*>(shared + {ring});\n"
-      "// Of {kept} rows in turn: each warp's findings are there, the row's results are there.\n"
+      "// Of {kept} rows in turn: each warp's accumulators are there, the row's results are there.\n"
       "const auto found = [=](int turn) {{ return reduction::Signal{{signals + 2 * turn}}; }};\n"
       "const auto known = [=](int turn) {{ return reduction::Signal{{signals + 2 * {kept} + 2 * turn}}; }};\n"
       "[[maybe_unused]] const reduction::Signal weights{{signals + 4 * {kept}}};  // are held\n"
-      "unsigned long long* const findings = signals + 4 * {kept} + 2;\nunsigned long long* const results = findings + "
-      "{findings};\n"
+      "unsigned long long* const accumulators = signals + 4 * {kept} + 2;\nunsigned long long* const results = "
+      "accumulators + "
+      "{accumulators};\n"
       "const int rank = static_cast<int>(blockIdx.x % {blocks}u), team = static_cast<int>(blockIdx.x / {blocks}u);\n"
       "const int first = rank * {least} + smaller(rank, {rest}), chunks = {least} + (rank < {rest} ? 1 : 0);\n"
       "const int rounds = static_cast<int>(({rows} - team + {teams} - 1) / {teams});\n"
@@ -118,7 +119,7 @@ Result<Emission> multi_block_kernel(Draft& draft, const ir::Kernel& kernel, cons
       fmt::arg("window", team.shifted ? "#include \"rows/window.h\"\n" : ""), fmt::arg("kept", MultiBlock::kRounds),
       fmt::arg("all_threads", team.block_threads()), fmt::arg("entry", codegen::entry_name(kernel.name)),
       fmt::arg("parameters", fmt::to_string(fmt::join(parameters, ", "))), fmt::arg("ring", ring),
-      fmt::arg("all_computing", team.threads), fmt::arg("findings", team.result_slots() * team.warps()),
+      fmt::arg("all_computing", team.threads), fmt::arg("accumulators", team.result_slots() * team.warps()),
       fmt::arg("blocks", team.blocks), fmt::arg("least", team.row_pieces() / team.blocks),
       fmt::arg("rest", team.row_pieces() % team.blocks), fmt::arg("rows", draft.shape.row_count),
       fmt::arg("teams", team.teams), fmt::arg("slots", team.slots), fmt::arg("slot", team.slot_bytes),

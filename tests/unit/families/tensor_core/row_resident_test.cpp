@@ -4,7 +4,7 @@
 
 #include "families/gemm/choice.h"
 #include "families/gemm/rules.h"
-#include "unit/families/gemm_programs.h"
+#include "unit/families/gemm/gemm_programs.h"
 
 namespace solstice::families::of_gemm {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "families/gemm/choice.h"
-#include "unit/families/gemm_programs.h"
+#include "unit/families/gemm/gemm_programs.h"
 
 namespace solstice::families::of_gemm {
 namespace {
@@ -59,7 +59,7 @@ TEST(GemmRows, LieAlongWhatIsReduced) {
 TEST(GemmRows, ResultsMayFollowFromSeveral) {
   const ir::Program program =
       reducing("output s : f32[M]\noutput t : f32[M]", "s[m] = sum[n](h[m,n])\nt[m] = max[n](h[m,n]) * s[m]");
-  EXPECT_EQ(problem_of(program).epilogue.rows->findings.size(), 2u);
+  EXPECT_EQ(problem_of(program).epilogue.rows->reductions.size(), 2u);
 }
 
 TEST(GemmRows, WhatIsRefusedIsNamed) {

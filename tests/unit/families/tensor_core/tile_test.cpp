@@ -36,7 +36,7 @@ class PixelTiles {
   const TileConfig& tile() const { return tile_; }
   TileConfig& tile() { return tile_; }
   bool is_tiled() const { return tile_.math != Math::kSimt; }
-  bool has_whole_rows() const { return false; }
+  bool is_row_resident() const { return false; }
   std::string cluster_text() const { return fmt::format("{}x{}", tile_.cluster, tile_.cluster_n); }
   std::string stages_text() const { return std::to_string(tile_.stages); }
   Product product() const { return implicit(); }

@@ -171,7 +171,7 @@ TEST_F(BenchTest, WithoutResumeTheRowsOfAnEarlierBenchStay) {
   const Result<Bench> again = run_bench(options(), make, silent_, ignore);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, Code::bad_argument);
-  EXPECT_NE(again.error().message.find("go on with --resume, or use another --out"), std::string::npos)
+  EXPECT_NE(again.error().message.find("continue with --resume, or use another --out"), std::string::npos)
       << again.error().message;
   EXPECT_EQ(*read_file(options().out / "bench.json"), before);
 }

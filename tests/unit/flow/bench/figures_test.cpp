@@ -199,7 +199,7 @@ TEST(BenchMerge, WhatDiffersIsNamed) {
   EXPECT_EQ(refusal(other), "");
   Bench one = sample();
   one.rows[0].source = "x", other.rows[0].source = "y";
-  EXPECT_NE(merge_benches({{"a", one}, {"b", other}}).error().message.find("problem 1/2 is another file"),
+  EXPECT_NE(merge_benches({{"a", one}, {"b", other}}).error().message.find("the file of problem 1/2 differs"),
             std::string::npos);
 }
 

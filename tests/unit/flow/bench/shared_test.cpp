@@ -319,7 +319,7 @@ TEST_F(BenchSharedTest, WhatBreaksTheJudgeFailsAlone) {
   EXPECT_EQ(trials("b"), 1u);
   EXPECT_EQ(trials("a") + trials("c"), 17u);
   EXPECT_EQ(static_cast<size_t>(row_of(*made, "a").turns->trials), trials("a"));
-  EXPECT_TRUE(told_.has("goes on with another judge")) << told_.text();
+  EXPECT_TRUE(told_.has("continues with a new judge")) << told_.text();
 }
 
 // What it had before it was set apart is spent also for a bench that goes on.

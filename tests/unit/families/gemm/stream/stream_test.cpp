@@ -1,10 +1,11 @@
 // Products that stream an operand: what is emitted, and what fits.
+#include "families/gemm/stream/stream.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "families/gemm/stream/stream.h"
-#include "unit/families/gemm_programs.h"
+#include "unit/families/gemm/gemm_programs.h"
 
 namespace solstice::families::of_gemm {
 namespace {

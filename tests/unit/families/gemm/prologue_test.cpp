@@ -1,5 +1,7 @@
 // Operands that elementwise equations make: what is recognised, refused and emitted. What kernels compute is checked on
 // a GPU (property/kernels/gemm.cpp).
+#include "families/gemm/prologue.h"
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -7,7 +9,6 @@
 
 #include "families/gemm/cost.h"
 #include "families/gemm/problem.h"
-#include "families/gemm/prologue.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
 #include "unit/families/h200.h"
@@ -141,7 +142,7 @@ TEST(GemmPrologue, SaysWhatIsNotBuilt) {
   EXPECT_EQ(of("x[m,k] - max[j](x[m,j])"), "operand `a` reduces: a prologue works element by element");
   EXPECT_EQ(of("x[m,k]*d[k]", "input d : f64[K]"), "operand `a` reads `d`, which is f64: a prologue computes in f32");
   EXPECT_TRUE(
-      holds(of("s[m]*t[k]", "input s : f32[M]\ninput t : f32[K]"), "none of what it reads has all of its indices"));
+      holds(of("s[m]*t[k]", "input s : f32[M]\ninput t : f32[K]"), "no tensor that it reads has all of its indices"));
   const Text grouped = {.more = "input e : i32[M]\ninput u : f32[4, N, K]",
                         .equations = "y[m,n] = sum[k](relu(x[m,k]) * u[e[m],n,k])"};
   EXPECT_TRUE(holds(refusal_of(program_of(grouped)), "of a grouped product is computed in the same kernel"))

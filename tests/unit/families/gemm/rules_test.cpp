@@ -1,4 +1,6 @@
 // The legality of `backend=lean` as data: every rule can fire, and what is proposed instead is legal.
+#include "families/gemm/rules.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
@@ -7,7 +9,6 @@
 #include "families/gemm/choice.h"
 #include "families/gemm/grouped/grouped.h"
 #include "families/gemm/knobs.h"
-#include "families/gemm/rules.h"
 #include "host_kernels/build.h"
 #include "machine/machine.h"
 

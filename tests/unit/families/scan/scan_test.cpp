@@ -250,7 +250,7 @@ TEST(Recurrence, WhatIsNoLinearOneIsRefused) {
     const Program program = program_of(recurrence("T = 8", "\ninput b : f32[T]\noutput h : f32[T]\n", "", body));
     return find_family("scan")->match(program, program.kernels.front()).reason;
   };
-  EXPECT_NE(reason("h[t] = tanh(h[t-1 else 0]) + b[t]").find("no linear function of its step before (`tanh`)"),
+  EXPECT_NE(reason("h[t] = tanh(h[t-1 else 0]) + b[t]").find("not a linear function of its previous step (`tanh`)"),
             std::string::npos);
   EXPECT_NE(reason("h[t] = h[t-2 else 0] + b[t]").find("read further back"), std::string::npos);
   EXPECT_NE(reason("h[t] = h[t-1 else 0] * h[t-1 else 0] + b[t]").find("(`mul`)"), std::string::npos);
@@ -266,8 +266,7 @@ TEST(Scan, RefusesWhatIsNoPrefix) {
   b.kernel("k", "scan");
   const auto m = b.index("m", 8), n = b.index("n", 8), j = b.bound("j", 8);
   b.define(y, {m, n}, make_reduce(Reducer::kSum, {j->id}, b.read(x, {m, j}) * b.read(x, {n, j}), op(Op::kLe, {j, n})));
-  EXPECT_NE(scan_refusal(b.program).find("its terms depend on its end"), std::string::npos)
-      << scan_refusal(b.program);
+  EXPECT_NE(scan_refusal(b.program).find("its terms depend on its end"), std::string::npos) << scan_refusal(b.program);
 
   ProgramBuilder w("p");
   const int u = w.input("x", {8}), v = w.output("y", {8});

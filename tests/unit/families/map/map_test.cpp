@@ -278,7 +278,7 @@ TEST(Map, RowsWhoseWindowsOverlapAreTakenTogether) {
 TEST(Map, RowsThatShareNothingAreRefused) {
   const Family& map = *find_family("map");
   const ir::Program apart = windows(3, 2), uneven = windows(1, 5);
-  EXPECT_NE(map.match(apart, apart.kernels.front()).reason.find("overlaps along no outer index"), std::string::npos);
+  EXPECT_NE(map.match(apart, apart.kernels.front()).reason.find("overlap along no outer index"), std::string::npos);
   EXPECT_NE(map.match(uneven, uneven.kernels.front()).reason.find("does not divide the 12 results of `y` along `p`"),
             std::string::npos);
 }

@@ -3,7 +3,7 @@
 
 #include "families/gemm/cost.h"
 #include "families/gemm/steps.h"
-#include "unit/families/gemm_programs.h"
+#include "unit/families/gemm/gemm_programs.h"
 
 namespace solstice::families::of_gemm {
 namespace {
@@ -123,11 +123,10 @@ TEST(Gemm, BytesThatDoNotLieAsTheTensorCoresTakeThemAreWidened) {
         << emission.sources[0].code;
     bytes.kernel().knobs.set("math", KnobValue::of_name("fp8"));
     const std::string said = first_diagnostic(bytes.b.program);
-    EXPECT_NE(
-        said.find(transposed
-                      ? "E114: `math=fp8` reads operands in place, and `k` of `w` is not contiguous"
-                      : "E114: `math=fp8` reads operands in place, and base, lines or batches of `x` are not at"),
-        std::string::npos)
+    EXPECT_NE(said.find(transposed
+                            ? "E114: `math=fp8` reads operands in place, and `k` of `w` is not contiguous"
+                            : "E114: `math=fp8` reads operands in place, and base, lines or batches of `x` are not at"),
+              std::string::npos)
         << said;
     EXPECT_NE(said.find("closest: `math=simt"), std::string::npos) << said;
   }

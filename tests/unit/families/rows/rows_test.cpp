@@ -73,43 +73,6 @@ TEST(Rows, InfinitiesAndNanInATeam) {
   expect_same(s.b.program, 2e-6, 4, values);
 }
 
-// A block has several pieces of a row: all threads take each, or two groups of them take pieces in turn.
-TEST(Rows, LayerNormOfATeam) {
-  for (const int64_t columns : {16384, 20000, 20001}) {
-    ProgramBuilder b("p");
-    const int x = b.input("x", {5, columns}), g = b.input("g", {columns}), y = b.output("y", {5, columns});
-    b.kernel("k", "rows");
-    const auto m = b.index("m", 5), n = b.index("n", columns), i = b.bound("i", columns), j = b.bound("j", columns);
-    const auto mean = make_reduce(Reducer::kMean, {i->id}, b.read(x, {m, i}));
-    const auto var = make_reduce(Reducer::kVar, {j->id}, b.read(x, {m, j}));
-    b.define(y, {m, n}, (b.read(x, {m, n}) - mean) * op(Op::kRsqrt, {var + num(1e-5)}) * b.read(g, {n}));
-    b.program.kernels[0].knobs.set("team", KnobValue::of_int(2));
-    b.program.kernels[0].knobs.set("threads", KnobValue::of_int(128));
-    expect_same(b.program, 5e-6);
-  }
-}
-
-// Where a row is long enough for its exchange, blocks keep their part of the weights.
-TEST(Rows, ATeamHoldsItsWeights) {
-  for (const DType dtype : {DType::kF32, DType::kBF16}) {
-    for (const int64_t columns : {32768, 32765}) {
-      ProgramBuilder b("p");
-      const int x = b.input("x", {5, columns}), g = b.input("g", {columns}, dtype), y = b.output("y", {5, columns});
-      b.kernel("k", "rows");
-      const auto m = b.index("m", 5), n = b.index("n", columns), j = b.bound("j", columns);
-      const auto squares = make_reduce(Reducer::kMean, {j->id}, b.read(x, {m, j}) * b.read(x, {m, j}));
-      b.define(y, {m, n}, b.read(x, {m, n}) * op(Op::kRsqrt, {squares + num(1e-5)}) * b.read(g, {n}));
-      b.program.kernels[0].knobs.set("team", KnobValue::of_int(2));
-      b.program.kernels[0].knobs.set("threads", KnobValue::of_int(128));
-      const machine::Machine machine = small_machine();
-      const auto emission = find_family("rows")->generate({b.program, machine}, b.program.kernels[0]);
-      ASSERT_TRUE(emission.ok()) << emission.error().text();
-      EXPECT_NE(emission->sources[0].code.find("held0"), std::string::npos) << columns;
-      expect_same(b.program, 5e-6);
-    }
-  }
-}
-
 // Every thread of the host's emulator is a fiber: large blocks take long.
 TEST(Rows, LongRowsGoToTeams) { expect_same(Softmax(2, 263000).knob("threads", 128).b.program, 5e-6); }
 

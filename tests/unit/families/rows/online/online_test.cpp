@@ -1,4 +1,4 @@
-// Family `rows` on programs as people write them: where values are kept, what is refused, rows that are looked at once.
+// Online reductions of family `rows` (residency=once) on programs as people write them.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,16 +7,11 @@
 #include <set>
 
 #include "families/reduction/phases.h"
+#include "unit/families/rows/refusal.h"
 #include "unit/families/text_program.h"
 
 namespace solstice::families {
 namespace {
-
-// Why the family does not emit the program; "" where it does.
-std::string refusal(const ir::Program& program) {
-  const auto out = find_family("rows")->generate({program, small_machine()}, program.kernels.front());
-  return out.ok() ? "" : out.error().text();
-}
 
 // A kernel over x and z of M rows, of which only y is wanted.
 std::string over_rows(const std::string& knobs, const std::string& equations,
@@ -58,46 +53,6 @@ kernel k by rows(residency=once, threads=32) {
   mu[c] = mean[b,h,w](x[b,c,h,w] + 100)
   vr[c] = var[b,h,w](x[b,c,h,w] + 100)
 })");
-}
-
-// Values of 4 and of 8 bytes that are kept one after the other: none takes the place of one with another stride.
-TEST(RowsPrograms, KeptInSharedMemoryWithDifferentTypes) {
-  expect_text(R"(program mixed
-dim M = 2, N = 2000
-input  x : f64[M, N]
-input  w : f32[M, N]
-output y : f32[M, N]
-kernel k by rows(residency=shared, threads=256) {
-  mx[m] = max[n](x[m,n])
-  s[m] = sum[n](exp(w[m,n]) * (x[m,n] - mx[m]))
-  y[m,n] = exp(w[m,n]) / s[m]
-})");
-  expect_text(R"(program widened
-dim M = 2, N = 2000
-input  x : f32[M, N]
-output y : f32[M, N]
-kernel k by rows(residency=shared, threads=256) {
-  s[m] = sum[n](f64(exp(x[m,n])))
-  y[m,n] = f64(exp(x[m,n])) / s[m]
-})");
-}
-
-// 64 f64 values a thread are 512 bytes of registers, as many f32 values half of them.
-TEST(RowsPrograms, KeptDoublesTakeTheirRegisters) {
-  const auto refused = [](const char* value) {
-    return !refusal(load_text(fmt::format(R"(program widened
-dim M = 2, N = 20480
-input  x : f32[M, N]
-output y : f32[M, N]
-kernel k by rows(residency=registers, threads=256) {{
-  s[m] = sum[n]({0})
-  y[m,n] = {0} / s[m]
-}})",
-                                          value)))
-                .empty();
-  };
-  EXPECT_FALSE(refused("exp(x[m,n])"));
-  EXPECT_TRUE(refused("exp(f64(x[m,n]))"));
 }
 
 // Rows of infinities and NaN, as direct evaluation has them, whatever the layout.
@@ -151,8 +106,8 @@ TEST(RowsPrograms, CentersThatDoNotBoundAreRefused) {
            "mu[m] = sum[n](x[m,n]) / 1301\ny[m] = sum[n]((bf16(x[m,n]) - mu[m]) * (bf16(x[m,n]) - mu[m]))",
            "a[m] = argmax[n](x[m,n])\nmx[m] = max[n](x[m,n])\ny[m] = sum[n](exp(x[m,n] - mx[m])) + a[m]",
        }) {
-    const std::string once = refusal(load_text(over_rows(kOnline, equations))),
-                      team = refusal(load_text(over_rows("team=2", equations)));
+    const std::string once = rows_refusal(load_text(over_rows(kOnline, equations))),
+                      team = rows_refusal(load_text(over_rows("team=2", equations)));
     EXPECT_NE(once.find("`residency=once`: "), std::string::npos) << equations << once;
     EXPECT_EQ(once.find("`team`"), std::string::npos) << once;
     EXPECT_NE(team.find("`team`: "), std::string::npos) << equations << team;
@@ -204,25 +159,6 @@ TEST(RowsPrograms, OnceIsTheSameTextEachTime) {
   }
 }
 
-TEST(RowsPrograms, RowsOfABlockAreNotDropped) {
-  const auto of = [](const char* knobs, const char* extents) {
-    return refusal(
-        load_text(fmt::format("program p\ndim {}\ninput x : f32[M, N]\noutput y : f32[M, N]\nkernel k by rows({}) "
-                              "{{\ny[m,n] = x[m,n] / sum[n](x[m,n])\n}}\n",
-                              extents, knobs)));
-  };
-  EXPECT_NE(of("rows_per_block=2, cluster=2", "M = 64, N = 4096").find("rows_per_block=2: cluster=2"),
-            std::string::npos);
-  EXPECT_NE(of("rows_per_block=64, threads=32", "M = 64, N = 4096").find("rows_per_block=64: a block of 32"),
-            std::string::npos);
-  EXPECT_EQ(of("rows_per_block=2, threads=1024, residency=l2", "M = 64, N = 40960"),
-            "");  // an automatic cluster gives way
-  const std::string strided =
-      refusal(load_text("program p\ndim M = 64, N = 64\ninput x : f32[M, N]\noutput y : f32[N]\nkernel k by "
-                        "rows(rows_per_block=2) {\ny[n] = sum[m](x[m,n])\n}\n"));
-  EXPECT_NE(strided.find("rows_per_block=2: lanes take"), std::string::npos) << strided;
-}
-
 // What threads of a large cluster exchange must fit, once as elsewhere.
 TEST(RowsPrograms, ExchangesOfOnceFitSharedMemory) {
   std::string equations = "mx[m] = max[n](x[m,n])\n", sum = "y[m] = 0";
@@ -230,32 +166,9 @@ TEST(RowsPrograms, ExchangesOfOnceFitSharedMemory) {
     equations += fmt::format("s{0}[m] = sum[n](exp(x[m,n] - mx[m]) * (z[m,n] + {0}))\n", i);
     sum += fmt::format(" + s{}[m]", i);
   }
-  const std::string why = refusal(load_text(over_rows("residency=once, threads=1024, cluster=16", equations + sum)));
+  const std::string why =
+      rows_refusal(load_text(over_rows("residency=once, threads=1024, cluster=16", equations + sum)));
   EXPECT_NE(why.find("shared memory >"), std::string::npos) << why;
-}
-
-TEST(RowsPrograms, ReadsThatAreStartedAhead) {
-  const ir::Program program = load_text(R"(program reads
-dim M = 3, N = 64
-input  x : f32[M, N]
-input  t : i64[M]
-input  b : f32[M]
-input  f : f32[M]
-output y : f32[M]
-kernel k by rows() {
-  s[m] = sum[n](x[m,n] * f[m])
-  y[m] = s[m] + x[m,t[m] else 0] + b[m] + x[m,argmax[n](x[m,n])] + x[m,t[m]+1 else s[m]]
-})");
-  const auto shape = reduction::shape_of(program, program.kernels.front());
-  ASSERT_TRUE(shape.ok()) << shape.error().text();
-  const reduction::EarlyReads early = reduction::early_reads_of(*shape);
-  const auto names = [&](const std::vector<ir::ExprRef>& reads) {
-    std::string out;
-    for (const ir::ExprRef& e : reads) out += program.tensor(e->id).name;
-    return out;
-  };
-  EXPECT_EQ(names(early.direct), "ftb");
-  EXPECT_EQ(names(early.gathers), "x");
 }
 
 // The family's own choice, then others, no layout twice: texts of kernels differ.
