@@ -127,7 +127,8 @@ TEST_F(ProgramTest, OptimizeTouchesNoFilesOfTheUser) {
   ASSERT_TRUE(write_file(mine, "mine").ok());
   const CommandOutput done = run({"optimize", "examples/linear_gelu.py", "--out", mine.parent_path().string()});
   EXPECT_EQ(done.exit.code, 2);
-  EXPECT_NE(done.err.find(mine.string() + " exists and is not a file of an earlier result"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find(mine.string() + " exists and is not a file of an earlier result"), std::string::npos)
+      << done.err;
   EXPECT_EQ(*read_file(mine), "mine");
 }
 

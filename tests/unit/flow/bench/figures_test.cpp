@@ -193,7 +193,8 @@ TEST(BenchMerge, WhatDiffersIsNamed) {
             "a and b cannot be merged: they were run with other options: numerics (reference,high in a, high in b)");
   other = sample();
   other.rows[1].made_with["device"] = "GPU B";
-  EXPECT_EQ(refusal(other), "a and b cannot be merged: they were run in different places: device GPU A in a, GPU B in b");
+  EXPECT_EQ(refusal(other),
+            "a and b cannot be merged: they were run in different places: device GPU A in a, GPU B in b");
   other = sample();
   other.rows[1].made_with["build"] = "another";
   EXPECT_EQ(refusal(other), "");

@@ -247,7 +247,8 @@ TEST_F(BenchSharedTest, WhatFindsNoRoomHasItsTurnsAfterTheOthers) {
   EXPECT_EQ(trials("b"), 2u);
   EXPECT_EQ(trials("a") + trials("c"), 8u);
   EXPECT_EQ(machine_.log.back(), "end of b");
-  EXPECT_TRUE(told_.has("2/3 b: does not fit into memory next to the others and is searched after them: it takes 90 GB"))
+  EXPECT_TRUE(
+      told_.has("2/3 b: does not fit into memory next to the others and is searched after them: it takes 90 GB"))
       << told_.text();
   EXPECT_EQ(made->rows[1].variants[0].outcome, RunOutcome::kFaster);
 }

@@ -62,8 +62,7 @@ TEST_F(Claim, WhatWentOnMeanwhileIsLeftAsItIs) {
 TEST_F(Claim, WhatIsGoingOnIsNotTaken) {
   const Status begun = chosen_and_begun([&] { ASSERT_TRUE(store().resume_run(options_.resume).ok()); });
   ASSERT_FALSE(begun.ok());
-  EXPECT_NE(begun.error().message.find("still active in another process"), std::string::npos)
-      << begun.error().message;
+  EXPECT_NE(begun.error().message.find("still active in another process"), std::string::npos) << begun.error().message;
 }
 
 }  // namespace

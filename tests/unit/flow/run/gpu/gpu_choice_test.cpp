@@ -24,9 +24,11 @@ std::string chosen(const char* text, int first = 0) {
 TEST(GpuChoice, ReadsListsAndSaysWhatIsWrong) {
   EXPECT_EQ(parsed("0,3,1"), "0,3,1");
   EXPECT_EQ(parsed("all"), "all");
-  EXPECT_EQ(parsed("0,0"),
-            "--devices `0,0`: GPU 0 is named twice; legal are GPU numbers separated by commas, for example 0,1, and `all`");
-  EXPECT_EQ(parsed(""), "--devices ``: it is empty; legal are GPU numbers separated by commas, for example 0,1, and `all`");
+  EXPECT_EQ(
+      parsed("0,0"),
+      "--devices `0,0`: GPU 0 is named twice; legal are GPU numbers separated by commas, for example 0,1, and `all`");
+  EXPECT_EQ(parsed(""),
+            "--devices ``: it is empty; legal are GPU numbers separated by commas, for example 0,1, and `all`");
   for (const char* text : {"0,", ",", "0;1", "-1", "0,1x", "ALL", "0, 1", "99999999999"}) {
     EXPECT_NE(parsed(text).find("is not a GPU number"), std::string::npos) << text;
   }
