@@ -57,7 +57,7 @@ void print_meaning(const ir::Equivalence& meaning) {
                fmt::join(dims, ", "));
   }
   for (const std::string& branch : meaning.uncovered)
-    fmt::print("  branch that no test input takes both ways: {}\n", branch);
+    fmt::print("  tests take only one side of: {}\n", branch);
 }
 
 Result<int> run_same(const Invocation& in) {
