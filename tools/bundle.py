@@ -6,6 +6,7 @@ Usage: bundle.py DIR [BUILD_FOLDER]
 The programs are linked against glibc alone, Python code is pure, and libnvrtc is found on the target (a CUDA toolkit
 or PyTorch's own), never shipped. CUTLASS headers travel as one archive that the launcher unpacks on first use.
 """
+
 import hashlib
 import json
 import os
@@ -17,10 +18,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 48 << 20
-FOLDERS = ("kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed", "tests/gpu")
+FOLDERS = (
+    "kernels",
+    "machines",
+    "models",
+    "prompts",
+    "python",
+    "examples",
+    "bench/families",
+    "bench/kernels",
+    "bench/speed",
+    "tests/gpu",
+)
 FILES = ("LICENSE", "README.md")
-PROGRAMS = {"bin/solstice": "bin", "bin/solstice-runner": "bin", "lib/libsolstice_rt.so": "lib", "tests/test_gpu_runtime": "bin",
-            "tests/test_random_kernels": "bin"}
+PROGRAMS = {
+    "bin/solstice": "bin",
+    "bin/solstice-runner": "bin",
+    "lib/libsolstice_rt.so": "lib",
+    "tests/test_gpu_runtime": "bin",
+    "tests/test_random_kernels": "bin",
+}
 LAUNCHER = """#!/bin/sh
 # Starts Solstice from this bundle; nothing has to be installed.
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
@@ -40,8 +57,10 @@ def fail(message):
 
 def tracked(folder):
     """Files of `folder` that belong to the project: no caches, nothing that is ignored."""
-    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder],
-                            capture_output=True)
+    listed = subprocess.run(
+        ["git", "-C", str(ROOT), "ls-files", "-z", "--cached", "--others", "--exclude-standard", folder],
+        capture_output=True,
+    )
     if listed.returncode == 0:
         names = sorted(name for name in listed.stdout.decode().split("\0") if name)
         return [ROOT / name for name in names if (ROOT / name).is_file()]
@@ -73,6 +92,7 @@ def copy_folders(out):
 def cutlass_headers():
     try:
         import importlib.util
+
         found = importlib.util.find_spec("cutlass_library")
     except ImportError:
         found = None
@@ -115,12 +135,16 @@ def commit():
 
 
 def write_manifest(out):
-    version = subprocess.run([out / "bin/solstice", "--version"], capture_output=True, text=True, check=True).stdout.strip()
+    version = subprocess.run(
+        [out / "bin/solstice", "--version"], capture_output=True, text=True, check=True
+    ).stdout.strip()
     files, total = [], 0
     for path in sorted(p for p in out.rglob("*") if p.is_file()):
         content = path.read_bytes()
         total += len(content)
-        files.append({"path": str(path.relative_to(out)), "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()})
+        files.append(
+            {"path": str(path.relative_to(out)), "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
+        )
     manifest = {"schema": "solstice.bundle/1", "version": version, "commit": commit(), "files": files}
     (out / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
     return len(files), total

@@ -2,19 +2,31 @@
 """Checks README.md, CHANGELOG.md and docs/**/*.md: links, paths in backticks, and the length of paragraphs.
 
 - A relative link names an existing file, and with `#anchor` an existing heading (GitHub's spelling of anchors).
-- A path in backticks that begins with a folder of FOLDERS exists. Globs and placeholders (`<name>`, `NAME`) are excepted.
+- A path in backticks that begins with a folder of FOLDERS exists. Not globs and placeholders (`<name>`, `NAME`).
 - A paragraph has at most MAX_WORDS words. List items, table cells and lines that begin in bold are paragraphs; code
   blocks are excepted.
 
 Prints one line a violation, `file:line: rule`; exits 1 if there is one.
 """
+
 import re
 import sys
 from pathlib import Path
 
 MAX_WORDS = 120
 FOLDERS = (
-    "bench", "docs", "examples", "kernels", "machines", "models", "prompts", "python", "src", "tests", "tools", "web"
+    "bench",
+    "docs",
+    "examples",
+    "kernels",
+    "machines",
+    "models",
+    "prompts",
+    "python",
+    "src",
+    "tests",
+    "tools",
+    "web",
 )
 
 FENCE = re.compile(r"^\s*(```|~~~)")
@@ -109,7 +121,10 @@ def check_paths(page, text, root):
 def check_paragraphs(page, text, root):
     for number, paragraph in paragraphs(text):
         if (count := words(paragraph)) > MAX_WORDS:
-            yield f"{page.relative_to(root).as_posix()}:{number}: the paragraph has {count} words; {MAX_WORDS} is the limit"
+            yield (
+                f"{page.relative_to(root).as_posix()}:{number}: the paragraph has {count} words; {MAX_WORDS} is the "
+                "limit"
+            )
 
 
 def check(root):

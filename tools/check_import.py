@@ -68,12 +68,17 @@ class Draws(TorchDispatchMode):
         return out
 
 
-def trace(module: torch.nn.Module, args: Sequence, kwargs: Optional[dict] = None, decompose: Sequence[str] = ()) -> dict:
+def trace(
+    module: torch.nn.Module, args: Sequence, kwargs: Optional[dict] = None, decompose: Sequence[str] = ()
+) -> dict:
     program, producer = export_functional(copy.deepcopy(module), tuple(args), kwargs or {}, decompose)
     graph = graph_json(program, module, {**producer, "weights": "real"}, {})
     # Constants travel with the graph; the interpreter wants their values like any other input's.
-    graph["constants"] = {s.arg.name: program.constants[s.target] for s in program.graph_signature.input_specs
-                          if s.target in program.constants and s.kind.name == "CONSTANT_TENSOR"}
+    graph["constants"] = {
+        s.arg.name: program.constants[s.target]
+        for s in program.graph_signature.input_specs
+        if s.target in program.constants and s.kind.name == "CONSTANT_TENSOR"
+    }
     if graph["rng"]:  # the draws and the results of one run
         with torch.no_grad(), Draws() as draws:
             results = program.module()(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
@@ -97,7 +102,7 @@ def imported(binary: str, graph: dict) -> dict:
 
 
 def decomposed(binary: str, module: torch.nn.Module, args: Sequence, kwargs: dict) -> dict:
-    """The graph with operators that have no equations broken up, as a run has it (src/flow/run/problem/traced_import.h)."""
+    """The graph, its operators without equations broken up as in a run (src/flow/run/problem/traced_import.h)."""
     graph, broken = trace(module, args, kwargs), []
     for _ in range(4):
         missing = {what.split(":")[0] for what in imported(binary, graph)["unsupported"]}
@@ -109,7 +114,10 @@ def decomposed(binary: str, module: torch.nn.Module, args: Sequence, kwargs: dic
 
 
 def input_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> Iterator[torch.Tensor]:
-    state = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    state = {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
     user = iter(pytree.tree_leaves((tuple(args), kwargs)))
     for entry in graph["inputs"]:
         value = next(user) if entry["kind"] == "user_input" else None
@@ -146,7 +154,7 @@ def interpret(command: list[str], graph: dict, values: list[torch.Tensor]) -> li
     for output in graph["outputs"]:
         shape = metas[output["value"]]["shape"]
         count = torch.Size(shape).numel()
-        out.append(flat[start:start + count].reshape(shape))
+        out.append(flat[start : start + count].reshape(shape))
         start += count
     return out
 
@@ -214,9 +222,15 @@ def import_files(binary: str, files: list[str]) -> int:
         path = Path(folder, "graph.json")
         for file in files:
             path.write_text(json.dumps(trace_subject(load_file(file))))
-            runs = [subprocess.run([binary, *form, str(path)], capture_output=True, text=True) for form in ([], ["--folded"])]
+            runs = [
+                subprocess.run([binary, *form, str(path)], capture_output=True, text=True)
+                for form in ([], ["--folded"])
+            ]
             failed += any(run.returncode for run in runs)
-            lines = [json.loads(run.stdout)["text"].count("\n") if run.returncode == 0 else run.stderr.strip() for run in runs]
+            lines = [
+                json.loads(run.stdout)["text"].count("\n") if run.returncode == 0 else run.stderr.strip()
+                for run in runs
+            ]
             print(f"{file}: {lines[0]} lines, folded {lines[1]}")
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     print(f"{len(files)} files, {failed} failed, {sum(u.ru_utime + u.ru_stime for u in used):.0f} s of CPU time")
@@ -241,7 +255,9 @@ def main() -> int:
 
     cases = all_cases()
     names = options.names or list(cases)
-    verdicts = import_batches.settle(names, lambda batch: check(options.binary, [cases[n] for n in batch]), lambda v: not v)
+    verdicts = import_batches.settle(
+        names, lambda batch: check(options.binary, [cases[n] for n in batch]), lambda v: not v
+    )
     failed = {name: problem for name, problem in verdicts.items() if problem}
     for name, problem in failed.items():
         print(f"FAILED {name}: {problem}")

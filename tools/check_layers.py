@@ -12,6 +12,7 @@ line a circle; a circle that is not listed, and a listed one that is gone, are v
 
 Prints one line a violation, with the rule; exits 1 if there is one. `--cycles` prints today's circles.
 """
+
 import argparse
 import re
 import sys
@@ -100,7 +101,11 @@ class Tree:
             name = str(self.prefix / folder)
             listed = name in layers.allowed or f"{name}/*" in layers.allowed
             under = any(str(self.prefix / above) in layers.allowed for above in folder.parents if above != Path("."))
-            if folder != Path(".") and not listed and (not under or layers.is_divided(str(self.prefix / folder.parent))):
+            if (
+                folder != Path(".")
+                and not listed
+                and (not under or layers.is_divided(str(self.prefix / folder.parent)))
+            ):
                 yield f"{self.name}/{folder}: not listed in tools/layers.txt; add it with what it may include"
 
     def rooms(self):

@@ -113,7 +113,11 @@ def read_known(path: Path) -> dict[str, str]:
 
 def write_known(path: Path, results: dict[Case, Verdict]) -> None:
     lines = [f"{case.name}: {result.state}" for case, result in results.items() if result.state != "agrees"]
-    path.write_text("# Cases that do not agree; tools/check_modules.py --known FILE --update writes this.\n" + "\n".join(lines) + "\n")
+    path.write_text(
+        "# Cases that do not agree; tools/check_modules.py --known FILE --update writes this.\n"
+        + "\n".join(lines)
+        + "\n"
+    )
 
 
 def main() -> int:
@@ -140,8 +144,10 @@ def main() -> int:
         print_table(results)
     print_reasons(results)
     good = sum(r.state == "agrees" for r in results.values())
-    print(f"{good} of {len(chosen)} cases agree ({100 * good / len(chosen):.1f} %), {len(chosen) - len(run)} not run, "
-          f"{time.process_time() - start:.0f} s of CPU time")
+    print(
+        f"{good} of {len(chosen)} cases agree ({100 * good / len(chosen):.1f} %), {len(chosen) - len(run)} not run, "
+        f"{time.process_time() - start:.0f} s of CPU time"
+    )
     print(f"{good} passed, {len(run) - good} failed")
     return 1 if known and (good < len(run) or good < BAR * len(chosen)) else 0
 

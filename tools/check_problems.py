@@ -9,8 +9,9 @@ For each problem FOLDER/level*/*.py:
    float64. Parameters and written buffers get random values.
 3. Both forms are interpreted, and every output and every updated buffer is compared with eager PyTorch; the flat one
    with two further families of values (FAMILIES) where that takes no more than seconds.
-4. The flat program of the real sizes has to be that of the small ones, token by token, but for the values of dims; so what
-   was compared is what runs. Where it is not, sizes equal in the file are kept equal. Other numbers that differ are printed.
+4. The flat program of the real sizes has to be that of the small ones, token by token, but for the values of dims; so
+   what was compared is what runs. Where it is not, sizes equal in the file are kept equal. Other numbers that differ
+   are printed.
 
 Without FOLDER the environment's SOLSTICE_KERNELBENCH names it. Exit status 1 if a problem fails.
 """
@@ -173,7 +174,9 @@ def compare_small(binary: str, module: torch.nn.Module, args: list, graph: dict,
         verdict.failure = verdict.failure or "most of what PyTorch computes is not finite"
 
 
-def compare_once(binary: str, module: torch.nn.Module, args: list, graph: dict, folded: bool, verdict: Verdict) -> float:
+def compare_once(
+    binary: str, module: torch.nn.Module, args: list, graph: dict, folded: bool, verdict: Verdict
+) -> float:
     """The share of PyTorch's values that is finite."""
     wanted = flat_results(module, graph, args)
     values = list(input_values(graph, module, args, {}))

@@ -4,6 +4,7 @@ folder of src/ that is not a folder of plug-ins (cmake/SolsticePlugins.cmake).
 
 Prints one line a violation; exits 1 if there is one.
 """
+
 import re
 import sys
 from pathlib import Path
@@ -20,7 +21,9 @@ def is_data(path):
 
 def code_files(root):
     for folder in CHECKED:
-        yield from (p for p in sorted((root / folder).rglob("*")) if p.suffix in CODE and not is_data(p.relative_to(root)))
+        yield from (
+            p for p in sorted((root / folder).rglob("*")) if p.suffix in CODE and not is_data(p.relative_to(root))
+        )
 
 
 def wide_lines(path, name):

@@ -4,10 +4,10 @@
     check_writing.py ANSWERS_DIR                            NN.ucut each; prints right or wrong, and why
     check_writing.py ANSWERS_DIR --json                     the same as JSON
     check_writing.py --prompts DIR                          the prompts of a first try, NN.txt
-    check_writing.py --prompts DIR --after ANSWERS_DIR      those of the next try: only wrong answers, with what was wrong
+    check_writing.py --prompts DIR --after ANSWERS_DIR      those of the next try: wrong answers, with what was wrong
 
-An answer is right if `solstice check` finds no error, its interface is the task's, it looks as the task demands, and the
-interpreter gives what PyTorch gives in float64 for two sets of inputs. Needs PyTorch and the built programs.
+An answer is right if `solstice check` finds no error, its interface is the task's, it looks as the task demands, and
+the interpreter gives what PyTorch gives in float64 for two sets of inputs. Needs PyTorch and the built programs.
 """
 
 import argparse
@@ -70,7 +70,9 @@ class Checker:
     def differences(self, task, text, described):
         for seed in SEEDS:
             values = task.values(seed)
-            inputs = {found["name"]: as_json(values[t.name]) for t, found in pairs(task, described) if t.kind != "output"}
+            inputs = {
+                found["name"]: as_json(values[t.name]) for t, found in pairs(task, described) if t.kind != "output"
+            }
             results, error = self.ask(text=text, inputs=inputs)
             if error:
                 return [f"the program fails when it is evaluated: {error}"]
@@ -99,7 +101,8 @@ def compared(name, found, expected):
         return ""
     at = tuple(bad.nonzero()[0].tolist())
     return (
-        f"`{name}` differs from the reference in {int(bad.sum())} of {bad.numel()} elements; the first is at {list(at)}: "
+        f"`{name}` differs from the reference in {int(bad.sum())} of {bad.numel()} elements; the first is at "
+        f"{list(at)}: "
         f"{actual[at].item():.9g} instead of {expected[at].item():.9g}"
     )
 
@@ -129,7 +132,10 @@ def interface_complaints(task, described):
     out += [f"the interface lacks: {t.line()[2:]}" for t in task.interface if t.name not in matched]
     known = {t.path or t.name for t in task.interface}
     for found in described["tensors"]:
-        if found["kind"] in ("param", "buffer", "input", "output", "random") and (found["path"] or found["name"]) not in known:
+        if (
+            found["kind"] in ("param", "buffer", "input", "output", "random")
+            and (found["path"] or found["name"]) not in known
+        ):
             out.append(f"{found['kind']} `{found['name']}` is not of the interface")
     for kind in ("input", "output"):
         wanted = [t.name for t in task.interface if t.kind == kind]
@@ -160,7 +166,9 @@ def check_all(checker, folder, tasks):
     out = {}
     for task in tasks:
         file = folder / f"{task.stem}.ucut"
-        out[task.stem] = checker.complaints(task, program_of(file.read_text())) if file.exists() else ["there is no answer"]
+        out[task.stem] = (
+            checker.complaints(task, program_of(file.read_text())) if file.exists() else ["there is no answer"]
+        )
     return out
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Parses every unit of BUILD_FOLDER/compile_commands.json that our flags apply to with clang 14 (-fsyntax-only), as a second
-opinion with the same warnings as errors. Usage: clang_pass.py BUILD_FOLDER"""
+"""Parses every unit of BUILD_FOLDER/compile_commands.json that our flags apply to with clang 14 (-fsyntax-only), as a
+second opinion with the same warnings as errors. Usage: clang_pass.py BUILD_FOLDER"""
+
 import concurrent.futures
 import json
 import os

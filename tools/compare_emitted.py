@@ -175,7 +175,9 @@ def compare_code(before, after, args):
         if a is None or b is None or a == b:
             continue
         bad += 1
-        print(f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}")
+        print(
+            f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}"
+        )
     print(f"{len(pairs)} pairs of sources, {bad} with other machine code or none")
     return bad
 
@@ -190,7 +192,9 @@ def main():
     args = parser.parse_args()
     before, after = listed(args.before, args.match), listed(args.after, args.match)
     different = compare_text(before, after)
-    print(f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text"))
+    print(
+        f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text")
+    )
     if not args.kernels_before:
         return 1 if different else 0
     bad = compare_code(before, after, args)

@@ -3,6 +3,7 @@
 Weighted minimax by Lawson's iteration on Chebyshev nodes; coefficients are rounded to float32 from the lowest up, each
 time refitting the rest. Errors are in float32 arithmetic with fused multiply-add.
 """
+
 import numpy as np
 from scipy.special import erf, erfc
 

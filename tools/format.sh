@@ -1,10 +1,24 @@
 #!/usr/bin/env bash
-# Formats the C++ and CUDA sources (.clang-format); with --check only names the files that are not formatted.
+# Formats the C++ and CUDA sources (.clang-format) and the Python sources (ruff.toml); with --check only says what is
+# not formatted.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
-formatter=$root/.venv/bin/clang-format  # pinned: versions differ in their opinions
-[ -x "$formatter" ] || { echo "no clang-format in .venv: ./x setup" >&2; exit 77; }
+clang_format=$root/.venv/bin/clang-format  # both are pinned: versions differ in their opinions
+ruff=$root/.venv/bin/ruff
+for formatter in "$clang_format" "$ruff"; do
+  [ -x "$formatter" ] || { echo "no $(basename "$formatter") in .venv: ./x setup" >&2; exit 77; }
+done
 cd "$root"
-find src kernels tests bench tools -path tests/golden -prune -o \
-    \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0 |
-  if [ "${1:-}" = --check ]; then xargs -0 "$formatter" --dry-run --Werror; else xargs -0 "$formatter" -i; fi
+sources() {
+  find src kernels tests bench tools -path tests/golden -prune -o \
+    \( -name '*.h' -o -name '*.cpp' -o -name '*.cu' \) -print0
+}
+python=(--quiet bench examples python tests tools)
+if [ "${1:-}" = --check ]; then
+  status=0
+  sources | xargs -0 "$clang_format" --dry-run --Werror || status=1
+  "$ruff" format --check --diff "${python[@]}" || status=1
+  exit $status
+fi
+sources | xargs -0 "$clang_format" -i
+"$ruff" format "${python[@]}"

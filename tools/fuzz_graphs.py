@@ -4,8 +4,8 @@ brought to trace, each below the length that the fuzzer changes.
 
     tools/fuzz_graphs.py FOLDER LONGEST
 
-Cases of the importer's tests and PyTorch's own inputs of its modules are traced; one that brings a new operator is kept.
-Operators that none brings are listed.
+Cases of the importer's tests and PyTorch's own inputs of its modules are traced; one that brings a new operator is
+kept. Operators that none brings are listed.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ def record(graph: dict) -> str:
 
 def main() -> int:
     folder, longest = Path(sys.argv[1]), int(sys.argv[2])
-    listed = subprocess.run([ROOT / "build/bin/solstice", "list", "operators", "--json"], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        [ROOT / "build/bin/solstice", "list", "operators", "--json"], capture_output=True, text=True, check=True
+    )
     missing = {op for group in json.loads(listed.stdout) for op in group["operators"]}
     kept = 0
     for name, graph in traced():

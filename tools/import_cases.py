@@ -98,26 +98,68 @@ def gru(directions: bool) -> nn.Module:
 
 
 UNARY: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
-    "relu": F.relu, "relu6": F.relu6, "sigmoid": torch.sigmoid, "silu": F.silu, "tanh": torch.tanh, "mish": F.mish,
-    "hardsigmoid": F.hardsigmoid, "hardswish": F.hardswish, "logsigmoid": F.logsigmoid, "abs": torch.abs,
-    "exp": torch.exp, "exp2": torch.exp2, "expm1": torch.expm1, "log1p": lambda x: torch.log1p(x.abs()),
-    "log": lambda x: torch.log(x.abs()), "log2": lambda x: torch.log2(x.abs()), "sqrt": lambda x: torch.sqrt(x.abs()),
-    "rsqrt": lambda x: torch.rsqrt(x.abs()), "erf": torch.erf, "sin": torch.sin, "cos": torch.cos,
-    "sign": torch.sign, "floor": torch.floor, "ceil": torch.ceil, "round": torch.round, "trunc": torch.trunc,
-    "neg": torch.neg, "reciprocal": torch.reciprocal, "square": torch.square, "gelu": F.gelu,
-    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"), "clamp": lambda x: x.clamp(-0.3, 0.7),
-    "clamp_min": lambda x: x.clamp(min=0.1), "clamp_max": lambda x: x.clamp(max=0.1),
-    "clamp_crossed": lambda x: x.clamp(0.5, 0.1), "hardtanh": lambda x: F.hardtanh(x, -2, 0.3),
-    "leaky_relu": lambda x: F.leaky_relu(x, 0.2), "elu": lambda x: F.elu(x, 0.7), "celu": lambda x: F.celu(x, 0.7),
-    "selu": F.selu, "softplus": lambda x: F.softplus(10 * x, 2.0, 5.0), "softsign": F.softsign,
-    "threshold": lambda x: F.threshold(x, 0.3, 7.0), "hardshrink": lambda x: F.hardshrink(x, 0.5),
-    "softshrink": lambda x: F.softshrink(x, 0.5), "tanhshrink": F.tanhshrink, "glu": lambda x: F.glu(x, 1),
-    "scaled": lambda x: (x * 0.1 - 3) / 7 + 2 * x, "pow2": lambda x: x**2, "pow3": lambda x: x**3.0,
-    "pow_half": lambda x: x.abs() ** 0.5, "pow_real": lambda x: x.abs() ** 1.7, "rsub": lambda x: 1 - x,
-    "compare": lambda x: ((x > 0.1) & (x <= 1)).to(x.dtype) + (x != 0), "where": lambda x: torch.where(x > 0, x, 2 * x),
-    "masked_fill": lambda x: x.masked_fill(x < 0, 3.5), "half": lambda x: x.half().double() * 3,
-    "remainder": lambda x: x.remainder(0.3), "fmod": lambda x: x.fmod(0.3), "pad_both": lambda x: F.pad(x, (1, 2)).tanh(),
-    "addcmul": lambda x: torch.addcmul(x, x, x, value=0.5), "floor_divide": lambda x: torch.div(x, 0.3, rounding_mode="floor"),
+    "relu": F.relu,
+    "relu6": F.relu6,
+    "sigmoid": torch.sigmoid,
+    "silu": F.silu,
+    "tanh": torch.tanh,
+    "mish": F.mish,
+    "hardsigmoid": F.hardsigmoid,
+    "hardswish": F.hardswish,
+    "logsigmoid": F.logsigmoid,
+    "abs": torch.abs,
+    "exp": torch.exp,
+    "exp2": torch.exp2,
+    "expm1": torch.expm1,
+    "log1p": lambda x: torch.log1p(x.abs()),
+    "log": lambda x: torch.log(x.abs()),
+    "log2": lambda x: torch.log2(x.abs()),
+    "sqrt": lambda x: torch.sqrt(x.abs()),
+    "rsqrt": lambda x: torch.rsqrt(x.abs()),
+    "erf": torch.erf,
+    "sin": torch.sin,
+    "cos": torch.cos,
+    "sign": torch.sign,
+    "floor": torch.floor,
+    "ceil": torch.ceil,
+    "round": torch.round,
+    "trunc": torch.trunc,
+    "neg": torch.neg,
+    "reciprocal": torch.reciprocal,
+    "square": torch.square,
+    "gelu": F.gelu,
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "clamp": lambda x: x.clamp(-0.3, 0.7),
+    "clamp_min": lambda x: x.clamp(min=0.1),
+    "clamp_max": lambda x: x.clamp(max=0.1),
+    "clamp_crossed": lambda x: x.clamp(0.5, 0.1),
+    "hardtanh": lambda x: F.hardtanh(x, -2, 0.3),
+    "leaky_relu": lambda x: F.leaky_relu(x, 0.2),
+    "elu": lambda x: F.elu(x, 0.7),
+    "celu": lambda x: F.celu(x, 0.7),
+    "selu": F.selu,
+    "softplus": lambda x: F.softplus(10 * x, 2.0, 5.0),
+    "softsign": F.softsign,
+    "threshold": lambda x: F.threshold(x, 0.3, 7.0),
+    "hardshrink": lambda x: F.hardshrink(x, 0.5),
+    "softshrink": lambda x: F.softshrink(x, 0.5),
+    "tanhshrink": F.tanhshrink,
+    "glu": lambda x: F.glu(x, 1),
+    "scaled": lambda x: (x * 0.1 - 3) / 7 + 2 * x,
+    "pow2": lambda x: x**2,
+    "pow3": lambda x: x**3.0,
+    "pow_half": lambda x: x.abs() ** 0.5,
+    "pow_real": lambda x: x.abs() ** 1.7,
+    "rsub": lambda x: 1 - x,
+    "compare": lambda x: ((x > 0.1) & (x <= 1)).to(x.dtype) + (x != 0),
+    "where": lambda x: torch.where(x > 0, x, 2 * x),
+    "masked_fill": lambda x: x.masked_fill(x < 0, 3.5),
+    "half": lambda x: x.half().double() * 3,
+    "remainder": lambda x: x.remainder(0.3),
+    "fmod": lambda x: x.fmod(0.3),
+    "pad_both": lambda x: F.pad(x, (1, 2)).tanh(),
+    "addcmul": lambda x: torch.addcmul(x, x, x, value=0.5),
+    "floor_divide": lambda x: torch.div(x, 0.3, rounding_mode="floor"),
 }
 
 
@@ -137,8 +179,10 @@ def binary_cases() -> dict[str, tuple]:
         "prelu": (lambda x, w: F.prelu(x, w), [R(2, 3, 4), R(3)]),
         "prelu_one": (lambda x, w: F.prelu(x, w), [R(2, 3, 4), R(1)]),
         "int_div": (lambda a: a / 2, [torch.arange(6)]),
-        "mask_not": (lambda x: x.masked_fill(~torch.tril(torch.ones(5, 5, dtype=torch.bool)), float("-inf")).softmax(-1),
-                     [R(3, 5, 5)]),
+        "mask_not": (
+            lambda x: x.masked_fill(~torch.tril(torch.ones(5, 5, dtype=torch.bool)), float("-inf")).softmax(-1),
+            [R(3, 5, 5)],
+        ),
     }
 
 
@@ -157,12 +201,17 @@ def contraction_cases() -> dict[str, tuple]:
         "baddbmm": (lambda c, a, b: torch.baddbmm(c, a, b, beta=0.5, alpha=2), [R(3, 1, 6), R(3, 4, 5), R(3, 5, 6)]),
         "addmm": (lambda c, a, b: torch.addmm(c, a, b), [R(6), R(4, 5), R(5, 6)]),
         "einsum": (lambda a, b: torch.einsum("bijl,lk->bijk", a, b), [R(2, 3, 4, 5), R(5, 6)]),
-        "einsum_three": (lambda a, b, c: torch.einsum("bclhn,bhcl,bclhp->bchpn", a, b, c),
-                         [R(2, 3, 4, 2, 5), R(2, 2, 3, 4), R(2, 3, 4, 2, 6)]),
+        "einsum_three": (
+            lambda a, b, c: torch.einsum("bclhn,bhcl,bclhp->bchpn", a, b, c),
+            [R(2, 3, 4, 2, 5), R(2, 2, 3, 4), R(2, 3, 4, 2, 6)],
+        ),
         "einsum_implicit": (lambda a, b: torch.einsum("ij,jk", a, b), [R(4, 5), R(5, 6)]),
         "bilinear": (nn.Bilinear(3, 4, 5), [R(2, 3), R(2, 4)]),
         # In bf16, the one dtype that can be traced: small whole numbers, whose sums are exact.
-        "grouped_mm": (lambda a, w, ends: F.grouped_mm(a, w.transpose(1, 2), offs=ends), [whole(9, 8), whole(3, 16, 8), ENDS]),
+        "grouped_mm": (
+            lambda a, w, ends: F.grouped_mm(a, w.transpose(1, 2), offs=ends),
+            [whole(9, 8), whole(3, 16, 8), ENDS],
+        ),
         "grouped_mm_of_each": (lambda d, x, ends: F.grouped_mm(d.t(), x, offs=ends), [whole(9, 16), whole(9, 8), ENDS]),
         "gated": (Gated(), [R(5, 6)]),
         "tied": (Tied(), [torch.tensor([[1, 5], [0, 6]])]),
@@ -184,13 +233,17 @@ def conv_cases() -> dict[str, tuple]:
         "conv2d_reflect": (nn.Conv2d(3, 5, 3, padding=2, padding_mode="reflect"), [R(2, 3, 6, 7)]),
         "conv2d_circular": (nn.Conv2d(3, 5, 3, padding=2, padding_mode="circular"), [R(2, 3, 6, 7)]),
         "conv2d_replicate": (nn.Conv2d(3, 5, 3, padding=2, padding_mode="replicate"), [R(2, 3, 6, 7)]),
-        "conv2d_shuffled": (nn.Sequential(nn.Conv2d(4, 6, 1, groups=2), nn.ChannelShuffle(3), nn.Conv2d(6, 6, 3, padding=1, groups=3)),
-                            [R(2, 4, 5, 6)]),
+        "conv2d_shuffled": (
+            nn.Sequential(nn.Conv2d(4, 6, 1, groups=2), nn.ChannelShuffle(3), nn.Conv2d(6, 6, 3, padding=1, groups=3)),
+            [R(2, 4, 5, 6)],
+        ),
         "conv3d": (nn.Conv3d(2, 3, (2, 3, 3), padding=(1, 1, 0)), [R(2, 2, 4, 5, 6)]),
         "conv_t1d": (nn.ConvTranspose1d(3, 4, 3, stride=2, padding=1, dilation=2), [R(2, 3, 5)]),
         "conv_t2d": (nn.ConvTranspose2d(3, 4, 3, stride=2, padding=1, output_padding=1), [R(2, 3, 4, 5)]),
-        "conv_t2d_groups": (nn.ConvTranspose2d(4, 6, (3, 5), stride=(2, 3), padding=(1, 2), groups=2, dilation=(2, 1)),
-                            [R(2, 4, 4, 5)]),
+        "conv_t2d_groups": (
+            nn.ConvTranspose2d(4, 6, (3, 5), stride=(2, 3), padding=(1, 2), groups=2, dilation=(2, 1)),
+            [R(2, 4, 4, 5)],
+        ),
         "conv_t3d": (nn.ConvTranspose3d(2, 3, 3, stride=2, padding=1, bias=False), [R(1, 2, 3, 4, 3)]),
     }
 
@@ -221,7 +274,10 @@ def norm_cases() -> dict[str, tuple]:
 
 
 def reduce_cases() -> dict[str, tuple]:
-    one = {name: (getattr(torch, name), [R(4, 5)]) for name in ("sum", "mean", "prod", "max", "min", "argmax", "argmin", "var", "std")}
+    one = {
+        name: (getattr(torch, name), [R(4, 5)])
+        for name in ("sum", "mean", "prod", "max", "min", "argmax", "argmin", "var", "std")
+    }
     return one | {
         "sum_dims": (lambda x: x.sum((1, 3), keepdim=True), [R(2, 3, 4, 5)]),
         "mean_dim": (lambda x: x.mean(1), [R(2, 3, 4)]),
@@ -314,25 +370,35 @@ def move_cases() -> dict[str, tuple]:
 def loss_cases() -> dict[str, tuple]:
     t = torch.tensor([1, 0, -100, 3])
     p, q = torch.rand(4, 5), torch.rand(4, 5)
-    return {
-        "cross_entropy": (lambda x: F.cross_entropy(x, t), [R(4, 5)]),
-        "cross_entropy_input": (F.cross_entropy, [R(4, 5), torch.tensor([1, 0, 2, 3])]),
-        "cross_entropy_inf": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [with_infinities(R(4, 5))]),
-        "cross_entropy_sum": (lambda x: F.cross_entropy(x, t, reduction="sum"), [R(4, 5)]),
-        "cross_entropy_none": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [R(4, 5)]),
-        "cross_entropy_2d": (F.cross_entropy, [R(2, 5, 3), torch.tensor([[1, 0, 2], [3, 4, 4]])]),
-        "mse": (F.mse_loss, [R(4, 5), R(4, 5)]),
-        "l1": (F.l1_loss, [R(4, 5), R(4, 5)]),
-        "smooth_l1": (lambda a, b: F.smooth_l1_loss(a, b, beta=0.5), [R(4, 5), R(4, 5)]),
-        "huber": (lambda a, b: F.huber_loss(a, b, delta=0.5), [R(4, 5), R(4, 5)]),
-        "kl_div": (lambda a, b: F.kl_div(a.log(), b, reduction="batchmean"), [p, q]),
-        "bce": (F.binary_cross_entropy, [p, q]),
-        "bce_logits": (F.binary_cross_entropy_with_logits, [R(4, 5), q]),
-        "hinge_embedding": (lambda x: F.hinge_embedding_loss(x, torch.tensor([1.0, -1, 1, -1])), [R(4)]),
-        "cosine": (lambda a, b: F.cosine_similarity(a, b, dim=1), [R(4, 5), R(4, 5)]),
-        "triplet": (F.triplet_margin_loss, [R(4, 5), R(4, 5), R(4, 5)]),
-        "triplet_swap": (lambda a, b, c: F.triplet_margin_loss(a, b, c, p=3, swap=True, reduction="none"), [R(4, 5), R(4, 5), R(4, 5)]),
-    } | class_loss_cases() | pair_loss_cases()
+    return (
+        {
+            "cross_entropy": (lambda x: F.cross_entropy(x, t), [R(4, 5)]),
+            "cross_entropy_input": (F.cross_entropy, [R(4, 5), torch.tensor([1, 0, 2, 3])]),
+            "cross_entropy_inf": (
+                lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"),
+                [with_infinities(R(4, 5))],
+            ),
+            "cross_entropy_sum": (lambda x: F.cross_entropy(x, t, reduction="sum"), [R(4, 5)]),
+            "cross_entropy_none": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [R(4, 5)]),
+            "cross_entropy_2d": (F.cross_entropy, [R(2, 5, 3), torch.tensor([[1, 0, 2], [3, 4, 4]])]),
+            "mse": (F.mse_loss, [R(4, 5), R(4, 5)]),
+            "l1": (F.l1_loss, [R(4, 5), R(4, 5)]),
+            "smooth_l1": (lambda a, b: F.smooth_l1_loss(a, b, beta=0.5), [R(4, 5), R(4, 5)]),
+            "huber": (lambda a, b: F.huber_loss(a, b, delta=0.5), [R(4, 5), R(4, 5)]),
+            "kl_div": (lambda a, b: F.kl_div(a.log(), b, reduction="batchmean"), [p, q]),
+            "bce": (F.binary_cross_entropy, [p, q]),
+            "bce_logits": (F.binary_cross_entropy_with_logits, [R(4, 5), q]),
+            "hinge_embedding": (lambda x: F.hinge_embedding_loss(x, torch.tensor([1.0, -1, 1, -1])), [R(4)]),
+            "cosine": (lambda a, b: F.cosine_similarity(a, b, dim=1), [R(4, 5), R(4, 5)]),
+            "triplet": (F.triplet_margin_loss, [R(4, 5), R(4, 5), R(4, 5)]),
+            "triplet_swap": (
+                lambda a, b, c: F.triplet_margin_loss(a, b, c, p=3, swap=True, reduction="none"),
+                [R(4, 5), R(4, 5), R(4, 5)],
+            ),
+        }
+        | class_loss_cases()
+        | pair_loss_cases()
+    )
 
 
 def class_loss_cases() -> dict[str, tuple]:
@@ -343,7 +409,10 @@ def class_loss_cases() -> dict[str, tuple]:
     return {
         "cross_entropy_weight": (lambda x: entropy(x, t, weight=w), [R(4, 5)]),
         "cross_entropy_smoothing": (lambda x: entropy(x, t, label_smoothing=0.2), [R(4, 5)]),
-        "cross_entropy_both": (lambda x, v: entropy(x, maps, weight=v, label_smoothing=0.2, reduction="none"), [R(2, 5, 3), w]),
+        "cross_entropy_both": (
+            lambda x, v: entropy(x, maps, weight=v, label_smoothing=0.2, reduction="none"),
+            [R(2, 5, 3), w],
+        ),
         "cross_entropy_probabilities": (entropy, [R(4, 5), p]),
         "cross_entropy_probabilities_all": (lambda x: entropy(x, p, weight=w, label_smoothing=0.2), [R(4, 5)]),
         "cross_entropy_one_row": (lambda x: entropy(x, torch.tensor(2)), [R(5)]),
@@ -360,9 +429,15 @@ def pair_loss_cases() -> dict[str, tuple]:
     logits = F.binary_cross_entropy_with_logits
     return {
         "bce_weight": (F.binary_cross_entropy, [torch.rand(4, 5), q, torch.rand(5)]),
-        "bce_logits_weights": (lambda x, v: logits(x, q, weight=v, pos_weight=torch.tensor([1.0, 2, 3, 4, 5])), [R(4, 5), torch.rand(4, 1)]),
+        "bce_logits_weights": (
+            lambda x, v: logits(x, q, weight=v, pos_weight=torch.tensor([1.0, 2, 3, 4, 5])),
+            [R(4, 5), torch.rand(4, 1)],
+        ),
         "poisson_nll": (F.poisson_nll_loss, [R(4, 5), q]),
-        "poisson_nll_full": (lambda x, t: F.poisson_nll_loss(x, t, log_input=False, full=True), [torch.rand(4, 5), 3 * q]),
+        "poisson_nll_full": (
+            lambda x, t: F.poisson_nll_loss(x, t, log_input=False, full=True),
+            [torch.rand(4, 5), 3 * q],
+        ),
         "soft_margin": (lambda x: F.soft_margin_loss(x, signs[:, None].expand(4, 5)), [R(4, 5)]),
         "margin_ranking": (lambda a, b: F.margin_ranking_loss(a, b, signs, margin=0.3), [R(4), R(4)]),
         "cosine_embedding": (lambda a, b: F.cosine_embedding_loss(a, b, signs, margin=0.1), [R(4, 5), R(4, 5)]),
@@ -399,6 +474,20 @@ def sequence_cases() -> dict[str, tuple]:
 
 
 def all_cases() -> dict[str, tuple[Any, list]]:
-    groups = (unary_cases, binary_cases, contraction_cases, conv_cases, norm_cases, reduce_cases, window_cases,
-              move_cases, loss_cases, sequence_cases, repeated_cases, loop_cases, index_cases, less_common_cases)
+    groups = (
+        unary_cases,
+        binary_cases,
+        contraction_cases,
+        conv_cases,
+        norm_cases,
+        reduce_cases,
+        window_cases,
+        move_cases,
+        loss_cases,
+        sequence_cases,
+        repeated_cases,
+        loop_cases,
+        index_cases,
+        less_common_cases,
+    )
     return {name: case for group in groups for name, case in group().items()}

@@ -50,7 +50,10 @@ def index_cases() -> dict[str, tuple[Any, tuple]]:
         "one_hot": (lambda i: torch.zeros(4, 6, dtype=torch.float64).scatter(1, i[:, None], 1.0), (whole(5, 0, 2, 2),)),
         "scatter_add": (lambda x, i, v: x.scatter_add(1, i, v), (R(3, 4), grid, R(3, 2))),
         "scatter_reduce_prod": (lambda x, i, v: x.scatter_reduce(1, i, v, "prod"), (R(3, 4), grid, R(3, 2))),
-        "scatter_reduce_amax": (lambda x, i, v: x.scatter_reduce(1, i, v, "amax", include_self=False), (R(3, 4), grid, R(3, 2))),
+        "scatter_reduce_amax": (
+            lambda x, i, v: x.scatter_reduce(1, i, v, "amax", include_self=False),
+            (R(3, 4), grid, R(3, 2)),
+        ),
         "scatter_reduce_amin": (lambda x, i, v: x.scatter_reduce(1, i, v, "amin"), (R(3, 4), grid, R(3, 2))),
         "index_add": (lambda x, i, v: x.index_add(1, i, v, alpha=0.5), (R(2, 3), whole(2, 0, 2), R(2, 3))),
         "index_copy": (lambda x, i, v: x.index_copy(0, i, v), (R(4, 3), whole(2, 0), R(2, 3))),
@@ -92,12 +95,18 @@ def index_cases() -> dict[str, tuple[Any, tuple]]:
         "alpha_dropout": (nn.AlphaDropout(0.2), (R(3, 4),)),
         "noise": (lambda x: x + torch.randn_like(x) * torch.rand(4, dtype=x.dtype), (R(3, 4),)),
         "drawn_integers": (lambda x: x * torch.randint(2, 7, (3, 1)), (R(3, 4),)),
-        "drawn_in_place": (lambda x: x + torch.empty_like(x).uniform_(-1, 2) * torch.empty_like(x).exponential_(0.5), (R(3, 4),)),
+        "drawn_in_place": (
+            lambda x: x + torch.empty_like(x).uniform_(-1, 2) * torch.empty_like(x).exponential_(0.5),
+            (R(3, 4),),
+        ),
         "drawn_zeros_and_ones": (lambda x: x * torch.empty_like(x).bernoulli_(0.4), (R(3, 4),)),
         "upsample_nearest": (nn.Upsample(scale_factor=2, mode="nearest"), (R(2, 3, 4, 3),)),
         "upsample_bilinear": (nn.Upsample(scale_factor=2, mode="bilinear"), (R(2, 3, 4, 3),)),
         "multilabel_margin_of_one": (lambda x, t: F.multilabel_margin_loss(x, t), (R(5), whole(3, 0, -1, 1, 4))),
-        "multilabel_margin_of_one_none": (lambda x, t: F.multilabel_margin_loss(x, t, reduction="none"), (R(5), whole(3, 0, -1, 1, 4))),
+        "multilabel_margin_of_one_none": (
+            lambda x, t: F.multilabel_margin_loss(x, t, reduction="none"),
+            (R(5), whole(3, 0, -1, 1, 4)),
+        ),
     }
 
 

@@ -46,7 +46,9 @@ def window_kinds() -> dict[str, tuple[Any, tuple]]:
 def scan_kinds() -> dict[str, tuple[Any, tuple]]:
     ties = R(3, 9).round()
     ties[0, 2] = ties[0, 5] = float("nan")
-    infinite = torch.tensor([[1.0, -float("inf"), 2.0, float("inf"), 1.0], [-float("inf"), -float("inf"), 2.0, 0.0, 1.0]])
+    infinite = torch.tensor(
+        [[1.0, -float("inf"), 2.0, float("inf"), 1.0], [-float("inf"), -float("inf"), 2.0, 0.0, 1.0]]
+    )
     return {
         "cummax": (lambda x: tuple(torch.cummax(x, 1)), (R(3, 6),)),
         "cummax_of_equal_ones": (lambda x: tuple(torch.cummax(x, 1)), (ties,)),

@@ -1,4 +1,5 @@
-"""Loops within loops and loops that carry integers, for tools/check_import.py: what becomes a recurrence, and what stays."""
+"""Loops within loops and loops that carry integers, for tools/check_import.py: some become recurrences, others
+stay."""
 
 from __future__ import annotations
 
@@ -141,6 +142,20 @@ def step_uneven(m: Loop, x: torch.Tensor) -> torch.Tensor:
 
 
 def loop_cases() -> dict[str, tuple[Any, list]]:
-    bodies = (nested_alike, nested_weights, nested_same_weights, nested_two_loops, nested_outer_state, norm_called_again, counter,
-              greedy, carried_mask, step_in_condition, step_as_value, step_in_integers, step_of_two_loops, step_uneven)
+    bodies = (
+        nested_alike,
+        nested_weights,
+        nested_same_weights,
+        nested_two_loops,
+        nested_outer_state,
+        norm_called_again,
+        counter,
+        greedy,
+        carried_mask,
+        step_in_condition,
+        step_as_value,
+        step_in_integers,
+        step_of_two_loops,
+        step_uneven,
+    )
     return {f"loop_{body.__name__}": (Loop(body), [R(3, 5)]) for body in bodies}

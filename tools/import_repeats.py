@@ -16,7 +16,8 @@ class DenseBlock(nn.Module):
         super().__init__()
         widths = [channels + i * growth for i in range(count)]
         self.layers = nn.ModuleList(
-            nn.Sequential(nn.BatchNorm2d(w), nn.ReLU(), nn.Conv2d(w, growth, 3, padding=1, bias=False)) for w in widths)
+            nn.Sequential(nn.BatchNorm2d(w), nn.ReLU(), nn.Conv2d(w, growth, 3, padding=1, bias=False)) for w in widths
+        )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         features = [x]
@@ -34,7 +35,8 @@ class DenseNet(nn.Module):
             self.blocks.append(DenseBlock(count, channels, growth))
             channels += count * growth
             self.transitions.append(
-                nn.Sequential(nn.BatchNorm2d(channels), nn.Conv2d(channels, channels // 2, 1), nn.AvgPool2d(2)))
+                nn.Sequential(nn.BatchNorm2d(channels), nn.Conv2d(channels, channels // 2, 1), nn.AvgPool2d(2))
+            )
             channels //= 2
         self.fc = nn.Linear(channels, 5)
 
@@ -76,7 +78,9 @@ class ResNetBlock(nn.Module):
         self.relu = nn.ReLU(inplace=True)
         self.downsample = None
         if channels != 4 * width or stride != 1:
-            self.downsample = nn.Sequential(nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width))
+            self.downsample = nn.Sequential(
+                nn.Conv2d(channels, 4 * width, 1, stride, bias=False), nn.BatchNorm2d(4 * width)
+            )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = self.relu(self.bn1(self.conv1(x)))
@@ -114,7 +118,9 @@ class TransformerBlock(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         b, t, c = x.shape
-        q, k, v = (p.view(b, t, self.heads, c // self.heads).transpose(1, 2) for p in self.qkv(self.norm1(x)).split(c, 2))
+        q, k, v = (
+            p.view(b, t, self.heads, c // self.heads).transpose(1, 2) for p in self.qkv(self.norm1(x)).split(c, 2)
+        )
         y = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(b, t, c)
         x = x + self.out(y)
         return x + self.mlp(self.norm2(x))
@@ -216,7 +222,10 @@ def repeated_cases() -> dict[str, tuple[Any, list]]:
         "residual_net": (residual_net(), [R(2, 3, 7, 10)]),
         "resnet": (ResNet((2, 2, 4, 2), 2, 5), [R(2, 3, 33, 40)]),
         "transformer": (nn.Sequential(*(TransformerBlock(12, 3) for _ in range(4))), [R(2, 5, 12)]),
-        "encoder_layers": (nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 3), [R(2, 5, 8)]),
+        "encoder_layers": (
+            nn.TransformerEncoder(nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True), 3),
+            [R(2, 5, 8)],
+        ),
         "called_twice": (CalledTwice(), [R(4, 6)]),
         "lstm_cell": (nn.LSTMCell(3, 4), [R(2, 3), (R(2, 4), R(2, 4))]),
         "gru_cell": (nn.GRUCell(3, 4, bias=False), [R(2, 3), R(2, 4)]),

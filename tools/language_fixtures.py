@@ -1,8 +1,10 @@
-"""Writes tests/golden/language/*.json: the programs of examples/programs at small dims, with inputs and PyTorch's results.
+"""Writes tests/golden/language/*.json: the programs of examples/programs at small dims, with their inputs and
+PyTorch's results.
 
 Needs PyTorch (any build). The C++ tests compare the interpreter with these files and need no Python:
     python tools/language_fixtures.py
 """
+
 import json
 import pathlib
 
@@ -125,6 +127,18 @@ def cuda_torch():
 
 if __name__ == "__main__":
     FOLDER.mkdir(parents=True, exist_ok=True)
-    for make in (linear_gelu, conv_bn_relu_conv, convt, groupnorm, softmax, attention, lstm, maxpool, cross_entropy,
-                 dense_block, moe, cuda_torch):
+    for make in (
+        linear_gelu,
+        conv_bn_relu_conv,
+        convt,
+        groupnorm,
+        softmax,
+        attention,
+        lstm,
+        maxpool,
+        cross_entropy,
+        dense_block,
+        moe,
+        cuda_torch,
+    ):
         make()

@@ -2,10 +2,12 @@
 """Runs every test this machine can run; `./x test` and CI call it. Usage: run_tests.py [--quick]
 
 --quick is the inner loop: no second compiler, no sanitizer build. A step that cannot run here is skipped aloud.
-After the build two steps run side by side, since the longest of them keeps one core busy; on a machine with a GPU each runs
-alone, for the times' sake. Ctrl-C stops the steps that run, and the exit status is 130. The last line is `N passed, N failed, N skipped`: single GoogleTest, pytest and syntax cases are counted, and a step
-that fails without a failed case counts as one.
+After the build two steps run side by side, since the longest of them keeps one core busy; on a machine with a GPU each
+runs alone, for the times' sake. Ctrl-C stops the steps that run, and the exit status is 130. The last line is
+`N passed, N failed, N skipped`: single GoogleTest, pytest and syntax cases are counted, and a step that fails without a
+failed case counts as one.
 """
+
 import argparse
 import concurrent.futures
 import importlib.util
@@ -41,11 +43,12 @@ def first_steps():
     yield "build", ["ninja", "-C", str(BUILD), "--quiet"]
     yield "layers", [sys.executable, "tools/check_layers.py"]
     yield "docs", [sys.executable, "tools/check_docs.py"]
+    yield "sizes", [sys.executable, "tools/check_sizes.py"]
     yield "format", ["tools/format.sh", "--check"]
 
 
 def steps(quick):
-    """(name, command, or a string that says why it is skipped): what keeps one core busy for long first, what uses all last"""
+    """(name, command or the reason to skip it): what keeps one core busy for long comes first, what uses all last."""
     python = sys.executable
     if any((ROOT / "tests/python").glob("test_*.py")):
         yield "python tests", [python, "-m", "pytest", "-q", "--durations=25", "-p", "no:cacheprovider", "tests/python"]
@@ -119,8 +122,17 @@ class Runner:
             if self.stopped:
                 return -signal.SIGTERM, ""
             try:
-                process = subprocess.Popen(command, cwd=ROOT, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                           stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True)
+                process = subprocess.Popen(
+                    command,
+                    cwd=ROOT,
+                    env=environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
             except OSError as error:
                 return 127, f"cannot run {command[0]}: {error.strerror}"
             self.running.add(process)
@@ -177,7 +189,9 @@ def verdict(name, status, text, after):
     if not status and not counts["passed"]:
         counts["passed"] = 1
     word = "FAILED" if status else "ok"
-    said = f"[{word:7}] {name}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped, {after}"
+    said = (
+        f"[{word:7}] {name}: {counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped, {after}"
+    )
     say(relevant(text) + "\n" + said if status else said)
     return counts
 

@@ -6,7 +6,9 @@ build=$1
 shift
 # clang compiles unoptimised checked code in a third of g++'s time.
 compiler=g++
-if clang++-14 -fsanitize=address,undefined -x c++ -o /dev/null - <<<'int main() {}' 2>/dev/null; then compiler=clang++-14; fi
+if clang++-14 -fsanitize=address,undefined -x c++ -o /dev/null - <<<'int main() {}' 2>/dev/null; then
+  compiler=clang++-14
+fi
 cmake -S "$(dirname "${BASH_SOURCE[0]}")/.." -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release \
   -DCMAKE_CXX_COMPILER=$compiler -DSOLSTICE_SANITIZE=address,undefined >/dev/null
 targets=""

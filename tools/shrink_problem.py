@@ -50,7 +50,7 @@ class Site:
         found = []
         for step in (2, 4, 8, 16, 32):
             steps = range(SMALLEST + (self.real - SMALLEST) % step, self.real, step)
-            found += [v for v in steps if v not in taken][:4 if step == 2 else 2]
+            found += [v for v in steps if v not in taken][: 4 if step == 2 else 2]
         yield from sorted(set(found))
         if repeats:
             yield from range(SMALLEST + (self.real - SMALLEST) % 4, self.real, 4)[:8]

@@ -1,5 +1,5 @@
-"""A grouped product, one matrix of a mixture's experts for each run of tokens: 8192 tokens that lie by expert, in ragged
-groups, 16 experts, width 4096 to 4096, bf16."""
+"""A grouped product, one matrix of a mixture's experts for each run of tokens: 8192 tokens sorted by expert, in
+ragged groups, 16 experts, width 4096 to 4096, bf16."""
 
 import torch
 

@@ -36,7 +36,7 @@ def _store_rows(out, value, m, n, BM: tl.constexpr, BN: tl.constexpr, HALVES: tl
 
 @triton.jit
 def _forward_tile(x, w, y, y_rows, begin, end, g, i, j, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-                  CLIP: tl.constexpr, HALVES: tl.constexpr):
+                  CLIP: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     m, n = begin + i * BM, j * BN
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     for k in range(0, K, BK):
@@ -53,7 +53,7 @@ def _forward_tile(x, w, y, y_rows, begin, end, g, i, j, N, K, BM: tl.constexpr, 
 
 @triton.jit
 def forward_walk(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-                 GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
+                 GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """Persistent; each block walks the groups, with a descriptor of the result for each."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
     wd = tl.make_tensor_descriptor(w, [G, N, K], [N * K, K, 1], [1, BN, BK])
@@ -74,7 +74,7 @@ def forward_walk(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: 
 
 @triton.jit
 def forward_flat(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-                 GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
+                 GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """Persistent over a list of row tiles made beforehand; one loop, so that the next tile's loads start early."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
     wd = tl.make_tensor_descriptor(w, [G, N, K], [N * K, K, 1], [1, BN, BK])
@@ -96,7 +96,7 @@ def forward_flat(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: 
 
 @triton.jit
 def forward_tiles(x, w, y, ends, tiles, total, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
-                  GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):
+                  GROUP: tl.constexpr, SMS: tl.constexpr, CLIP: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """One block a tile, from the list of row tiles."""
     xd = tl.make_tensor_descriptor(x, [R, K], [K, 1], [BM, BK])
     wd = tl.make_tensor_descriptor(w, [G, N, K], [N * K, K, 1], [1, BN, BK])
@@ -118,7 +118,8 @@ def _store_matrix(out, value, g, m, n, BM: tl.constexpr, BN: tl.constexpr, HALVE
 
 
 @triton.jit
-def _gradient_tile(dy, x, dw, begin, end, g, i, j, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
+def _gradient_tile(dy, x, dw, begin, end, g, i, j, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                   MASK: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     acc = tl.zeros((BM, BN), dtype=tl.float32)
     if MASK:  # whole stages first, then one with zeros behind the group's end
         whole = begin + (end - begin) // BK * BK
@@ -140,8 +141,8 @@ def _gradient_tile(dy, x, dw, begin, end, g, i, j, N, K, BM: tl.constexpr, BN: t
 
 
 @triton.jit
-def gradient_walk(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                  SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
+def gradient_walk(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  GROUP: tl.constexpr, SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """Persistent, group by group."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
     tiles_m, tiles_n = tl.cdiv(N, BM), tl.cdiv(K, BN)
@@ -159,8 +160,8 @@ def gradient_walk(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexp
 
 
 @triton.jit
-def gradient_flat(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                  SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
+def gradient_flat(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                  GROUP: tl.constexpr, SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """Persistent, one loop over all tiles; stages behind a group's end are masked."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
     yd = tl.make_tensor_descriptor(dy, [R, N], [N, 1], [BK, BM])
@@ -181,8 +182,8 @@ def gradient_flat(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexp
 
 
 @triton.jit
-def gradient_tiles(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr,
-                   SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):
+def gradient_tiles(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                   GROUP: tl.constexpr, SMS: tl.constexpr, MASK: tl.constexpr, HALVES: tl.constexpr):  # fmt: skip
     """One block a tile."""
     wd = tl.make_tensor_descriptor(dw, [G, N, K], [N * K, K, 1], [1, BM, BN // 2 if HALVES else BN])
     tiles_m, tiles_n = tl.cdiv(N, BM), tl.cdiv(K, BN)
@@ -196,9 +197,19 @@ def gradient_tiles(dy, x, dw, ends, R, N, K, G, BM: tl.constexpr, BN: tl.constex
 
 
 # (tile m, n, k, stages, warps)
-TILES = [(128, 256, 64, 3, 8), (128, 256, 64, 4, 8), (256, 128, 64, 3, 8), (256, 128, 64, 4, 8), (128, 128, 64, 4, 8),
-         (128, 128, 64, 5, 8), (128, 128, 64, 4, 4), (128, 128, 128, 3, 8), (64, 256, 64, 4, 4), (64, 128, 64, 5, 4),
-         (128, 64, 64, 5, 4)]
+TILES = [
+    (128, 256, 64, 3, 8),
+    (128, 256, 64, 4, 8),
+    (256, 128, 64, 3, 8),
+    (256, 128, 64, 4, 8),
+    (128, 128, 64, 4, 8),
+    (128, 128, 64, 5, 8),
+    (128, 128, 64, 4, 4),
+    (128, 128, 128, 3, 8),
+    (64, 256, 64, 4, 4),
+    (64, 128, 64, 5, 4),
+    (128, 64, 64, 5, 4),
+]
 
 
 def configs(kernels, flag, values_of):
@@ -211,7 +222,13 @@ def configs(kernels, flag, values_of):
 
 
 def forward_configs():
-    return list(configs((forward_walk, forward_flat, forward_tiles), "CLIP", lambda kernel: (False,) if kernel is forward_flat else (True, False)))
+    return list(
+        configs(
+            (forward_walk, forward_flat, forward_tiles),
+            "CLIP",
+            lambda kernel: (False,) if kernel is forward_flat else (True, False),
+        )
+    )
 
 
 def gradient_configs():
@@ -258,7 +275,9 @@ def _tuned(key, table, kernel, call_of):
         use_allocator()
         timed = []
         for config in table:
-            tile = tuple(config[1][name] for name in ("BM", "BN", "BK")) + tuple(config[2][name] for name in ("num_stages", "num_warps"))
+            tile = tuple(config[1][name] for name in ("BM", "BN", "BK")) + tuple(
+                config[2][name] for name in ("num_stages", "num_warps")
+            )
             if config[0] is not kernel or tile not in _FRONT:
                 continue
             try:
@@ -273,7 +292,12 @@ def grouped_mm(x, w, ends):
     """y[m, n] = sum_k x[m, k] w[g, n, k] of rows that lie by group."""
     y = torch.empty(x.shape[0], w.shape[1], dtype=x.dtype, device=x.device)
     sms = torch.cuda.get_device_properties(x.device).multi_processor_count
-    _tuned(("forward", x.shape, w.shape), forward_configs(), forward_walk, lambda config: forward_call(config, x, w, y, ends, None, sms))()
+    _tuned(
+        ("forward", x.shape, w.shape),
+        forward_configs(),
+        forward_walk,
+        lambda config: forward_call(config, x, w, y, ends, None, sms),
+    )()
     return y
 
 
@@ -281,5 +305,10 @@ def grouped_gradient(dy, x, ends):
     """dw[g, n, k] = sum over the rows of g of dy[m, n] x[m, k]."""
     dw = torch.empty(len(ends), dy.shape[1], x.shape[1], dtype=x.dtype, device=x.device)
     sms = torch.cuda.get_device_properties(x.device).multi_processor_count
-    _tuned(("gradient", dy.shape, dw.shape), gradient_configs(), gradient_walk, lambda config: gradient_call(config, dy, x, dw, ends, sms))()
+    _tuned(
+        ("gradient", dy.shape, dw.shape),
+        gradient_configs(),
+        gradient_walk,
+        lambda config: gradient_call(config, dy, x, dw, ends, sms),
+    )()
     return dw

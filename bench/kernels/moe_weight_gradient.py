@@ -1,5 +1,5 @@
-"""The gradient of a mixture's weights: 8192 tokens that lie by expert, in ragged groups, 16 experts, width 4096 to 4096,
-bf16."""
+"""The gradient of a mixture's weights: 8192 tokens sorted by expert, in ragged groups, 16 experts,
+width 4096 to 4096, bf16."""
 
 import torch
 

@@ -1,4 +1,4 @@
-"""The opponents of `solstice bench kernels` in Triton: what one writes after its tutorials, with a small space to tune."""
+"""The opponents of `solstice bench kernels` in Triton, written after its tutorials, with a small space to tune."""
 
 import torch
 import triton
@@ -10,7 +10,9 @@ _TILES = [
     for stages in (3, 4)
 ]
 _PAIRS = [
-    triton.Config({"BM": 128, "BN": n, "BK": 64}, num_warps=8, num_stages=stages) for n in (64, 128) for stages in (3, 4)
+    triton.Config({"BM": 128, "BN": n, "BK": 64}, num_warps=8, num_stages=stages)
+    for n in (64, 128)
+    for stages in (3, 4)
 ]
 _STREAMS = [
     triton.Config({"BN": n, "BK": k}, num_warps=warps, num_stages=stages)
@@ -82,7 +84,9 @@ def _rms_norm(x, scale, y, K, eps, BK: tl.constexpr):
     row, k = tl.program_id(0), tl.arange(0, BK)
     wide = tl.load(x + row * K + k, mask=k < K, other=0.0).to(tl.float32)
     normed = wide * tl.rsqrt(tl.sum(wide * wide) / K + eps)
-    tl.store(y + row * K + k, (normed * tl.load(scale + k, mask=k < K, other=0.0).to(tl.float32)).to(tl.bfloat16), mask=k < K)
+    tl.store(
+        y + row * K + k, (normed * tl.load(scale + k, mask=k < K, other=0.0).to(tl.float32)).to(tl.bfloat16), mask=k < K
+    )
 
 
 def linear(x, weight):

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Grouped bf16 products of 16 experts with ragged rows, and the gradient of their weights, against Triton kernels that are
-tuned here over tiles, stages, warps and structure (bench/kernels/grouped_triton.py), and against torch._grouped_mm.
+"""Grouped bf16 products of 16 experts with ragged rows, and the gradient of their weights, against Triton kernels that
+are tuned here over tiles, stages, warps and structure (bench/kernels/grouped_triton.py), and against torch._grouped_mm.
 
 Ours starts from an expert number a row, sorts rows by it on the device and pays for that here; the others are given the
-rows sorted, the groups' offsets, and Triton a list of tiles. Times are medians of turns (all in order, then in reverse),
-each after 512 MB were written. `shuffled`: ours, where rows are in no order. Errors are normwise against float64. Five
-shapes are drawn from the seed. With --quick, Triton has two tiles of 128 x 256 alone, the fastest of earlier tries.
+rows sorted, the groups' offsets, and Triton a list of tiles. Times are medians of turns (all in order, then in
+reverse), each after 512 MB were written. `shuffled`: ours, where rows are in no order. Errors are normwise against
+float64. Five shapes are drawn from the seed. With --quick, Triton has two tiles of 128 x 256 alone, the fastest of
+earlier tries.
 
     python3 bench/speed/grouped.py [--quick] [--seed N] [--json FILE]
 """
@@ -85,7 +86,12 @@ class Case:
 
 
 def cases(quick: bool, seed: int) -> list[Case]:
-    shapes = [(rows, n, k, shares) for n, k in MATRICES[: 1 if quick else None] for rows in ROWS[: 1 if quick else None] for shares in ("multinomial", "skewed")]
+    shapes = [
+        (rows, n, k, shares)
+        for n, k in MATRICES[: 1 if quick else None]
+        for rows in ROWS[: 1 if quick else None]
+        for shares in ("multinomial", "skewed")
+    ]
     draw = random.Random(seed)
     for _ in range(1 if quick else 5):
         n, k = (int(2 ** draw.uniform(9.5, 13)) // 8 * 8 for _ in range(2))
@@ -115,7 +121,10 @@ def compile_share(which: list[tuple[str, int]]) -> list[tuple[str, int]]:
                 opponents.gradient_call(opponents.gradient_configs()[i], dy, x, out, ends, 132)()
             found = error(kind, out, e, x if forward else dy, w if forward else x)
         except Exception as reason:  # more shared memory than there is, say: the configuration is out
-            if "out of resource" not in str(reason) and type(reason).__name__ not in ("OutOfResources", "CompilationError"):
+            if "out of resource" not in str(reason) and type(reason).__name__ not in (
+                "OutOfResources",
+                "CompilationError",
+            ):
                 raise
             continue
         if found < WRONG:
@@ -147,7 +156,7 @@ def medians(works: dict[Any, Callable[[], Any]], rounds: int) -> dict[Any, float
 
 
 def that_run(calls: dict[int, Callable[[], Any]]) -> dict[int, Callable[[], Any]]:
-    """Those of Triton's configurations that run on these operands: what fits on small ones may need more shared memory here."""
+    """Triton's configurations that run on these operands: one that fits on small ones may need more shared memory."""
     from triton.runtime.errors import OutOfResources
 
     out = {}
@@ -160,7 +169,10 @@ def that_run(calls: dict[int, Callable[[], Any]]) -> dict[int, Callable[[], Any]
     if not out:
         raise RuntimeError("none of Triton's configurations runs on these operands")
     if len(out) < len(calls):
-        harness.say(f"{len(calls) - len(out)} of {len(calls)} Triton configurations need more shared memory on the next operands")
+        harness.say(
+            f"{len(calls) - len(out)} of {len(calls)} Triton configurations need more shared memory "
+            "on the next operands"
+        )
     return out
 
 
@@ -200,14 +212,24 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     shuffled, shuffled_error = bound(case, e[order], a[order], b if forward else b[order])
     out = torch.empty_like(ours.tensors["y" if forward else "dw"])
     table = opponents.forward_configs() if forward else opponents.gradient_configs()
-    call = that_run({i: opponents.forward_call(table[i], a, b, out, ends, host, 132) if forward else
-                     opponents.gradient_call(table[i], a, b, out, ends, 132) for i in configs})  # fmt: skip
+    call = that_run(
+        {
+            i: opponents.forward_call(table[i], a, b, out, ends, host, 132)
+            if forward
+            else opponents.gradient_call(table[i], a, b, out, ends, 132)
+            for i in configs
+        }
+    )
     tuned = medians(call, 3)
     best = sorted(tuned, key=lambda i: tuned[i])[:3]
     out.zero_()
     call[best[0]]()
     triton_error = error(case.kind, out, e, a, b)
-    grouped = (lambda: torch._grouped_mm(a, b.transpose(1, 2), offs=ends)) if forward else (lambda: torch._grouped_mm(a.t(), b, offs=ends))
+    grouped = (
+        (lambda: torch._grouped_mm(a, b.transpose(1, 2), offs=ends))
+        if forward
+        else (lambda: torch._grouped_mm(a.t(), b, offs=ends))
+    )
     torch_error = error(case.kind, grouped(), e, a, b)
     times = medians({"ours": ours, "shuffled": shuffled, "torch": grouped, **{i: call[i] for i in best}}, rounds)
     ours.close(), shuffled.close()
@@ -216,12 +238,23 @@ def measure(case: Case, configs: list[int], rounds: int) -> dict[str, Any]:
     sizes = f"groups of {min(z - y for y, z in zip(host, host[1:]))} to {max(z - y for y, z in zip(host, host[1:]))}"
     result = {
         "work": "grouped bf16 product" if forward else "grouped weight gradient",
-        "shape": f"{case.rows} rows, N {case.n}, K {case.k}, {case.shares}: {sizes}" + (f" ({case.seed})" if case.shares == "drawn" else ""),
-        "ratio": times[fastest] / times["ours"], "bar": BAR * (DRAWN if case.shares == "drawn" else 1), "of": "Triton", "how": "gemm()", "ms": times["ours"],
-        "TFLOP/s": 2e-9 * case.rows * case.n * case.k / times["ours"], "error": ours_error, "shuffled error": shuffled_error,
-        "triton ms": times[fastest], "torch ms": times["torch"], "shuffled ms": times["shuffled"], "triton error": triton_error,
-        "torch error": torch_error, "triton by": f"{kernel.__name__} {meta} {options}",
-    }  # fmt: skip
+        "shape": f"{case.rows} rows, N {case.n}, K {case.k}, {case.shares}: {sizes}"
+        + (f" ({case.seed})" if case.shares == "drawn" else ""),
+        "ratio": times[fastest] / times["ours"],
+        "bar": BAR * (DRAWN if case.shares == "drawn" else 1),
+        "of": "Triton",
+        "how": "gemm()",
+        "ms": times["ours"],
+        "TFLOP/s": 2e-9 * case.rows * case.n * case.k / times["ours"],
+        "error": ours_error,
+        "shuffled error": shuffled_error,
+        "triton ms": times[fastest],
+        "torch ms": times["torch"],
+        "shuffled ms": times["shuffled"],
+        "triton error": triton_error,
+        "torch error": torch_error,
+        "triton by": f"{kernel.__name__} {meta} {options}",
+    }
     if max(ours_error, shuffled_error) > WRONG:
         result["failed"] = f"wrong: errors {ours_error:.1e}, shuffled {shuffled_error:.1e}"
     return result
@@ -233,11 +266,19 @@ def prepare(quick: bool, every_case: list[Case]) -> list[tuple[str, int]]:
 
     tables = {"forward": opponents.forward_configs(), "gradient": opponents.gradient_configs()}
     tiles = opponents.TILES[:QUICK_TILES] if quick else opponents.TILES
-    every = [(kind, i) for kind, table in tables.items() for i, (_, meta, options) in enumerate(table)
-             if (meta["BM"], meta["BN"], meta["BK"], options["num_stages"], options["num_warps"]) in tiles]  # fmt: skip
+    every = [
+        (kind, i)
+        for kind, table in tables.items()
+        for i, (_, meta, options) in enumerate(table)
+        if (meta["BM"], meta["BN"], meta["BK"], options["num_stages"], options["num_warps"]) in tiles
+    ]
     with multiprocessing.get_context("spawn").Pool(PROCESSES) as pool:
         ours = pool.map_async(compile_ours, every_case, chunksize=1)
-        right = [task for share in pool.map(compile_share, [every[i::PROCESSES] for i in range(PROCESSES)], chunksize=1) for task in share]
+        right = [
+            task
+            for share in pool.map(compile_share, [every[i::PROCESSES] for i in range(PROCESSES)], chunksize=1)
+            for task in share
+        ]
         ours.get()
     harness.say(f"{len(right)} of {len(every)} Triton configurations run")
     opponents.use_allocator()
@@ -248,15 +289,22 @@ def main() -> None:
     args = harness.arguments(__doc__)
     every_case = cases(args.quick, args.seed)
     right = prepare(args.quick, every_case)
-    harness.say("work                     shape   ours ms  TFLOP/s  Triton ms  ratio  bar  torch ms  shuffled ms  errors: ours, shuffled, Triton, torch")
+    harness.say(
+        "work                     shape   ours ms  TFLOP/s  Triton ms  ratio  bar  torch ms  shuffled ms  errors: "
+        "ours, shuffled, Triton, torch"
+    )
     results = []
     for case in every_case:
         r = measure(case, [i for kind, i in right if kind == case.kind], 11)
         results.append(r)
         harness.save(args, results)
-        harness.say(f"{r['work']:24} {r['shape']}  {r['ms']:.4f} {r['TFLOP/s']:5.0f}  {r['triton ms']:.4f}  {r['ratio']:.3f} "
-                    f"{r['bar']:g} {'met' if r['ratio'] >= r['bar'] else 'MISSED'}  {r['torch ms']:.4f}  {r['shuffled ms']:.4f}  {r['error']:.1e} "
-                    f"{r['shuffled error']:.1e} {r['triton error']:.1e} {r['torch error']:.1e}  {r['triton by']} {r.get('failed', '')}")  # fmt: skip
+        harness.say(
+            f"{r['work']:24} {r['shape']}  {r['ms']:.4f} {r['TFLOP/s']:5.0f}  {r['triton ms']:.4f}  {r['ratio']:.3f} "
+            f"{r['bar']:g} {'met' if r['ratio'] >= r['bar'] else 'MISSED'}  {r['torch ms']:.4f}  "
+            f"{r['shuffled ms']:.4f}  {r['error']:.1e} "
+            f"{r['shuffled error']:.1e} {r['triton error']:.1e} {r['torch error']:.1e}  {r['triton by']} "
+            f"{r.get('failed', '')}"
+        )
     missed = [r for r in results if "failed" in r or r["ratio"] < r["bar"]]
     harness.say(f"{len(results) - len(missed)} of {len(results)} bars are met")
     if missed:

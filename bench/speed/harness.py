@@ -5,8 +5,8 @@ A row's times are taken in turn (A B B A), each after 256 MB were written so tha
 counts. Ceilings are timed in the same turns on as many bytes: `copy` is PyTorch's device-to-device copy (bytes read
 plus bytes written), `read` the best of PyTorch's sum of a flat tensor and two plain kernels that read 16 bytes a lane.
 
-Every script takes --quick, --seed N and --json FILE (`arguments`), and writes `{"machine": {..}, "results": [..]}` there
-(`save`), one object a row. Of each, table.py reads
+Every script takes --quick, --seed N and --json FILE (`arguments`), and writes `{"machine": {..}, "results": [..]}`
+there (`save`), one object a row. Of each, table.py reads
 
     work    the line of the table of bars that it belongs to   "softmax"
     shape   extents and dtype, for people                      "8192 x 16384 f32"
@@ -14,7 +14,8 @@ Every script takes --quick, --seed N and --json FILE (`arguments`), and writes `
     bar     what it must reach, and `of`, what it is a ratio to  0.9, "copy"
     how     kernels and knobs that were chosen
     speedup, floor   PyTorch's time over ours, and what it must be at least, where there are such
-    ms, "eager ms" or other times, "TB/s" or "TFLOP/s", error and limit (normwise against float64), MHz   where there are such
+    ms, "eager ms" or other times, "TB/s" or "TFLOP/s", MHz   where there are such
+    error and limit   normwise against float64, where there are such
     failed  why there is no figure, in place of all but work and shape
 """
 
@@ -42,7 +43,7 @@ DTYPES = {
 }  # fmt: skip
 FLUSH_BYTES = 256 << 20
 
-# A grid as large as the machine that strides over the data, and a block for every 32 KiB, of which it has all on their way.
+# A grid as large as the machine, which strides over the data, and one block for every 32 KiB, all its loads in flight.
 READ = """
 extern "C" __global__ void read_all(const uint4* data, long long count, unsigned* out) {
   const long long step = (long long)gridDim.x * blockDim.x;
@@ -59,7 +60,10 @@ extern "C" __global__ void read_tiles(const uint4* data, long long count, unsign
   const long long first = (long long)blockIdx.x * blockDim.x * 8 + threadIdx.x;
   uint4 v[8];
   #pragma unroll
-  for (int i = 0; i < 8; ++i) v[i] = first + i * blockDim.x < count ? __ldg(data + first + i * blockDim.x) : make_uint4(0, 0, 0, 0);
+  for (int i = 0; i < 8; ++i) {
+    const long long at = first + i * blockDim.x;
+    v[i] = at < count ? __ldg(data + at) : make_uint4(0, 0, 0, 0);
+  }
   unsigned sum = 0;
   #pragma unroll
   for (int i = 0; i < 8; ++i) sum ^= v[i].x ^ v[i].y ^ v[i].z ^ v[i].w;
@@ -107,17 +111,27 @@ class Program:
 
     def bind(self, given: dict[str, torch.Tensor]) -> None:
         """Inputs, parameters and states by name; outputs and the workspace are made."""
-        self.workspace = torch.empty(max(256, self._rt.solstice_rt_workspace_bytes(self._plan)), dtype=torch.uint8, device="cuda")
+        self.workspace = torch.empty(
+            max(256, self._rt.solstice_rt_workspace_bytes(self._plan)), dtype=torch.uint8, device="cuda"
+        )
         self.tensors = dict(given)
         for b in self.buffers:
             if b["name"] not in self.tensors:
                 if b["kind"] != "output":
                     raise KeyError(f"no value for {b['name']}")
-                self.tensors[b["name"]] = torch.empty_strided(b["shape"], b["strides"], dtype=DTYPES[b["dtype"]], device="cuda")
+                self.tensors[b["name"]] = torch.empty_strided(
+                    b["shape"], b["strides"], dtype=DTYPES[b["dtype"]], device="cuda"
+                )
             bound = self.tensors[b["name"]]
-            if list(bound.shape) != b["shape"] or list(bound.stride()) != b["strides"] or bound.dtype != DTYPES[b["dtype"]]:
+            if (
+                list(bound.shape) != b["shape"]
+                or list(bound.stride()) != b["strides"]
+                or bound.dtype != DTYPES[b["dtype"]]
+            ):
                 raise ValueError(f"{b['name']}: {tuple(bound.shape)} {bound.stride()} {bound.dtype}, the plan has {b}")
-        self._pointers = (ctypes.c_void_p * len(self.buffers))(*(self.tensors[b["name"]].data_ptr() for b in self.buffers))
+        self._pointers = (ctypes.c_void_p * len(self.buffers))(
+            *(self.tensors[b["name"]].data_ptr() for b in self.buffers)
+        )
         torch.cuda.synchronize()
         self._check(self._rt.solstice_rt_prepare(self._plan, self._pointers, ctypes.c_void_p(self.workspace.data_ptr()),
                                                  ctypes.c_void_p(torch.cuda.current_stream().cuda_stream), self._error,
@@ -175,9 +189,15 @@ def reads_of(size: int) -> dict[str, Callable[[], Any]]:
     data = torch.ones(size // 4, device="cuda")
     out = torch.zeros(1, dtype=torch.int32, device="cuda")
     strided, tiles = torch.cuda._compile_kernel(READ, "read_all"), torch.cuda._compile_kernel(READ, "read_tiles")
-    machine_wide, each_tile = (torch.cuda.get_device_properties(0).multi_processor_count * 4, 1, 1), (-(-size // 32768), 1, 1)
-    return {"read": lambda: strided(grid=machine_wide, block=(512, 1, 1), args=[data, size // 16, out]),
-            "read tiles": lambda: tiles(grid=each_tile, block=(256, 1, 1), args=[data, size // 16, out]), "torch.sum": data.sum}  # fmt: skip
+    machine_wide, each_tile = (
+        (torch.cuda.get_device_properties(0).multi_processor_count * 4, 1, 1),
+        (-(-size // 32768), 1, 1),
+    )
+    return {
+        "read": lambda: strided(grid=machine_wide, block=(512, 1, 1), args=[data, size // 16, out]),
+        "read tiles": lambda: tiles(grid=each_tile, block=(256, 1, 1), args=[data, size // 16, out]),
+        "torch.sum": data.sum,
+    }
 
 
 CLOCK = """
@@ -218,11 +238,17 @@ class Clock:
 
 @functools.cache
 def machine() -> dict[str, str]:
-    mine = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"  # a number or a UUID; nvidia-smi takes either
+    # A number or a UUID; nvidia-smi takes either.
+    mine = os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",")[0] or "0"
     query = ["nvidia-smi", "-i", mine, "--query-gpu=driver_version,clocks.sm,clocks.mem", "--format=csv,noheader"]
     driver = subprocess.run(query, capture_output=True, text=True)
     version = subprocess.run([solstice(), "--version"], capture_output=True, text=True).stdout.strip()
-    return {"device": torch.cuda.get_device_name(0), "driver, clocks": driver.stdout.strip() if driver.returncode == 0 else "unknown", "torch": torch.__version__, "solstice": version}
+    return {
+        "device": torch.cuda.get_device_name(0),
+        "driver, clocks": driver.stdout.strip() if driver.returncode == 0 else "unknown",
+        "torch": torch.__version__,
+        "solstice": version,
+    }
 
 
 def arguments(about: str) -> argparse.Namespace:
@@ -235,7 +261,9 @@ def arguments(about: str) -> argparse.Namespace:
 
 def save(args: argparse.Namespace, results: list[dict[str, Any]]) -> None:
     path = Path(args.json) if args.json else results_folder() / (Path(sys.argv[0]).stem + ".json")
-    path.write_text(json.dumps({"machine": machine(), "seed": args.seed, "quick": args.quick, "results": results}, indent=1) + "\n")
+    path.write_text(
+        json.dumps({"machine": machine(), "seed": args.seed, "quick": args.quick, "results": results}, indent=1) + "\n"
+    )
 
 
 def results_folder() -> Path:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prefix sums and products and linear recurrences against the copy ceiling at one read and one write, and against PyTorch.
-Rows of 100 to 268 million elements, of odd lengths, in bf16, along an axis that is not innermost, and shapes drawn from the
-seed. PyTorch has no linear recurrence: what stands for it doubles the distance of steps that it combines, which is faster
-than a loop over them.
+"""Prefix sums and products and linear recurrences against the copy ceiling at one read and one write, and against
+PyTorch. Rows of 100 to 268 million elements, of odd lengths, in bf16, along an axis that is not innermost, and shapes
+drawn from the seed. PyTorch has no linear recurrence: what stands for it doubles the distance of steps that it
+combines, which is faster than a loop over them.
 
     python3 bench/speed/scan.py [--quick] [--seed N] [--json FILE]
 """
@@ -67,8 +67,11 @@ def scan(form: str, rows: int, length: int, inner: int = 1, dtype: str = "f32") 
     tail, dims = (",p", "M, N, P") if inner > 1 else ("", "M, N")
     right = RIGHT[form].format(n=f"m,n{tail}", j=f"m,j{tail}", b=f"m,n-1{tail}")
     more = {"masked": f"input keep : bool[{dims}]\n", "recurrence": f"input a : {dtype}[{dims}]\n"}.get(form, "")
-    text = (f"program p\ndim M = {rows}, N = {length}{f', P = {inner}' if inner > 1 else ''}\ninput x : {dtype}[{dims}]\n{more}"
-            f"output y : {dtype}[{dims}]\n\ny[m,n{tail}] = {right}\n")  # fmt: skip
+    text = (
+        f"program p\ndim M = {rows}, N = {length}{f', P = {inner}' if inner > 1 else ''}\n"
+        f"input x : {dtype}[{dims}]\n{more}"
+        f"output y : {dtype}[{dims}]\n\ny[m,n{tail}] = {right}\n"
+    )
     element = harness.DTYPES[dtype].itemsize
 
     def inputs() -> Tensors:
@@ -76,11 +79,21 @@ def scan(form: str, rows: int, length: int, inner: int = 1, dtype: str = "f32") 
         given = {"x": 1 + (x - 0.5) / 64 if form == "cumprod" else x}  # whose products stay near 1
         if form == "masked":
             given["keep"] = torch.rand(shape, device="cuda", dtype=torch.float16) < 0.5
-        return given | ({"a": torch.rand(shape, device="cuda", dtype=harness.DTYPES[dtype])} if form == "recurrence" else {})
+        return given | (
+            {"a": torch.rand(shape, device="cuda", dtype=harness.DTYPES[dtype])} if form == "recurrence" else {}
+        )
 
     count = rows * length * inner
-    return Work(form, f"{' x '.join(str(n) for n in shape)} {dtype}{', axis 1' if inner > 1 else ''}", text, inputs, lambda t: {"y": EAGER[form](t)},
-                count * (2 * element + {"masked": 1, "recurrence": element}.get(form, 0)), BAR, floor=FLOOR)  # fmt: skip
+    return Work(
+        form,
+        f"{' x '.join(str(n) for n in shape)} {dtype}{', axis 1' if inner > 1 else ''}",
+        text,
+        inputs,
+        lambda t: {"y": EAGER[form](t)},
+        count * (2 * element + {"masked": 1, "recurrence": element}.get(form, 0)),
+        BAR,
+        floor=FLOOR,
+    )
 
 
 def joined(rows: int, length: int) -> Work:
@@ -105,12 +118,18 @@ def drawn(count: int, seed: int) -> list[Work]:
 def works(quick: bool, seed: int) -> list[Work]:
     out = [scan("cumsum", ELEMENTS // n, n) for n in (100, 1000, 4095, 32768, 2_600_000, 7_000_001, ELEMENTS)]
     out += [scan(form, 8192, 32768) for form in ("exclusive", "reverse", "masked", "cumprod")] + [joined(8192, 32768)]
-    out += [scan("cumsum", ELEMENTS // n, n, dtype="bf16") for n in (4097, 32768)] + [scan("reverse", 24, 10_000_000, dtype="bf16")]
+    out += [scan("cumsum", ELEMENTS // n, n, dtype="bf16") for n in (4097, 32768)] + [
+        scan("reverse", 24, 10_000_000, dtype="bf16")
+    ]
     out += [scan("cumsum", 64, 4096, 1024), scan("cumsum", 50, 5000, 1001)]
     out += [scan("recurrence", 16384, 16384), scan("recurrence", 16, 8192, 2048), scan("recurrence", 64, 2_000_000)]
     if not quick:
         out += [scan("cumsum", 32768, 32768), scan("cumsum", 1, 2_000_000, 96), scan("cumsum", 1000, 999, 256, "bf16")]
-        out += [scan("masked", 100, 2_600_000), scan("recurrence", 65536, 4095), scan("recurrence", 16384, 16384, dtype="bf16")]
+        out += [
+            scan("masked", 100, 2_600_000),
+            scan("recurrence", 65536, 4095),
+            scan("recurrence", 16384, 16384, dtype="bf16"),
+        ]
     return out + drawn(2 if quick else 5, seed)
 
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the scripts of this folder and prints one Markdown table of what was reached: the one command that makes the speed
-tables of docs/results.md anew.
+"""Runs the scripts of this folder and prints one Markdown table of what was reached: the one command that makes the
+speed tables of docs/results.md anew.
 
     python3 bench/speed/table.py [elementwise rows scan gemm grouped] [--quick] [--seed N] [--json FILE] [--from FILE]
 
-Interrupted (Ctrl-C), it prints and keeps the rows measured so far. Exit code 1: a script failed, a row has no figure, or a bar
-is missed.
+Interrupted (Ctrl-C), it prints and keeps the rows measured so far. Exit code 1: a script failed, a row has no figure,
+or a bar is missed.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ Row = dict[str, Any]
 
 
 def output_of(script: str, args: argparse.Namespace, folder: Path) -> tuple[Row, bool]:
-    """What the script left, also where it ended with an error, and whether the user interrupted it. Its own lines go to stderr."""
+    """What the script left, even where it ended with an error, and whether the user interrupted it. Its lines go to
+    stderr."""
     target = folder / f"{script}.json"
     command = [sys.executable, str(HERE / f"{script}.py"), "--json", str(target), "--seed", str(args.seed)]
     interrupted = False
@@ -72,9 +73,20 @@ def cells(row: Row) -> list[str]:
     if row.get("best ratio", row["ratio"]) > row["ratio"]:
         got += f" ({row['best ratio']:.3f} by {row['best how']})"
     eager = f"{row['speedup']:.2f}x" if "speedup" in row else ""
-    error = f"{row['error']:.1e}" + (f" ({row['eager error']:.1e})" if "eager error" in row else "") if "error" in row else ""
-    return [name, bar, got if met(row) is not False else f"**{got}**", f"{row['ms']:.4g} ms, {rate(row)}" if "ms" in row else rate(row),
-            eager, error, row["how"]]  # fmt: skip
+    error = (
+        f"{row['error']:.1e}" + (f" ({row['eager error']:.1e})" if "eager error" in row else "")
+        if "error" in row
+        else ""
+    )
+    return [
+        name,
+        bar,
+        got if met(row) is not False else f"**{got}**",
+        f"{row['ms']:.4g} ms, {rate(row)}" if "ms" in row else rate(row),
+        eager,
+        error,
+        row["how"],
+    ]
 
 
 def markdown(rows: list[Row]) -> str:
@@ -95,7 +107,9 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a few rows of each, within a minute a script")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", metavar="FILE", help="keep all results there")
-    parser.add_argument("--from", metavar="FILE", dest="source", help="print the table of such a file again; nothing is run")
+    parser.add_argument(
+        "--from", metavar="FILE", dest="source", help="print the table of such a file again; nothing is run"
+    )
     args = parser.parse_args()
     unknown = [s for s in args.scripts if s not in SCRIPTS]
     if unknown:
@@ -105,7 +119,12 @@ def main() -> int:
     else:
         parts = outputs_of(args)
         machine = next((p["machine"] for p in parts if p["machine"]), {})
-        merged = {"machine": machine, "seed": args.seed, "quick": args.quick, "results": [r for p in parts for r in p["results"]]}
+        merged = {
+            "machine": machine,
+            "seed": args.seed,
+            "quick": args.quick,
+            "results": [r for p in parts for r in p["results"]],
+        }
         if args.json:
             Path(args.json).write_text(json.dumps(merged, indent=1) + "\n")
     print(", ".join(str(v) for v in merged["machine"].values()) + "\n\n" + markdown(merged["results"]))

@@ -1,8 +1,9 @@
 """Rows of the speed tables that a planner schedules: planned, compiled, checked against float64, timed beside PyTorch
 and the ceiling of the memory.
 
-A `Work` is a problem without schedules. `solstice plan` cuts it into kernels; its first candidate, which the cost models
-choose alone, is the row's figure (`auto`), and where a search's next two are faster the best of the three stands beside it.
+A `Work` is a problem without schedules. `solstice plan` cuts it into kernels; its first candidate, which the cost
+models choose alone, is the row's figure (`auto`), and where a search's next two are faster the best of the three
+stands with it.
 """
 
 from __future__ import annotations
@@ -50,8 +51,11 @@ def plan(work: Work, numerics: str) -> list[dict[str, Any]]:
     with tempfile.NamedTemporaryFile("w", suffix=".ucut") as source:
         source.write(work.text)
         source.flush()
-        done = subprocess.run([harness.solstice(), "plan", source.name, "--proposals", str(PROPOSALS), "--numerics", numerics, "--json"],
-                              capture_output=True, text=True)  # fmt: skip
+        done = subprocess.run(
+            [harness.solstice(), "plan", source.name, "--proposals", str(PROPOSALS), "--numerics", numerics, "--json"],
+            capture_output=True,
+            text=True,
+        )
     if done.returncode:
         raise RuntimeError((done.stdout + done.stderr).strip())
     return json.loads(done.stdout)
@@ -89,8 +93,8 @@ def outputs(program: harness.Program, exact: Tensors) -> Tensors:
 
 
 def check(work: Work, programs: list[tuple[str, harness.Program]], given: Tensors) -> dict[str, float]:
-    """Binds the programs and holds one call of each against float64. The limit is that of `reference`, without its model:
-    1.1 times PyTorch's own error, or 4 unit roundoffs."""
+    """Binds the programs and holds one call of each against float64. The limit is that of `reference`, without its
+    model: 1.1 times PyTorch's own error, or 4 unit roundoffs."""
     exact = work.eager(double(given))
     torchs = work.eager({name: t.clone() for name, t in given.items()})
     limit = max(1.1 * worst(torchs, exact), 4 * roundoff(torchs))
@@ -110,10 +114,22 @@ def check(work: Work, programs: list[tuple[str, harness.Program]], given: Tensor
 def measure(work: Work, programs: list[tuple[str, harness.Program]], rounds: int = 8) -> dict[str, Any]:
     torch.backends.cuda.matmul.allow_tf32 = work.numerics != "reference"
     given = work.inputs()
-    result: dict[str, Any] = {"work": work.work, "shape": work.shape, "bar": work.bar, "of": work.of, "floor": work.floor} | check(work, programs, given)
+    result: dict[str, Any] = {
+        "work": work.work,
+        "shape": work.shape,
+        "bar": work.bar,
+        "of": work.of,
+        "floor": work.floor,
+    } | check(work, programs, given)
     works: dict[Any, Callable[[], Any]] = {i: program for i, (_, program) in enumerate(programs)}
     works["eager"] = lambda: work.eager(given)
-    ceilings = {"copy": harness.copy_of(work.bytes)} if work.of == "copy" else harness.reads_of(work.bytes) if work.of == "read" else {}
+    ceilings = (
+        {"copy": harness.copy_of(work.bytes)}
+        if work.of == "copy"
+        else harness.reads_of(work.bytes)
+        if work.of == "read"
+        else {}
+    )
     times = harness.side_by_side(works | ceilings, rounds)
     ceiling = min(times[name] for name in ceilings or ("eager",))
     best = min(range(len(programs)), key=lambda i: times[i])
@@ -160,5 +176,8 @@ def line(r: dict[str, Any]) -> str:
         return f"{r['work']:22} {r['shape']:28} failed: {r['failed']}"
     rate = f"{r['TFLOP/s']:4.0f} TFLOP/s" if "TFLOP/s" in r else f"{r['TB/s']:6.3f} TB/s"
     better = f" (best of {PROPOSALS} {r['best ratio']:.3f} {r['best how']})" if r["best how"] != r["how"] else ""
-    return (f"{r['work']:22} {r['shape']:28} {r['ms']:8.4f} ms {rate} {r['ratio']:6.3f} of {r['of']} (bar {r['bar']}) "
-            f"eager {r['eager ms']:8.4f} ms {r['speedup']:6.2f}x  error {r['error']:.1e} ({r['eager error']:.1e})  {r['MHz']:.0f} MHz ({r['eager MHz']:.0f})  {r['how']}{better}")  # fmt: skip
+    return (
+        f"{r['work']:22} {r['shape']:28} {r['ms']:8.4f} ms {rate} {r['ratio']:6.3f} of {r['of']} (bar {r['bar']}) "
+        f"eager {r['eager ms']:8.4f} ms {r['speedup']:6.2f}x  error {r['error']:.1e} ({r['eager error']:.1e})  "
+        f"{r['MHz']:.0f} MHz ({r['eager MHz']:.0f})  {r['how']}{better}"
+    )

@@ -54,9 +54,7 @@ def collect_requests(session: Session) -> dict[str, Callable[..., dict[str, Any]
 
 
 def unknown_request(name: str, known: Any) -> OracleError:
-    return input_error(
-        "protocol.unknown_request", f"no request `{name}`; known are {', '.join(sorted(known))}"
-    )
+    return input_error("protocol.unknown_request", f"no request `{name}`; known are {', '.join(sorted(known))}")
 
 
 def checked_params(request: Request, function: Callable) -> dict[str, Any]:
@@ -68,11 +66,7 @@ def checked_params(request: Request, function: Callable) -> dict[str, Any]:
             "protocol.unknown_parameter",
             f"`{request.name}` takes no parameter `{unknown[0]}`; it takes {listing}",
         )
-    missing = [
-        n for n, p in accepted.items() if p.default is inspect.Parameter.empty and n not in request.params
-    ]
+    missing = [n for n, p in accepted.items() if p.default is inspect.Parameter.empty and n not in request.params]
     if missing:
-        raise input_error(
-            "protocol.missing_parameter", f"`{request.name}` needs the parameter `{missing[0]}`"
-        )
+        raise input_error("protocol.missing_parameter", f"`{request.name}` needs the parameter `{missing[0]}`")
     return request.params

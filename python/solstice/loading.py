@@ -27,7 +27,15 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
 from .beside import let_import
-from .errors import OracleError, first_line, function_location, input_error, environment_error, is_out_of_memory, user_location
+from .errors import (
+    OracleError,
+    first_line,
+    function_location,
+    input_error,
+    environment_error,
+    is_out_of_memory,
+    user_location,
+)
 from .hostmem import available_bytes
 from .tensors import logical_bytes, module_tensors
 from .tracing import lazy
@@ -69,7 +77,9 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED) -> 
     module, weights = _build(cls, init, seed)
     if lazy.waits(module):
         args, kwargs = fake_inputs(inputs, torch.device("cpu"))
-        call_user(f"the first call of `{cls.__name__}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs))
+        call_user(
+            f"the first call of `{cls.__name__}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs)
+        )
     return Subject(module, inputs, init, file, cls.__name__, source, weights)
 
 
@@ -99,9 +109,7 @@ def _read(file: Path) -> str:
     except FileNotFoundError:
         raise input_error("load.no_file", f"no such file: `{file}`", file=str(file)) from None
     except (OSError, UnicodeDecodeError) as error:
-        raise input_error(
-            "load.unreadable", f"cannot read `{file}`: {first_line(error)}", file=str(file)
-        ) from error
+        raise input_error("load.unreadable", f"cannot read `{file}`: {first_line(error)}", file=str(file)) from error
 
 
 def _missing_package(error: BaseException) -> Optional[OracleError]:
@@ -189,7 +197,9 @@ def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
 
     def make() -> tuple[tuple, dict]:
         what = f"`{maker.__name__}()`"
-        return as_arguments(call_user(what, "load.inputs_failed", maker), f"what {what} returns", **function_location(maker))
+        return as_arguments(
+            call_user(what, "load.inputs_failed", maker), f"what {what} returns", **function_location(maker)
+        )
 
     return make
 
@@ -227,7 +237,8 @@ def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
         raise input_error(
             "load.constructor_failed",
             f"constructing `{cls.__name__}` failed: {first_line(error)}",
-            hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or a dict",
+            hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or "
+            "a dict",
             **function_location(cls.__init__),
         ) from error
 

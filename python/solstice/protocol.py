@@ -51,9 +51,7 @@ def parse_request(line: bytes) -> Request:
         raise BadLine(input_error("protocol.bad_schema", text), id)
     name, params = message.get("request"), message.get("params", {})
     if not isinstance(name, str) or not isinstance(params, dict):
-        raise BadLine(
-            input_error("protocol.bad_request", "`request` must be a string and `params` an object"), id
-        )
+        raise BadLine(input_error("protocol.bad_request", "`request` must be a string and `params` an object"), id)
     return Request(id, name, params)
 
 

@@ -261,9 +261,7 @@ def main() -> int:
     bytecode.keep()
     probe = Probe()  # the driver answers while PyTorch is imported
     # PyTorch's idle threads are not missed by the children, which start none before they need them.
-    warnings.filterwarnings(
-        "ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning
-    )
+    warnings.filterwarnings("ignore", message=".*use of fork.* may lead to deadlocks", category=DeprecationWarning)
     supervisor = Supervisor(arguments.device, Sender(write_fd), probe, arguments.warm)
     try:
         for line in read_lines(read_fd):

@@ -1,4 +1,5 @@
-"""`solstice bench kernelbench` on a real GPU: several policies on one preparation, opponents beside the drop-ins, flaws."""
+"""`solstice bench kernelbench` on a real GPU: several policies on one preparation, opponents and drop-ins,
+flaws."""
 
 import json
 import pathlib
@@ -25,7 +26,11 @@ def get_inputs(): return [torch.rand(1024, 2048)]
 def get_init_inputs(): return []
 def opponents(model): return {"twice": lambda x: (model(x), model(x))[0], "broken": lambda x: 1 / 0}
 """
-RESULTS = {1: "torch.relu(self.linear(x) + self.tiny)", 2: "self.linear(x).sum(dim=1, keepdim=True)", 3: "self.linear(x) * 1e-6"}
+RESULTS = {
+    1: "torch.relu(self.linear(x) + self.tiny)",
+    2: "self.linear(x).sum(dim=1, keepdim=True)",
+    3: "self.linear(x) * 1e-6",
+}
 
 
 @pytest.fixture(scope="module")

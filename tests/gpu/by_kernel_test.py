@@ -74,7 +74,9 @@ def test_a_trial_has_the_time_of_each_kernel(ran):
     for kernel in trace["kernels"]:
         assert kernel["measured"] > 0 and kernel["predicted"] > 0
     whole = sum(kernel["measured"] for kernel in trace["kernels"])
-    print(f"kernels {whole * 1e6:.1f} us of a trial's {trial['time'] * 1e6:.1f} us; the trial took {trial['cost']:.3f} s")
+    print(
+        f"kernels {whole * 1e6:.1f} us of a trial's {trial['time'] * 1e6:.1f} us; the trial took {trial['cost']:.3f} s"
+    )
     assert 0.5 * trial["time"] < whole < 1.1 * trial["time"]
 
 

@@ -44,7 +44,8 @@ def test_doctor_says_who_holds_memory(program):
     """Another process takes four fifths of what is free."""
     script = (
         "import torch, sys; free, _ = torch.cuda.mem_get_info(); "
-        "x = torch.empty(int(free * 0.8), dtype=torch.uint8, device='cuda'); print('held', flush=True); sys.stdin.read()"
+        "x = torch.empty(int(free * 0.8), dtype=torch.uint8, device='cuda'); print('held', flush=True); "
+        "sys.stdin.read()"
     )
     torch.cuda.empty_cache()
     hog = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)

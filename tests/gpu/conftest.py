@@ -38,9 +38,7 @@ def rt_library():
         else sorted(ROOT.glob("lib/libsolstice_rt.so")) + sorted(ROOT.glob("build/lib/libsolstice_rt.so"))
     )
     if not found:
-        pytest.skip(
-            "libsolstice_rt.so is not built: the drop-in tests did not run (SOLSTICE_RT_LIBRARY names it)"
-        )
+        pytest.skip("libsolstice_rt.so is not built: the drop-in tests did not run (SOLSTICE_RT_LIBRARY names it)")
     return found[0]
 
 

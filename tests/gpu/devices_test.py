@@ -40,16 +40,40 @@ def run(program, *arguments, code=0):
 
 
 def trials_of(program, store):
-    shown = subprocess.run([program, "show", "last", "--store", store, "--json"], capture_output=True, text=True, check=True)
+    shown = subprocess.run(
+        [program, "show", "last", "--store", store, "--json"], capture_output=True, text=True, check=True
+    )
     return json.loads(shown.stdout)["trials"]
 
 
 def test_gpus_that_are_not_there_are_named(program, tmp_path):
     count = torch.cuda.device_count()
-    text = run(program, "optimize", MODULE, "--devices", f"0,{count}", "--out", tmp_path / "out", "--store", tmp_path / "store", code=3)
+    text = run(
+        program,
+        "optimize",
+        MODULE,
+        "--devices",
+        f"0,{count}",
+        "--out",
+        tmp_path / "out",
+        "--store",
+        tmp_path / "store",
+        code=3,
+    )
     assert f"--devices names GPU {count}, and" in text
     if count > 1:
-        text = run(program, "optimize", MODULE, "--devices", "1", "--out", tmp_path / "out", "--store", tmp_path / "store", code=3)
+        text = run(
+            program,
+            "optimize",
+            MODULE,
+            "--devices",
+            "1",
+            "--out",
+            tmp_path / "out",
+            "--store",
+            tmp_path / "store",
+            code=3,
+        )
         assert "leaves out GPU 0" in text
 
 

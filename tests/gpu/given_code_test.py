@@ -1,4 +1,5 @@
-"""Kernels by `cuda` on a real GPU: verified and timed like any other, and refused where the code does not do what its equations say."""
+"""Kernels by `cuda` on a real GPU: verified and timed like any other, and refused where the code differs from its
+equations."""
 
 import json
 import subprocess

@@ -192,7 +192,9 @@ def test_other_constructor_arguments(pair):
     other = pair.scope["ModelNew"](*(2 * a for a in pair.scope["get_init_inputs"]())).cuda()
     original = pair.scope["Model"](*(2 * a for a in pair.scope["get_init_inputs"]())).cuda()
     original.load_state_dict(other.state_dict())
-    inputs = pair.inputs if original.state_dict().keys() == {"gain", "tied.0"} else [torch.randn(64, 4096, device="cuda")]
+    inputs = (
+        pair.inputs if original.state_dict().keys() == {"gain", "tied.0"} else [torch.randn(64, 4096, device="cuda")]
+    )
     pair.refused("recorded was", other, original, inputs)
 
 

@@ -71,24 +71,14 @@ def opened(entry):
     assert cuda.cuIpcOpenMemHandle_v2(ctypes.byref(base), handle, 1) == 0
     host = torch.empty(entry["shape"], dtype={"f32": torch.float32, "f64": torch.float64}[entry["dtype"]])
     source = ctypes.c_uint64(base.value + entry["handle_offset"])
-    assert (
-        cuda.cuMemcpyDtoH_v2(
-            ctypes.c_void_p(host.data_ptr()), source, ctypes.c_size_t(entry["physical_bytes"])
-        )
-        == 0
-    )
+    assert cuda.cuMemcpyDtoH_v2(ctypes.c_void_p(host.data_ptr()), source, ctypes.c_size_t(entry["physical_bytes"])) == 0
     assert cuda.cuIpcCloseMemHandle(base) == 0
     return host
 
 
 def test_hello_describes_the_gpu(worker):
     device = worker.ask("hello")["device"]
-    assert (
-        device["kind"] == "cuda"
-        and device["l2_bytes"] > 0
-        and device["sm_count"] > 0
-        and len(device["uuid"]) > 30
-    )
+    assert device["kind"] == "cuda" and device["l2_bytes"] > 0 and device["sm_count"] > 0 and len(device["uuid"]) > 30
 
 
 def test_trace_is_of_the_host_before_and_of_the_gpu_after(loaded):
@@ -103,9 +93,9 @@ def test_trace_is_of_the_host_before_and_of_the_gpu_after(loaded):
 def test_another_process_reads_the_tensors(loaded):
     loaded.ask("prepare_inputs", set="a", seed=3, family="normal", weights="perturbed")
     loaded.ask("expected", set="a")
-    tensors = loaded.ask(
-        "export_tensors", set="a", kinds=["input", "parameter", "expected", "eager"], where="ipc"
-    )["tensors"]
+    tensors = loaded.ask("export_tensors", set="a", kinds=["input", "parameter", "expected", "eager"], where="ipc")[
+        "tensors"
+    ]
     torch.cuda.init(), torch.empty(1, device="cuda")  # a context for the driver calls
     values = {(t["kind"], t["name"]): opened(t) for t in tensors}
     x, w, b = (
@@ -140,9 +130,7 @@ def test_oracle_that_does_not_fit_is_computed_in_parts(tmp_path):
     from solstice.oracle.session import Session
 
     free = torch.cuda.mem_get_info()[0]
-    rows = int(free * 0.1) // (
-        4 * 65536
-    )  # x and y a tenth each, their float64 a fifth, three temporaries more
+    rows = int(free * 0.1) // (4 * 65536)  # x and y a tenth each, their float64 a fifth, three temporaries more
     (tmp_path / "large.py").write_text(f"""
 import torch
 class Model(torch.nn.Module):

@@ -1,5 +1,5 @@
-"""Searches that go on, on a real GPU: a run that was killed, and problems whose searches took turns. Each comes to its end with
-candidates that another process measured."""
+"""Searches that go on, on a real GPU: a run that was killed, and problems whose searches took turns. Each comes to its
+end with candidates that another process measured."""
 
 import json
 import os
@@ -84,7 +84,8 @@ def test_a_killed_run_comes_to_its_end(solstice, tmp_path):
     assert sum(c["timing"] is not None for c in report["candidates"]) > 1  # finalists, measured before it was killed
 
 
-# A run whose candidates are many, killed at random moments until it comes to its end; then another, until there were so many kills.
+# A run of many candidates, killed at random moments until it comes to its end; then another, until there were so many
+# kills.
 KILLS = int(os.environ.get("SOLSTICE_KILLS", "4"))
 CHAIN = """
 import torch
@@ -101,7 +102,18 @@ def get_init_inputs(): return []
 def test_kills_at_random_moments_lose_and_repeat_no_trial(solstice, tmp_path):
     module = tmp_path / "chain.py"
     module.write_text(CHAIN)
-    options = ("--store", tmp_path / "home", "--budget", "120s,60trials", "--eps", "0", "--window", "0", "--no-baselines", "--allow-busy")
+    options = (
+        "--store",
+        tmp_path / "home",
+        "--budget",
+        "120s,60trials",
+        "--eps",
+        "0",
+        "--window",
+        "0",
+        "--no-baselines",
+        "--allow-busy",
+    )
     moments = random.Random(11)
     kills, runs, while_searching, known = 0, 0, 0, []
     while kills < KILLS:
@@ -119,18 +131,24 @@ def test_kills_at_random_moments_lose_and_repeat_no_trial(solstice, tmp_path):
             ended = process.returncode == 0
             assert ended or process.returncode == -signal.SIGKILL, text
             trials = measured(tmp_path)
-            assert trials[: len(known)] == known and len(set(trials)) == len(trials)  # none is lost, none is there twice
+            assert trials[: len(known)] == known and len(set(trials)) == len(
+                trials
+            )  # none is lost, none is there twice
             while_searching += not ended and len(trials) > len(known)
             known = trials
             more = ("--resume", "last") if len(rows(tmp_path, "SELECT id FROM runs")) > runs else ()
         runs += 1
         assert json.loads((out / "report.json").read_text())["outcome"] in ("faster", "not faster"), text
-    print(f"{kills} kills of {runs} runs, {while_searching} of them while trials came in; {len(known)} trials, each once")
+    print(
+        f"{kills} kills of {runs} runs, {while_searching} of them while trials came in; {len(known)} trials, each once"
+    )
 
 
 def test_searches_that_took_turns_come_to_their_ends(solstice, tmp_path):
     total = ("--total", "16trials", "--budget", "60s,12trials", "--schedule", "log-gain(stop=0)", "--opponents", "none")
-    done = solstice("bench", "kernelbench", "--path", tmp_path / "kb", *total, "--allow-busy", "--out", tmp_path / "out")
+    done = solstice(
+        "bench", "kernelbench", "--path", tmp_path / "kb", *total, "--allow-busy", "--out", tmp_path / "out"
+    )
     out, _ = done.communicate(timeout=300)
     assert done.returncode == 0, out
     rows = json.loads((tmp_path / "out/bench.json").read_text())["rows"]

@@ -1,4 +1,4 @@
-"""Both sides of a batch: a store that proposes, and a machine that predicts, or is made to look as if it had measured."""
+"""Both sides of a batch: a store that proposes, and a machine that predicts, or that seems to have measured."""
 
 import contextlib
 import json
@@ -49,7 +49,11 @@ class Site:
 
     def states(self):
         """Nodes that have a measurement in the store, once for each."""
-        exported = subprocess.run([PROGRAM, "export", "last", "--format", "json", "--store", self.folder / "store"], check=True, capture_output=True)
+        exported = subprocess.run(
+            [PROGRAM, "export", "last", "--format", "json", "--store", self.folder / "store"],
+            check=True,
+            capture_output=True,
+        )
         events = [entry.get("event", entry) for entry in json.loads(exported.stdout)["events"]]
         return sorted(event["node"] for event in events if event["kind"] == "measured")
 

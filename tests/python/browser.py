@@ -23,14 +23,26 @@ class Browser:
     def __init__(self, program, profile, deadline=60.0):
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
-        flags = ["--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--remote-debugging-pipe", f"--user-data-dir={profile}"]
+        flags = [
+            "--headless=new",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--no-first-run",
+            "--remote-debugging-pipe",
+            f"--user-data-dir={profile}",
+        ]
         flags += ["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"]
         if os.geteuid() == 0:
             flags.append("--no-sandbox")  # Chromium refuses root otherwise
         # It reads commands from descriptor 3 and answers on 4.
         script = f'exec "$0" "$@" 3<&{to_browser} 4>&{from_browser}'
         self._log = open(os.path.join(profile, "chromium.log"), "wb")
-        self._process = subprocess.Popen(["bash", "-c", script, program, *flags], pass_fds=(to_browser, from_browser), stdout=self._log, stderr=self._log)
+        self._process = subprocess.Popen(
+            ["bash", "-c", script, program, *flags],
+            pass_fds=(to_browser, from_browser),
+            stdout=self._log,
+            stderr=self._log,
+        )
         os.close(to_browser)
         os.close(from_browser)
         self._buffer, self._number, self._session, self._deadline = b"", 0, None, deadline
@@ -104,7 +116,9 @@ class Browser:
             self._note(message)
 
     def look(self, width, height, scheme):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def value(self, expression):
@@ -117,8 +131,10 @@ class Browser:
     def click(self, selector):
         """A real click in the middle of the first element that matches."""
         place = self.value(
-            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: 'center', inline: 'start'}});"
-            " const r = e.getBoundingClientRect(); return [Math.max(r.left, 0) + Math.min(r.width, 60) / 2, r.top + r.height / 2]; })()"
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); e.scrollIntoView({{block: "
+            f"'center', inline: 'start'}});"
+            " const r = e.getBoundingClientRect(); return [Math.max(r.left, 0) + Math.min(r.width, 60) / 2, r.top "
+            "+ r.height / 2]; })()"
         )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=place[0], y=place[1], button="left", clickCount=1)

@@ -14,8 +14,7 @@ heard = []
 
 def ask(name, **params):
     stream.write(
-        json.dumps({"schema": "solstice.oracle/1", "id": len(heard), "request": name, "params": params})
-        + "\n"
+        json.dumps({"schema": "solstice.oracle/1", "id": len(heard), "request": name, "params": params}) + "\n"
     )
     stream.flush()
     while True:

@@ -19,7 +19,8 @@ def stream_of(text, finish="stop"):
 
 
 class FaultyModel:
-    """`script`: for each request a text, a dict (said as JSON), or the name of a fault; or a function of request and number."""
+    """`script`: a text, a dict (said as JSON) or the name of a fault for each request, or a function of it and its
+    number."""
 
     def __init__(self, script):
         self.script, self.asked, self.stopped = script if callable(script) else list(script), [], threading.Event()

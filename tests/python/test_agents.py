@@ -1,5 +1,5 @@
-"""Language models in the loop, with faults: sessions against a server that misbehaves, replayed from their transcripts, and
-from the transcripts in tests/transcripts/ (SOLSTICE_UPDATE_GOLDEN=1 writes those anew)."""
+"""Language models in the loop, with faults: sessions against a server that misbehaves, replayed from their transcripts,
+and from the transcripts in tests/transcripts/ (SOLSTICE_UPDATE_GOLDEN=1 writes those anew)."""
 
 import json
 import os
@@ -78,28 +78,34 @@ def script_of(controller):
         "empty",
         "no JSON at all",
         says("after the client's own repair", softmax("threads=1024")),
-        *[says(f"twice what it should be, {i}", softmax(f"threads={64 * i}", "2*x[b,n] - max[n](x[b,n])")) for i in (1, 2, 3, 4)],
+        *[
+            says(f"twice what it should be, {i}", softmax(f"threads={64 * i}", "2*x[b,n] - max[n](x[b,n])"))
+            for i in (1, 2, 3, 4)
+        ],
         says("a kernel that cheats", CHEAT),
     ]
 
 
 def command_of(folder, name, *arguments, expert=1, tune=0):
     return [
-        PROGRAM, "optimize", ROOT / "examples" / "softmax.py", "--device", "model", "--no-baselines", "--budget", f"10m,{TRIALS}trials",
-        "--window", "0", "--eps", "0", "--expert", str(expert), "--tune", str(tune), "--write", "both", "--store", folder / f"{name}-store",
-        "--out", folder / f"{name}-out", "--json", *map(str, arguments),
+        PROGRAM, "optimize", ROOT / "examples" / "softmax.py", "--device", "model", "--no-baselines",
+        "--budget", f"10m,{TRIALS}trials", "--window", "0", "--eps", "0", "--expert", str(expert), "--tune", str(tune),
+        "--write", "both", "--store", folder / f"{name}-store", "--out", folder / f"{name}-out", "--json",
+        *map(str, arguments),
     ]  # fmt: skip
 
 
 def asking(controller, model):
     return [
-        "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--option", f"base_url={model.url}", "--option", "key_env=",
-        "--option", "idle_timeout=2",
+        "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--option", f"base_url={model.url}",
+        "--option", "key_env=", "--option", "idle_timeout=2",
     ]  # fmt: skip
 
 
 def optimize(folder, name, *arguments, expert=1, tune=0):
-    done = subprocess.run(command_of(folder, name, *arguments, expert=expert, tune=tune), capture_output=True, text=True, timeout=300)
+    done = subprocess.run(
+        command_of(folder, name, *arguments, expert=expert, tune=tune), capture_output=True, text=True, timeout=300
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)["report"]
 
@@ -116,7 +122,10 @@ def tree_of(folder, name):
     for event in events_of(folder, name):
         if event["kind"] == "proposed":
             proposal = event["proposal"]
-            nodes[event["node"]] = {name: proposal.get(name) for name in ("program", "reason", "parent", "origin", "tokens", "repairs", "answer")}
+            nodes[event["node"]] = {
+                name: proposal.get(name)
+                for name in ("program", "reason", "parent", "origin", "tokens", "repairs", "answer")
+            }
         elif event["kind"] == "spent" and event.get("proposal") and event["node"] > 0:
             nodes[event["node"]]["nothing_left"] = event["proposal"]["reason"]
         elif event["kind"] == "measured" and event["node"] > 0:
@@ -138,19 +147,37 @@ def test_every_fault_has_its_place(session):
     _, folder, report, tree = session
     states = [node["state"] for node in tree]
     #                     expert       429          500 ..       not finite   refused    empty ..     refuted    cheats
-    assert states == ["predicted", "predicted", "predicted", "predicted", "illegal", "predicted", "wrong", "not compiled"]
+    assert states == [
+        "predicted",
+        "predicted",
+        "predicted",
+        "predicted",
+        "illegal",
+        "predicted",
+        "wrong",
+        "not compiled",
+    ]
     assert [node["repairs"] or 0 for node in tree] == [0, 0, 1, 0, 0, 1, 3, 0]
-    assert [node["nothing_left"] for node in tree if "nothing_left" in node] == ["it moves its bytes as fast as they come"]
+    assert [node["nothing_left"] for node in tree if "nothing_left" in node] == [
+        "it moves its bytes as fast as they come"
+    ]
     assert report["agent"]["nothing_left"] == 1
     assert tree[4]["program"] == "# attempt 5 brought no program: the answer was refused\n"
     assert "threads=512" in tree[2]["program"] and tree[2]["reason"] == "mended"
     assert {node["origin"] for node in tree[1:]} == {"gpt-5-mini"}
-    (cheat,) = [e["measurement"]["detail"] for e in events_of(folder, "first") if e["kind"] == "measured" and e["node"] == 8]
+    (cheat,) = [
+        e["measurement"]["detail"] for e in events_of(folder, "first") if e["kind"] == "measured" and e["node"] == 8
+    ]
     assert "calls" in cheat and "from one launch to the next" in cheat
     account = report["agent"]["account"]
     assert account["failures"] == 5 and account["repairs"] == 1
     # What broke off may be billed: malformed, broken off, hung.
-    assert account["input"] == 1000 * 14 and account["unpriced"] == 3 and account["cost"] is None and account["estimated"] > 0
+    assert (
+        account["input"] == 1000 * 14
+        and account["unpriced"] == 3
+        and account["cost"] is None
+        and account["estimated"] > 0
+    )
 
 
 def test_replayed_without_network_it_is_the_same_tree(session):
@@ -196,7 +223,7 @@ def moment_of(request):
 
 
 def gives_up_later(controller):
-    """A model that goes by what it is asked alone: programs, one to be mended, a node that it gives up, in the end all of them."""
+    """A model that goes by its question alone: programs, one to be mended, a node that it gives up, in the end all."""
 
     def script(request, _):
         number, again = moment_of(request)
@@ -230,8 +257,10 @@ def test_without_the_model_the_expert_goes_on_from_what_it_gave_up(tmp_path):
     with FaultyModel([answer("flat", "enough of all", nothing_left="anywhere")]) as model:
         optimize(tmp_path, "whole", *asking("flat", model))
     assert [node["nothing_left"] for node in tree_of(tmp_path, "whole")] == ["enough of all"]
-    alone = [PROGRAM, "optimize", "--resume", "last", "--no-baselines", "--budget", f"10m,{TRIALS}trials", "--store", tmp_path / "whole-store",
-             "--out", tmp_path / "whole-out", "--json"]  # fmt: skip
+    alone = [
+        PROGRAM, "optimize", "--resume", "last", "--no-baselines", "--budget", f"10m,{TRIALS}trials",
+        "--store", tmp_path / "whole-store", "--out", tmp_path / "whole-out", "--json",
+    ]  # fmt: skip
     done = subprocess.run(alone, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     tree = tree_of(tmp_path, "whole")
@@ -243,7 +272,7 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
     script = gives_up_later(controller)
     with FaultyModel(script) as model:
         optimize(tmp_path, "whole", *asking(controller, model))
-    # While it waits for an answer, the mending of one, and the next after a node was given up; and soon after an answer.
+    # While it waits for an answer, for a mended one, for the next after a node was given up; and soon after an answer.
     kills = {(3, False): 0, (4, True): 0, (5, False): 0.002, (6, True): 0}
     running, doomed = [], []
 
@@ -283,7 +312,9 @@ def mends_and_wavers(controller):
     def script(request, number):
         said = steady(request, number)
         if moment_of(request)[0] == 4:
-            said = answer(controller, said["reason"], said["program"].replace("threads=512", "threads=512, residency=l2"))
+            said = answer(
+                controller, said["reason"], said["program"].replace("threads=512", "threads=512, residency=l2")
+            )
             if "warps" in said["program"]:
                 said["reason"] += f" ({next(wavers)})"
         return said
@@ -314,7 +345,9 @@ def stopped_and_resumed(folder, name, script, moment, *arguments):
 
 @pytest.mark.parametrize("moment", [(3, False), (4, True)], ids=["asked", "mending"])
 def test_stopped_and_resumed_it_is_replayed_into_the_same_tree(tmp_path, moment):
-    report = stopped_and_resumed(tmp_path, "stopped", mends_and_wavers("flat"), moment, "--transcript", tmp_path / "session.jsonl")
+    report = stopped_and_resumed(
+        tmp_path, "stopped", mends_and_wavers("flat"), moment, "--transcript", tmp_path / "session.jsonl"
+    )
     tree, lines = tree_of(tmp_path, "stopped"), (tmp_path / "session.jsonl").read_text().splitlines()
     assert sum("failure" in json.loads(line) and json.loads(line)["failure"] is not None for line in lines) == 1
     account = report["agent"]["account"]
@@ -328,20 +361,31 @@ def test_stopped_and_resumed_it_is_replayed_into_the_same_tree(tmp_path, moment)
 
 
 def test_a_question_ends_with_the_time_of_the_search(tmp_path):
-    command = command_of(tmp_path, "timed", "--agent", "flat", "--provider", "mailbox", "--option", f"folder={tmp_path / 'box'}")
+    command = command_of(
+        tmp_path, "timed", "--agent", "flat", "--provider", "mailbox", "--option", f"folder={tmp_path / 'box'}"
+    )
     command[command.index("--budget") + 1] = f"4s,{TRIALS}trials"
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "box" / "requests" / "0001.expired").exists()
-    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", tmp_path / "timed-store"], check=True, capture_output=True, text=True)
+    shown = subprocess.run(
+        [PROGRAM, "show", "last", "--json", "--store", tmp_path / "timed-store"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     assert json.loads(shown.stdout)["run"]["summary"]["stop"] == "time"
     assert "goes no further" not in done.stderr
 
 
 def test_keys_of_the_environment_are_in_no_recorded_command(tmp_path):
     key = "sk-0123456789abcdef"
-    command = command_of(tmp_path, "keyed", "--agent", "flat", "--provider", "command", "--option", f"command=false --with {key}")
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, env=os.environ | {"SOME_MODEL_API_KEY": key})
+    command = command_of(
+        tmp_path, "keyed", "--agent", "flat", "--provider", "command", "--option", f"command=false --with {key}"
+    )
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=120, env=os.environ | {"SOME_MODEL_API_KEY": key}
+    )
     assert "goes no further" in done.stderr
     written = [file for file in tmp_path.rglob("*") if file.is_file()]
     assert [file for file in written if key.encode() in file.read_bytes()] == []
@@ -349,8 +393,15 @@ def test_keys_of_the_environment_are_in_no_recorded_command(tmp_path):
 
 
 # With tuning: slow schedules, which the expert has better ones for, and a program that brings none.
-SLOW = ["threads=32, residency=l2", "threads=64, residency=l2", "threads=1024, residency=shared, rows_per_block=1", "threads=256, residency=l2",
-        "threads=128, residency=l2", "threads=512, residency=l2", "threads=512, residency=shared"]  # fmt: skip
+SLOW = [
+    "threads=32, residency=l2",
+    "threads=64, residency=l2",
+    "threads=1024, residency=shared, rows_per_block=1",
+    "threads=256, residency=l2",
+    "threads=128, residency=l2",
+    "threads=512, residency=l2",
+    "threads=512, residency=shared",
+]
 
 
 @pytest.fixture(scope="module")
@@ -360,8 +411,9 @@ def tuned(tmp_path_factory):
     answers = [answer("flat", f"slow {i}", softmax(knobs)) for i, knobs in enumerate(SLOW)]
     with FaultyModel(answers) as model:
         report = optimize(
-            folder, "first", "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--transcript", folder / "session.jsonl",
-            "--option", f"base_url={model.url}", "--option", "key_env=", expert=0, tune=2,
+            folder, "first", "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini",
+            "--transcript", folder / "session.jsonl", "--option", f"base_url={model.url}", "--option", "key_env=",
+            expert=0, tune=2,
         )  # fmt: skip
         asked = json.dumps(model.asked)
     return folder, report, tree_of(folder, "first"), asked

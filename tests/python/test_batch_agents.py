@@ -1,4 +1,5 @@
-"""Batches of a language model: what it proposes goes out, comes back, is told to it, and is replayed from its transcript."""
+"""Batches of a language model: what it proposes goes out, comes back, is told to it, and
+is replayed from its transcript."""
 
 import json
 import pathlib
@@ -92,7 +93,9 @@ class Model:
 
 def tree_of(folder):
     """What was proposed, and the predicted time, of each trial; without what a clock says."""
-    exported = subprocess.run([PROGRAM, "export", "last", "--format", "json", "--store", folder / "store"], check=True, capture_output=True)
+    exported = subprocess.run(
+        [PROGRAM, "export", "last", "--format", "json", "--store", folder / "store"], check=True, capture_output=True
+    )
     nodes = {}
     for event in (entry.get("event", entry) for entry in json.loads(exported.stdout)["events"]):
         if event["kind"] == "proposed":
@@ -125,7 +128,11 @@ def test_what_a_model_proposes_goes_out_and_is_told_what_became_of_it(site, agen
     tree = goes_out_and_comes_back(site, 3, *model.options("--expert", 1, "--transcript", transcript, agent=agent))
     assert [node["origin"] for node in tree] == ["expert", "command", "command"]
     assert [node["measured"][0] for node in tree] == ["predicted"] * 3
-    assert "threads=512" in tree[2]["program"] and tree[2]["program"] == BY_ROWS.replace("256", "512") and tree[2]["parent"] == 2
+    assert (
+        "threads=512" in tree[2]["program"]
+        and tree[2]["program"] == BY_ROWS.replace("256", "512")
+        and tree[2]["parent"] == 2
+    )
     assert (site.folder / "batch2" / "candidates" / "3.ucut").read_text() == tree[2]["program"]
     assert model.asked() == 2
     told = model.request(2)[0]
@@ -133,7 +140,19 @@ def test_what_a_model_proposes_goes_out_and_is_told_what_became_of_it(site, agen
 
     again = Site(site.folder / "again")
     again.folder.mkdir()
-    replayed = ("--agent", agent, "--provider", "command", "--expert", 1, "--tune", 0, "--no-network", "--replay-transcript", transcript)
+    replayed = (
+        "--agent",
+        agent,
+        "--provider",
+        "command",
+        "--expert",
+        1,
+        "--tune",
+        0,
+        "--no-network",
+        "--replay-transcript",
+        transcript,
+    )
     assert goes_out_and_comes_back(again, 3, *replayed) == tree
     assert model.asked() == 2
 
@@ -169,7 +188,9 @@ def test_where_device_code_is_asked_for_families_alone_are_refused(site):
 def test_a_set_of_values_is_refused(site):
     several = BY_ROWS.replace("threads=256", "threads={128, 256}")
     told = complaint(site, program("some", several), program("one", BY_ROWS), write="both")
-    assert "kernel `k` has a set of values, of which cost models would choose one: write one value for each knob" in told
+    assert (
+        "kernel `k` has a set of values, of which cost models would choose one: write one value for each knob" in told
+    )
 
 
 @pytest.fixture

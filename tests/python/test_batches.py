@@ -22,10 +22,26 @@ def test_a_batch_goes_out_and_comes_back(site):
     first = site.propose("one", "--batch", 3, run=ROOT / "examples" / "softmax.py")
     assert (first["candidates"], first["in_flight"]) == (3, 3)  # the expert goes on by what it expects
     assert sorted(path.name for path in (site.folder / "one").iterdir()) == ["batch.json", "candidates", "softmax.py"]
-    assert site.evaluate("one") == {"measured": 3, "predicted": True, "usable": 3, "there": 0, "predictions": 0, "left": 0}
-    assert site.evaluate("one") == {"measured": 0, "predicted": True, "usable": 0, "there": 3, "predictions": 3, "left": 0}
+    assert site.evaluate("one") == {
+        "measured": 3,
+        "predicted": True,
+        "usable": 3,
+        "there": 0,
+        "predictions": 0,
+        "left": 0,
+    }
+    assert site.evaluate("one") == {
+        "measured": 0,
+        "predicted": True,
+        "usable": 0,
+        "there": 3,
+        "predictions": 3,
+        "left": 0,
+    }
     taken = site.absorb("one")
-    assert (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0 and taken["best"]["predicted"]
+    assert (
+        (taken["taken"], taken["in_flight"]) == (3, 0) and taken["best"]["seconds"] > 0 and taken["best"]["predicted"]
+    )
     second = site.propose("two", "--batch", 2)
     assert second["run"] == first["run"] and second["candidates"] == 2
     site.evaluate("two")
@@ -95,7 +111,9 @@ def test_rewritten_candidates_are_judged_by_the_bytes_they_must_move(site):
     module = site.folder / "gate.py"
     module.write_text(GATE)
     site.propose("one", "--batch", 1, run=module)
-    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True)
+    shown = subprocess.run(
+        [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
+    )
     bound = json.loads(shown.stdout)["run"]["summary"]["bounds"]["io"]
     told = site.text("evaluate", site.folder / "one", "--device", "model").stdout
     said = re.search(r"speed of light done: io ([0-9.]+) us", told), re.search(r"cancel_bias: io ([0-9.]+) us", told)
@@ -141,7 +159,9 @@ def test_what_was_changed_is_refused(site):
     site.evaluate("one")
     results = site.folder / "one" / "results"
     first = json.loads((results / "1.json").read_text())
-    (results / "2.json").write_text(json.dumps(first | {"node": 2, "request": json.loads((results / "2.json").read_text())["request"]}))
+    (results / "2.json").write_text(
+        json.dumps(first | {"node": 2, "request": json.loads((results / "2.json").read_text())["request"]})
+    )
     absorbed = site.call("absorb", site.folder / "one", "--store", site.folder / "store")
     heard = json.loads(absorbed.stdout)
     assert absorbed.returncode == 2 and (heard["taken"], heard["in_flight"]) == (1, 1)
@@ -183,7 +203,9 @@ def test_a_record_that_is_too_large_is_refused(site):
 
 def test_memory_is_a_choice_of_a_new_run(site):
     def facts():
-        shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True)
+        shown = subprocess.run(
+            [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
+        )
         return json.loads(shown.stdout)["run"].get("facts", 0)
 
     run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
@@ -200,29 +222,56 @@ def test_memory_is_a_choice_of_a_new_run(site):
 
 
 def agent_of(site):
-    run = json.loads(subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True).stdout)["run"]
+    run = json.loads(
+        subprocess.run(
+            [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
+        ).stdout
+    )["run"]
     return run["options"]["agent_terms"]
 
 
 def test_a_run_goes_on_as_it_was_led(site):
-    model = ("--agent", "flat", "--provider", "command", "--option", "command=false")  # it is not asked: there are the expert's trials first
+    model = (
+        "--agent",
+        "flat",
+        "--provider",
+        "command",
+        "--option",
+        "command=false",
+    )  # it is not asked: there are the expert's trials first
     said = ("--write", "both", "--sol", "off", "--max-tokens", 100000)
     site.propose("one", "--batch", 1, *model, *said, run=ROOT / "examples" / "softmax.py")
-    first = {"writes": "both", "sol": False, "feedback": "tools", "expert": 8, "tune": 2, "most_output": 16384, "temperature": None, "tokens": 100000, "cost": None}
+    first = {
+        "writes": "both",
+        "sol": False,
+        "feedback": "tools",
+        "expert": 8,
+        "tune": 2,
+        "most_output": 16384,
+        "temperature": None,
+        "tokens": 100000,
+        "cost": None,
+    }
     assert agent_of(site) == first
     site.propose("two", "--batch", 1, *model, "--expert", 4)
     assert agent_of(site) == first | {"expert": 4}
     site.propose("three", "--batch", 1)  # the expert alone, this time
     site.propose("four", "--batch", 1, *model, "--sol", "on")
     assert agent_of(site) == first | {"expert": 4, "sol": True}
-    shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
-    assert "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --most-output 16384 --max-tokens 100000\n" in shown
+    shown = subprocess.run(
+        [PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True
+    ).stdout
+    assert (
+        "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --most-output 16384 "
+        "--max-tokens 100000\n"
+    ) in shown
 
 
 # Answers that nothing is left of any program.
 GIVES_UP = r"""#!/bin/sh
 cat > /dev/null
-echo '{"text": "{\\"reason\\": \\"enough\\", \\"nothing_left\\": \\"anywhere\\", \\"edits\\": [], \\"program\\": \\"\\"}"}'
+echo '{"text": "{\\"reason\\": \\"enough\\", \\"nothing_left\\": \\"anywhere\\", '\
+'\\"edits\\": [], \\"program\\": \\"\\"}"}'
 """
 
 
@@ -242,14 +291,18 @@ def test_the_expert_goes_on_from_what_a_model_gave_up(site):
 
 
 def outcome_of(site):
-    shown = subprocess.run([PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True).stdout
+    shown = subprocess.run(
+        [PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True
+    ).stdout
     return next(line for line in shown.splitlines() if line.startswith("outcome"))
 
 
 def test_a_run_says_what_it_waits_for(site):
     run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
     assert outcome_of(site) == "outcome  waiting: 1 result is out"
-    shown = subprocess.run([PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True).stdout
+    shown = subprocess.run(
+        [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
+    ).stdout
     assert "stop" not in json.loads(shown)["run"]["summary"]  # it goes on
     site.evaluate("one")
     site.absorb("one")
@@ -263,9 +316,13 @@ def test_a_run_says_what_it_waits_for(site):
 def test_other_options_than_the_runs_are_named(site):
     run = site.propose("one", "--batch", 1, "--numerics", "high", run=ROOT / "examples" / "softmax.py")["run"]
     assert site.propose("two", "--batch", 1)["run"] == run
-    refused = site.call("propose", "last", "--numerics", "medium", "--machine", "h100", "--store", site.folder / "store")
+    refused = site.call(
+        "propose", "last", "--numerics", "medium", "--machine", "h100", "--store", site.folder / "store"
+    )
     assert refused.returncode == 2
-    assert "--machine (the run has h200, given is h100), --numerics (the run has high, given is medium)" in refused.stderr
+    assert (
+        "--machine (the run has h200, given is h100), --numerics (the run has high, given is medium)" in refused.stderr
+    )
     assert f"`solstice propose {run} --store {site.folder / 'store'}`" in refused.stderr
 
 
@@ -292,7 +349,10 @@ def test_batches_come_back_at_once(site):
         store = site.folder / f"store-{turn}"
         shutil.copytree(site.folder / "store", store)
         command = [PROGRAM, "absorb", "--json", "--store", store]
-        calls = [subprocess.Popen([*command, site.folder / name], stdout=-1, stderr=-1, text=True) for name in ("one", "two", "one", "two")]
+        calls = [
+            subprocess.Popen([*command, site.folder / name], stdout=-1, stderr=-1, text=True)
+            for name in ("one", "two", "one", "two")
+        ]
         heard = [call.communicate(timeout=60) for call in calls]
         assert [call.returncode for call in calls] == [0] * 4, heard
         assert sum(json.loads(out)["taken"] for out, _ in heard) == 4
@@ -304,7 +364,10 @@ def test_what_the_store_does_not_take_is_not_sent(site):
     site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")
     with site.database() as store:
         count = "(SELECT count(*) FROM events WHERE kind = 'proposed')"
-        store.execute(f"CREATE TRIGGER full BEFORE INSERT ON events WHEN {count} >= 2 BEGIN SELECT RAISE(ABORT, 'it is full'); END")
+        store.execute(
+            f"CREATE TRIGGER full BEFORE INSERT ON events WHEN {count} >= 2 BEGIN SELECT RAISE(ABORT, 'it is "
+            "full'); END"
+        )
     refused = site.call("propose", "last", "--batch", 3, "--out", site.folder / "two", "--store", site.folder / "store")
     assert refused.returncode == 3 and "it is full" in refused.stderr
     assert not list(site.folder.glob("two*"))
@@ -317,7 +380,10 @@ def ended(site, state):
     """As an `optimize` that went on with the run leaves it."""
     ends = f"'$.state', '{state}', '$.outcome', 'faster', '$.reason', '', '$.finished', '2026-01-01T00:00:00.000Z'"
     with site.database() as store:
-        store.execute(f"UPDATE runs SET state = '{state}', finished = '2026-01-01T00:00:00.000Z', record = json_set(record, {ends})")
+        store.execute(
+            f"UPDATE runs SET state = '{state}', finished = '2026-01-01T00:00:00.000Z', record = json_set(record, "
+            f"{ends})"
+        )
     return site.record()
 
 
@@ -336,7 +402,9 @@ def test_without_news_a_run_is_as_it_was(site, state):
 
 def test_a_batch_without_a_name_goes_out_again(site):
     store = ("--store", site.folder / "store", "--json")
-    first = json.loads(site.text("propose", ROOT / "examples" / "softmax.py", "--batch", 1, *store, cwd=site.folder).stdout)["folder"]
+    first = json.loads(
+        site.text("propose", ROOT / "examples" / "softmax.py", "--batch", 1, *store, cwd=site.folder).stdout
+    )["folder"]
     for number in (2, 3):
         again = site.text("propose", "last", "--again", *store, cwd=site.folder)
         assert again.returncode == 0, again.stderr
@@ -369,7 +437,9 @@ def with_model(site, script):
     model.write_text(f"#!/bin/sh\ncd {site.folder}\ncat > /dev/null\n{script}\ncat answer.json && rm answer.json\n")
     model.chmod(0o755)
     agent = ("--agent", "flat", "--provider", "command", "--option", f"command={model}", "--expert", 1)
-    return site.call("propose", "last", "--batch", 2, *agent, "--out", site.folder / "one", "--store", site.folder / "store")
+    return site.call(
+        "propose", "last", "--batch", 2, *agent, "--out", site.folder / "one", "--store", site.folder / "store"
+    )
 
 
 def test_a_model_that_fails_ends_the_batch_and_not_the_run(site):

@@ -53,7 +53,14 @@ def test_manifest_lists_every_file_with_its_hash(made):
 
 def test_holds_what_a_machine_without_network_needs_and_no_nvrtc(made):
     names = files_in(made)
-    assert {"solstice", "gpu-tests", "sanitize-kernels", "bin/solstice", "bin/solstice-runner", "lib/libsolstice_rt.so"} <= names
+    assert {
+        "solstice",
+        "gpu-tests",
+        "sanitize-kernels",
+        "bin/solstice",
+        "bin/solstice-runner",
+        "lib/libsolstice_rt.so",
+    } <= names
     assert {"machines/h200.toml", "python/solstice/__init__.py", "examples/linear_gelu.py"} <= names
     assert not [name for name in names if "nvrtc" in name.rsplit("/", 1)[-1] and ".so" in name]
 
@@ -77,7 +84,9 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
 def test_python_starts_the_launcher(moved):
     """Which unpacks CUTLASS."""
     asked = "from solstice.optimizing import find_program; print(find_program())"
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("SOLSTICE_")} | {"PYTHONPATH": str(moved / "python")}
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("SOLSTICE_")} | {
+        "PYTHONPATH": str(moved / "python")
+    }
     found = subprocess.run([sys.executable, "-c", asked], cwd=moved, env=environment, capture_output=True, text=True)
     assert found.stdout.strip() == str(moved / "solstice"), found.stderr
 

@@ -27,11 +27,15 @@ def test_links_name_files_and_headings(complaints):
     assert complaints("[a](../README.md#a-heading-of-code), [b](https://example.org/x#y), `[c](none.md)`\n") == []
     assert complaints("\n[a](none.md)\n") == ["2: the link `none.md` names no file"]
     assert complaints("[a](../README.md#none)\n") == ["1: the link `../README.md#none` names no heading of README.md"]
-    assert complaints("# Two\n## Two\n[a](#two-1), [b](#two-2)\n") == ["3: the link `#two-2` names no heading of page.md"]
+    assert complaints("# Two\n## Two\n[a](#two-1), [b](#two-2)\n") == [
+        "3: the link `#two-2` names no heading of page.md"
+    ]
 
 
 def test_paths_in_backticks_exist(complaints):
-    assert complaints("`docs/page.md`, `docs/*.md`, `docs/NAME.md`, `src/<name>`, `python3 docs/page.md --quick`\n") == []
+    assert (
+        complaints("`docs/page.md`, `docs/*.md`, `docs/NAME.md`, `src/<name>`, `python3 docs/page.md --quick`\n") == []
+    )
     assert complaints("see `src/none.cpp`.\n") == ["1: there is no `src/none.cpp`"]
 
 

@@ -27,7 +27,10 @@ def triangle(diagonal, value, otherwise, axes=(0, 1)):
         (torch.triu(torch.full((3, 3), -INF), 1), triangle(0, 0, {"float": "-inf"})),
         (torch.ones(3, 3).tril().expand(2, 3, 3), triangle(0, 1, 0, (1, 2))),
         (torch.eye(4), {"kind": "diagonal", "axes": [0, 1], "diagonal": 0, "value": 1, "otherwise": 0}),
-        (torch.diag(torch.full((3,), 2.5), 2), {"kind": "diagonal", "axes": [0, 1], "diagonal": 2, "value": 2.5, "otherwise": 0}),
+        (
+            torch.diag(torch.full((3,), 2.5), 2),
+            {"kind": "diagonal", "axes": [0, 1], "diagonal": 2, "value": 2.5, "otherwise": 0},
+        ),
         (torch.eye(5)[:, :3], {"kind": "diagonal", "axes": [0, 1], "diagonal": 0, "value": 1, "otherwise": 0}),
         (torch.arange(9), {"kind": "arange", "axes": [0], "value": 0, "step": 1}),
         (torch.arange(12.0, 0, -3)[None], {"kind": "arange", "axes": [1], "value": 12, "step": -3}),

@@ -60,14 +60,24 @@ def test_nearest_of_any_two_extents(mode, seed):
 def test_nearest_by_any_factor(mode):
     def resized(x, y):
         factors = (0.1, 0.25, 0.3, 1 / 3, 0.5, 0.7, 1, 1.1, 1.7, 2, 2.5, 3, 4)
-        return [F.interpolate(v, scale_factor=(1, f), mode=mode, recompute_scale_factor=r) for v in (x, y) for f in factors for r in (0, 1)]
+        return [
+            F.interpolate(v, scale_factor=(1, f), mode=mode, recompute_scale_factor=r)
+            for v in (x, y)
+            for f in factors
+            for r in (0, 1)
+        ]
 
     compare(resized, torch.arange(130.0).reshape(1, 1, 1, 130), torch.arange(77.0).reshape(1, 1, 1, 77))
 
 
 def test_nearest_volumes_and_rows():
     def resized(x, y):
-        return F.interpolate(x, size=7), F.interpolate(y, size=(3, 5, 7)), F.interpolate(y, scale_factor=2), F.interpolate(x[:, 0, None], 9) * 2
+        return (
+            F.interpolate(x, size=7),
+            F.interpolate(y, size=(3, 5, 7)),
+            F.interpolate(y, scale_factor=2),
+            F.interpolate(x[:, 0, None], 9) * 2,
+        )
 
     compare(resized, torch.randn(2, 3, 10), torch.randn(2, 1, 4, 6, 5))
 
@@ -76,7 +86,15 @@ def test_positions():
     def chosen(x):
         n = torch.arange(30)
         halves = torch.arange(30, dtype=torch.float64) * 0.1 * 10
-        positions = [torch.floor(n * (100 / 30)), n * 0.1 * 10, n / 10 * 10, torch.linspace(0, 99, 34), n * 1.1, (n / 7).ceil(), halves]
+        positions = [
+            torch.floor(n * (100 / 30)),
+            n * 0.1 * 10,
+            n / 10 * 10,
+            torch.linspace(0, 99, 34),
+            n * 1.1,
+            (n / 7).ceil(),
+            halves,
+        ]
         return [x[p.long()] for p in positions]
 
     compare(chosen, torch.arange(100.0))
@@ -86,8 +104,20 @@ def test_conditions():
     def chosen(x):
         t = torch.arange(40) * 0.1
         u = torch.linspace(0, 1, 40)
-        conditions = [t >= 0.7, (t * 10) % 1 == 0, torch.round(t * 5) > 2, u == torch.arange(40) / 39, (t / 0.3) == torch.trunc(t / 0.3)]
-        quotients = [t // 0.1, torch.div(t, 0.3, rounding_mode="trunc"), torch.fmod(t, 0.3), t % 0.1, torch.sign(t * 3 - 0.3 * 3)]
+        conditions = [
+            t >= 0.7,
+            (t * 10) % 1 == 0,
+            torch.round(t * 5) > 2,
+            u == torch.arange(40) / 39,
+            (t / 0.3) == torch.trunc(t / 0.3),
+        ]
+        quotients = [
+            t // 0.1,
+            torch.div(t, 0.3, rounding_mode="trunc"),
+            torch.fmod(t, 0.3),
+            t % 0.1,
+            torch.sign(t * 3 - 0.3 * 3),
+        ]
         return [torch.where(c, x, -x) for c in conditions] + [torch.floor(q * 1.5) + x * 0 for q in quotients]
 
     compare(chosen, torch.arange(1.0, 41))
@@ -99,7 +129,13 @@ def test_bands():
         edges = torch.linspace(0, 1, 11)
         band = (t[:, None] >= edges[None, :-1]) & (t[:, None] < edges[None, 1:])
         wave = torch.where((t * 10).floor() % 2 == 0, 1.0, -1.0)
-        return x * wave, (x[:, None] * band).sum(0), torch.bucketize(t, edges), torch.bucketize(t, edges, right=True), torch.bucketize(x, edges)
+        return (
+            x * wave,
+            (x[:, None] * band).sum(0),
+            torch.bucketize(t, edges),
+            torch.bucketize(t, edges, right=True),
+            torch.bucketize(x, edges),
+        )
 
     compare(banded, torch.rand(101))
 

@@ -86,7 +86,9 @@ def text_of(tool):
     if tool.endswith((".py", ".sh")):
         return (ROOT / tool).read_text()
     folder = ROOT / tool.split("/")[1]
-    return "\n".join(path.read_text() for path in sorted(folder.rglob("*.[hc]*")) if path.suffix in (".h", ".cpp", ".cu"))
+    return "\n".join(
+        path.read_text() for path in sorted(folder.rglob("*.[hc]*")) if path.suffix in (".h", ".cpp", ".cu")
+    )
 
 
 @each_page

@@ -42,7 +42,10 @@ def test_replaced_module(subject):
     assert fast
     torch.testing.assert_close(result, torch.relu(subject.x * 6))
     subject.new.drop = torch.nn.ReLU()
-    with pytest.warns(UserWarning, match="`drop` is a torch.nn.modules.activation.ReLU; recorded was a torch.nn.modules.dropout.Dropout"):
+    with pytest.warns(
+        UserWarning,
+        match="`drop` is a torch.nn.modules.activation.ReLU; recorded was a torch.nn.modules.dropout.Dropout",
+    ):
         assert not subject.call()[1]
 
 
@@ -114,7 +117,10 @@ def test_description_and_difference():
     assert known[""]["children"] == ["0", "1"]
     assert structure.difference(model, known) is None
     model.sizes[1] = (2.5, "b")
-    assert structure.difference(model, known) == "`sizes` is list(1, tuple(2.5, 'b')); recorded was list(1, tuple(2.5, 'a'))"
+    assert (
+        structure.difference(model, known)
+        == "`sizes` is list(1, tuple(2.5, 'b')); recorded was list(1, tuple(2.5, 'a'))"
+    )
     del model.sizes
     assert "`sizes` is no attribute any more" in structure.difference(model, known)
 

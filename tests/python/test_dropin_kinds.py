@@ -1,4 +1,4 @@
-"""Every kind of value that an attribute may hold is compared with the recorded one, when a module is bound and after."""
+"""An attribute's value of every kind is compared with the recorded one, when a module is bound and after."""
 
 import collections
 import copy
@@ -262,7 +262,9 @@ CHANGES = [
 ]
 
 
-@pytest.mark.parametrize("make, change", CHANGES, ids=[f"{change.__name__}{i}" for i, (_, change) in enumerate(CHANGES)])
+@pytest.mark.parametrize(
+    "make, change", CHANGES, ids=[f"{change.__name__}{i}" for i, (_, change) in enumerate(CHANGES)]
+)
 def test_a_change_inside_after_the_module_is_bound(subject, record, make, change):
     module = reads_value(subject, record, make)
     for _ in range(3):

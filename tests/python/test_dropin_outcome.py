@@ -81,9 +81,7 @@ def test_written_file_runs_without_the_package(tmp_path, record):
         "import model_new, torch; m = model_new.ModelNew(*model_new.get_init_inputs()); "
         "x, = model_new.get_inputs(); assert torch.equal(m(x), model_new.Model(2.0)(x)); print(type(m).__mro__[1])"
     )
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True
-    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert "Model" in done.stdout
 

@@ -200,7 +200,18 @@ class OnlyWhenMade(Base):
         return self.act(x)
 
 
-READING = [Direct, OfAChild, InAMethod, InAProperty, Inherited, InADecorated, InAFunction, InALambda, InAPartial, InAnObject]
+READING = [
+    Direct,
+    OfAChild,
+    InAMethod,
+    InAProperty,
+    Inherited,
+    InADecorated,
+    InAFunction,
+    InALambda,
+    InAPartial,
+    InAnObject,
+]
 READING += [InAGlobalObject, ByName, ByAMadeUpName, ByItsDict, ByAGetter, InACallBefore, InAComprehension]
 READING += [InACachedFunction, InAnOperator, InAPartOfAMethod, InPyTorchsFunction, InAModuleOfFunctions]
 
@@ -221,13 +232,16 @@ def test_a_file_of_the_users_named_like_one_of_pythons(monkeypatch, tmp_path):
     monkeypatch.delitem(sys.modules, "token", raising=False)
     scope = {"nn": nn, "__name__": "a_model"}
     exec(
-        "from token import ask\nclass Model(nn.Module):\n    def forward(self, x): return x if ask(self) else -x\n", scope
+        "from token import ask\nclass Model(nn.Module):\n    def forward(self, x): return x if ask(self) else -x\n",
+        scope,
     )
     module = scope["Model"]()
     assert Reads(module).may_read_training(module)
 
 
-@pytest.mark.parametrize("module", [Plain(), OnlyWhenMade(), nn.Sequential(nn.Linear(2, 2), nn.GELU()), nn.Sequential(Plain())])
+@pytest.mark.parametrize(
+    "module", [Plain(), OnlyWhenMade(), nn.Sequential(nn.Linear(2, 2), nn.GELU()), nn.Sequential(Plain())]
+)
 def test_code_that_does_not_read_it(module):
     recorded = structure.describe(module)
     assert structure.difference(module.eval(), recorded) is None

@@ -1,5 +1,5 @@
-"""Whole networks print short and check fast: graphs that `tools/check_import.py --lengths --store` traced from the modules
-of tools/import_repeats.py are imported, folded, and given to `solstice check`."""
+"""Whole networks print short and check fast: graphs that `tools/check_import.py --lengths --store` traced from the
+modules of tools/import_repeats.py are imported, folded, and given to `solstice check`."""
 
 import json
 import lzma
@@ -37,7 +37,12 @@ def cpu_seconds():
 
 
 def test_the_networks_are_there():
-    assert [path.name.partition(".")[0] for path in NETWORKS] == ["densenet201", "lstm_512", "resnet101", "unrolled_lstm_512"]
+    assert [path.name.partition(".")[0] for path in NETWORKS] == [
+        "densenet201",
+        "lstm_512",
+        "resnet101",
+        "unrolled_lstm_512",
+    ]
 
 
 def test_prints_short_and_checks_fast(program):

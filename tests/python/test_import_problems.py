@@ -82,7 +82,10 @@ def test_sizes_are_small_distinct_and_still_fit(problems):
 def test_another_program_is_told_by_its_tokens():
     from check_problems import compare_texts
 
-    real = "program p\ndim M = 512, K = 96,\n  N = 4\ninput  x : f32[M, K]\ny[m] = sum[k](x[m,k]) * 0.10000000149011612  # a, f.py:3\n"
+    real = (
+        "program p\ndim M = 512, K = 96,\n  N = 4\ninput  x : f32[M, K]\n"
+        "y[m] = sum[k](x[m,k]) * 0.10000000149011612  # a, f.py:3\n"
+    )
     small = "program p\ndim M = 12, K = 14\ndim N = 4\ninput  x : f64[M, K]\ny[m] = sum[k](x[m,k]) * 0.1\n"
     assert compare_texts(real, small) == []
     assert compare_texts(real, small.replace("0.1", "0.2")) == ["0.10000000149011612/0.20000000298023224"]

@@ -121,7 +121,9 @@ def test_a_file_beside_does_not_answer_the_imports_of_packages(write_model):
 
 def test_a_program_of_equations_is_told_from_python(write_model):
     error = failure(write_model("program p\ninput x : f32[4]\n", "problem.ucut"))
-    assert error.code == "load.not_python" and "program of equations" in error.message and "solstice check" in error.hint
+    assert (
+        error.code == "load.not_python" and "program of equations" in error.message and "solstice check" in error.hint
+    )
 
 
 def test_other_kinds_of_inputs():

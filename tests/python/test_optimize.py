@@ -15,9 +15,7 @@ PROGRAM = str(ROOT / "tests" / "python" / "fake_program.py")
 def test_the_callers_module_is_the_oracle(tmp_path, capfd):
     module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU())
     x = torch.rand(2, 4)
-    result = solstice.optimize(
-        module, (x,), out=tmp_path, program=PROGRAM, budget="5s", numerics="high", json=True
-    )
+    result = solstice.optimize(module, (x,), out=tmp_path, program=PROGRAM, budget="5s", numerics="high", json=True)
     assert result is module  # the stand-in found nothing faster
     record = json.loads((tmp_path / "heard.json").read_text())
     assert record["arguments"][:7] == [

@@ -75,13 +75,11 @@ def test_what_the_families_hold():
 
     assert values("positive").min() >= 0
     assert values("one_outlier").abs().max() == 2.0**20
-    assert (
-        values("zeros").abs().max() == 0
-        and values("zeros").signbit().any()
-        and not values("zeros").signbit().all()
-    )
+    assert values("zeros").abs().max() == 0 and values("zeros").signbit().any() and not values("zeros").signbit().all()
     ends = values("heavy_ends").square()
-    assert ends[-1, -1] == ends.max() and ends[:, -1].sum() > 1e4 * ends[:-1, :-1].sum() / 512 and ends[:, 0].mean() > 100
+    assert (
+        ends[-1, -1] == ends.max() and ends[:, -1].sum() > 1e4 * ends[:-1, :-1].sum() / 512 and ends[:, 0].mean() > 100
+    )
     zero = values("zero_channels").eq(0).all(dim=0)
     assert 0.4 < zero.float().mean() < 0.6
     tiny = values("subnormals")
@@ -103,12 +101,7 @@ def test_integers_and_masks_keep_their_values(session_of):
     for family in families.NAMES:
         if family != families.BALANCED:
             _, target, mask = prepared(session, family=family).args
-            assert (
-                target.dtype is torch.int64
-                and 0 <= target.min()
-                and target.max() < 6
-                and mask.dtype is torch.bool
-            )
+            assert target.dtype is torch.int64 and 0 <= target.min() and target.max() < 6 and mask.dtype is torch.bool
 
 
 def test_balanced_outliers_leave_a_product_unchanged(session_of):
@@ -153,9 +146,9 @@ def test_perturbed_norm_weights(session_of):
     assert (session.module().l.weight == 1).all()
 
 
-CLOSURE = LINEAR.replace("self.l = torch.nn.Linear(64, 8)", "l = self.l = torch.nn.Linear(64, 8)\n        self.run = lambda x: l(x)").replace(
-    "torch.relu(self.l(x))", "torch.relu(self.run(x))"
-)
+CLOSURE = LINEAR.replace(
+    "self.l = torch.nn.Linear(64, 8)", "l = self.l = torch.nn.Linear(64, 8)\n        self.run = lambda x: l(x)"
+).replace("torch.relu(self.l(x))", "torch.relu(self.run(x))")
 
 
 @pytest.mark.parametrize("weights", ["built", "perturbed"])
@@ -201,7 +194,9 @@ def test_a_result_with_tf32_is_a_set_of_its_own(session_of):
     chosen = prepared(session, seed=9)
     before = chosen.args[0].clone()
     seen = []
-    session.module().register_forward_hook(lambda *_: seen.append((torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32)))
+    session.module().register_forward_hook(
+        lambda *_: seen.append((torch.get_float32_matmul_precision(), torch.backends.cudnn.allow_tf32))
+    )
     requests(session)["run_tf32"](set="a", into="b")
     assert seen == [("high", True)]
     assert torch.equal(chosen.args[0], before)  # where they are: others read them
@@ -257,9 +252,7 @@ def test_balanced_inputs_that_forward_writes_are_balanced_anew(session_of):
 
 
 def test_results_that_alias_an_input_are_copies(session_of):
-    session = session_of(
-        LINEAR.replace("return torch.relu(self.l(x))", "return x, x.view(-1), self.l.weight")
-    )
+    session = session_of(LINEAR.replace("return torch.relu(self.l(x))", "return x, x.view(-1), self.l.weight"))
     chosen = prepared(session)
     assert chosen.eager["output.1"].data_ptr() != chosen.args[0].data_ptr()
     assert chosen.eager["output.2"].data_ptr() != session.module().l.weight.data_ptr()
@@ -325,8 +318,7 @@ def test_export_to_a_file(session_of, tmp_path):
     reply = requests(session)["export_tensors"](set="a", kinds=kinds, where="file", path=path)
     values = read_file(path)
     assert (
-        torch.equal(values["input", "0"], chosen.args[0])
-        and values["input", "0"].stride() == chosen.args[0].stride()
+        torch.equal(values["input", "0"], chosen.args[0]) and values["input", "0"].stride() == chosen.args[0].stride()
     )
     assert torch.equal(values["parameter", "l.weight"], session.module().l.weight)
     assert torch.equal(values["expected", "output.0"], chosen.expected["output.0"])
@@ -386,7 +378,9 @@ def test_half_precision_results_are_checked_as_such(session_of, write_model):
 
 
 def test_kernelbenchs_check_wants_the_same_dtype(session_of, write_model):
-    narrower = LINEAR.replace("class Model", "class ModelNew").replace("torch.relu(self.l(x))", "torch.relu(self.l(x)).double()")
+    narrower = LINEAR.replace("class Model", "class ModelNew").replace(
+        "torch.relu(self.l(x))", "torch.relu(self.l(x)).double()"
+    )
     verdict = requests(session_of())["check_dropin"](path=write_model(narrower, "model_new.py"))
     assert not verdict["passed"]
     assert verdict["trials"][0]["reason"] == "the results have other dtypes: float64 instead of float32"
@@ -411,9 +405,7 @@ def test_a_failed_check_says_who_is_off(session_of, write_model):
 
 def test_kernelbenchs_check_wants_the_same_parameters(session_of, write_model):
     verdict = requests(session_of())["check_dropin"](
-        path=write_model(
-            DROPIN.replace("self.l =", "self.extra = torch.nn.Linear(2, 2); self.l ="), "model_new.py"
-        )
+        path=write_model(DROPIN.replace("self.l =", "self.extra = torch.nn.Linear(2, 2); self.l ="), "model_new.py")
     )
     assert not verdict["passed"] and verdict["state_dict"] != "loads"
 

@@ -75,7 +75,10 @@ def test_the_built_module_keeps_its_own(perturb):
 
 @pytest.mark.parametrize(
     "check",
-    ["if (self.odd != 1).any(): raise ValueError('ones only')", "x = x + torch.where(self.odd == 1, 0.0, float('nan'))"],
+    [
+        "if (self.odd != 1).any(): raise ValueError('ones only')",
+        "x = x + torch.where(self.odd == 1, 0.0, float('nan'))",
+    ],
     ids=["raises", "nowhere finite"],
 )
 def test_a_buffer_that_forward_takes_no_other_values_of(perturb, check):

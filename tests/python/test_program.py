@@ -43,13 +43,19 @@ def _program():
 
 
 PROGRAM = _program()
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build")
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
+)
 
 
 @pytest.fixture(scope="module")
 def homes(tmp_path_factory):
     folder = tmp_path_factory.mktemp("homes")
-    return {"SOLSTICE_HOME": str(folder / "home"), "SOLSTICE_CACHE": str(folder / "cache"), "SOLSTICE_PYTHON": sys.executable}
+    return {
+        "SOLSTICE_HOME": str(folder / "home"),
+        "SOLSTICE_CACHE": str(folder / "cache"),
+        "SOLSTICE_PYTHON": sys.executable,
+    }
 
 
 @pytest.fixture
@@ -131,7 +137,10 @@ def test_no_gpu(run, write_model, tmp_path):
     code, out, err = run("optimize", write_model(MODEL), "--device", "gpu", "--out", tmp_path / "out")
     assert code == 3 and ("error[no_gpu]" in err or "error[no_driver]" in err), err
     assert "solstice doctor" in err and "--device model" in err
-    for given, way in (([], "or leave --devices out, which"), (["--device", "gpu"], "out, which chooses GPUs, and use --device model")):
+    for given, way in (
+        ([], "or leave --devices out, which"),
+        (["--device", "gpu"], "out, which chooses GPUs, and use --device model"),
+    ):
         code, out, err = run("optimize", write_model(MODEL), "--devices", "0", *given, "--out", tmp_path / "out")
         assert code == 3 and way in err, err
     code, out, err = run("optimize", write_model(MODEL), "--devices", "", "--out", tmp_path / "out")
@@ -245,13 +254,26 @@ def test_rewritten_equations_are_searched_beside_the_problems_own(run, write_mod
     path = write_model(SUM_OF_PRODUCT)
     reports = {}
     for rewrites in ("on", "off"):
-        code, _, err = run("optimize", path, "--device", "model", "--rewrites", rewrites, "--budget", "10s,3trials", "--out", tmp_path / rewrites)
+        code, _, err = run(
+            "optimize",
+            path,
+            "--device",
+            "model",
+            "--rewrites",
+            rewrites,
+            "--budget",
+            "10s,3trials",
+            "--out",
+            tmp_path / rewrites,
+        )
         assert code == 0, err
         reports[rewrites] = json.loads((tmp_path / rewrites / "report.json").read_text())
     first, second = reports["on"]["candidates"][:2]
     assert first["what"].startswith("rewritten by factor_sums: ") and not second["what"].startswith("rewritten")
     assert first["predicted"] < second["predicted"] and first["meaning"] == second["meaning"] == "proved"
-    assert "gemm" in [k["family"] for k in reports["off"]["kernels"]] and "gemm" not in [k["family"] for k in reports["on"]["kernels"]]
+    assert "gemm" in [k["family"] for k in reports["off"]["kernels"]] and "gemm" not in [
+        k["family"] for k in reports["on"]["kernels"]
+    ]
     practical = {of: next(b for b in report["bounds"] if b["name"] == "practical") for of, report in reports.items()}
     assert practical["on"]["time"] < practical["off"]["time"] and "rewritten" in practical["on"]["meaning"]
     assert not any("rewritten" in c["what"] for c in reports["off"]["candidates"])
@@ -263,7 +285,9 @@ def test_a_bench_of_several_policies_is_merged_and_rendered_again(run, write_mod
         folder.mkdir(parents=True)
         pathlib.Path(write_model(SUM_OF_PRODUCT)).rename(folder / f"{number}_Sum.py")
         options = ("--device", "model", "--numerics", "reference,high", "--rewrites", "both", "--budget", "5s,2trials")
-        code, out, err = run("bench", "kernelbench", "--path", tmp_path / f"kb{number}", *options, "--out", tmp_path / f"out{number}")
+        code, out, err = run(
+            "bench", "kernelbench", "--path", tmp_path / f"kb{number}", *options, "--out", tmp_path / f"out{number}"
+        )
         assert code == 0, out + err
     code, out, err = run("bench", "merge", tmp_path / "out1", tmp_path / "out2", "--out", tmp_path / "both")
     assert code == 0 and "2 problems" in out, out + err
@@ -297,16 +321,24 @@ def test_searches_of_several_policies_stand_beside_each_other(run, write_model, 
     assert all(len(row["best"]) == 3 and row["stop"] == "trials" for row in rows), rows
     code, out, err = run("replay", "--store", tmp_path / "out" / "store", "--json")
     assert code == 0 and {looked["id"] for looked in json.loads(out)["runs"]} == {row["run"] for row in rows}, out + err
-    assert sorted(p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")) == ["search.json", "store"]
+    assert sorted(p.name for p in (tmp_path / "out").iterdir() if not p.name.startswith(".")) == [
+        "search.json",
+        "store",
+    ]
     code, _, err = run("bench", "search", *options, "--policy", "mcts(depth=2)", "--resume")
     assert code == 2 and "depth" in err, err
     file = tmp_path / "out" / "search.json"
-    with contextlib.closing(sqlite3.connect(tmp_path / "out" / "store" / "runs.db")) as store, store:  # killed before it was taken over
+    with (
+        contextlib.closing(sqlite3.connect(tmp_path / "out" / "store" / "runs.db")) as store,
+        store,
+    ):  # killed before it was taken over
         for table, column in (("events", "run"), ("trials", "run"), ("facts", "run"), ("runs", "id")):
             store.execute(f"DELETE FROM {table} WHERE {column} = ?", (rows[1]["run"],))
     code, out, err = run("bench", "search", *options, *policies, "--resume", "--json")
     again = json.loads(out)["rows"]
-    assert code == 0 and again[0] == rows[0] and again[1]["run"] != rows[1]["run"] and again[1]["best"] == rows[1]["best"], out + err
+    assert (
+        code == 0 and again[0] == rows[0] and again[1]["run"] != rows[1]["run"] and again[1]["best"] == rows[1]["best"]
+    ), out + err
     bench = json.loads(file.read_text())
     bench["rows"] = [bench["rows"][0] | {"device": "NVIDIA H100"}]
     file.write_text(json.dumps(bench))
@@ -371,18 +403,40 @@ def runs_of(run, store):
         (("--agent", "flat", "--provider", "mailbox"), "give `--option folder=DIR`"),
         (("--agent", "flat", "--provider", "mailbox", "--option", "floder=box"), "did you mean `folder`?"),
         (("--agent", "flat", "--provider", "openai", "--model", "gpt-55"), "no model is called `gpt-55`"),
-        (("--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--option", "key_env=NO_SUCH_KEY"), "NO_SUCH_KEY"),
+        (
+            ("--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--option", "key_env=NO_SUCH_KEY"),
+            "NO_SUCH_KEY",
+        ),
     ],
 )
 def test_a_mistake_leaves_no_run_behind(run, write_model, tmp_path, options, said):
     for command in (("optimize", "--device", "model"), ("propose",)):
-        code, _, err = run(command[0], write_model(MODEL), *command[1:], *options, "--store", tmp_path / "store", "--out", tmp_path / "out")
+        code, _, err = run(
+            command[0],
+            write_model(MODEL),
+            *command[1:],
+            *options,
+            "--store",
+            tmp_path / "store",
+            "--out",
+            tmp_path / "out",
+        )
         assert code in (2, 3) and said in err, err
         assert runs_of(run, tmp_path / "store") == [] and not (tmp_path / "out").exists()
 
 
 def test_last_is_no_run_that_failed_before_its_search(run, write_model, tmp_path):
-    here = ("--device", "model", "--budget", "60s,1trials", "--no-baselines", "--store", tmp_path / "store", "--out", tmp_path / "out")
+    here = (
+        "--device",
+        "model",
+        "--budget",
+        "60s,1trials",
+        "--no-baselines",
+        "--store",
+        tmp_path / "store",
+        "--out",
+        tmp_path / "out",
+    )
     model = write_model(MODEL)
     assert run("optimize", model, *here)[0] == 0
     assert run("optimize", f"{model}:Modle", *here)[0] == 2
@@ -394,7 +448,9 @@ def test_last_is_no_run_that_failed_before_its_search(run, write_model, tmp_path
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
 def test_a_run_goes_on_without_its_options_being_said_again(run, write_model, tmp_path):
     store, out = ("--store", tmp_path / "store"), ("--out", tmp_path / "out")
-    code, _, err = run("optimize", write_model(MODEL), *store, *out, "--numerics", "high", "--budget", "60s,1trials", "--seed", 3)
+    code, _, err = run(
+        "optimize", write_model(MODEL), *store, *out, "--numerics", "high", "--budget", "60s,1trials", "--seed", 3
+    )
     assert code == 0, err
     (first,) = runs_of(run, tmp_path / "store")
     for more in ((), ("--device", "model")):  # `auto` found no GPU

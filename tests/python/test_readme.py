@@ -67,7 +67,7 @@ def excerpts_of(page):
     """Blocks that quote a file, which their first line names, in pieces between lines of `...`."""
     for _, block in FENCE.findall(page.read_text()):
         if quoted := re.match(r"(?://|#) ([\w./-]+\.(?:h|cpp|cu|py|ucut|json))\n", block):
-            yield quoted[1], [piece.strip() for piece in re.split(r"^\s*\.\.\.\n", block[quoted.end():], flags=re.M)]
+            yield quoted[1], [piece.strip() for piece in re.split(r"^\s*\.\.\.\n", block[quoted.end() :], flags=re.M)]
 
 
 def plain(text):

@@ -137,7 +137,9 @@ def test_results_without_their_original_are_measured_all_the_same(place, damage,
         assert heard["taken"] == taken and "best" in heard and not heard["best"]["predicted"]
         assert len(heard["refused"]) == 1 and "original.json: " + why in heard["refused"][0]
     assert "was measured on a GPU, and no GPU is here" in place.refused("optimize", "--resume", "last")
-    assert "--device (the run has a GPU, given is model)" in place.refused("optimize", "--resume", "last", "--device", "model")
+    assert "--device (the run has a GPU, given is model)" in place.refused(
+        "optimize", "--resume", "last", "--device", "model"
+    )
     place.change(device="model")
     assert json.loads(place.done("memory", "rebuild", "--json"))["runs"] == 1
     original.write_text(json.dumps(whole))
@@ -162,7 +164,22 @@ def test_a_part_of_the_budget_leaves_the_other(place):
 
 
 def test_a_search_goes_on_under_its_own_terms(place):
-    led = ("--budget", "50s,3trials", "--window", 2, "--eps", 0.5, "--roi", 0.125, "--memory", "off", "--policy", "mcts", "--seed", 5)
+    led = (
+        "--budget",
+        "50s,3trials",
+        "--window",
+        2,
+        "--eps",
+        0.5,
+        "--roi",
+        0.125,
+        "--memory",
+        "off",
+        "--policy",
+        "mcts",
+        "--seed",
+        5,
+    )
     place.done("optimize", SOFTMAX, *led, "--out", "mine")
     before = place.run()
     place.done("optimize", "--resume", "last")
@@ -172,7 +189,21 @@ def test_a_search_goes_on_under_its_own_terms(place):
     assert not (place.folder / "runs").exists()
     report = place.report("mine")
     assert (report["options"]["budget"], report["options"]["memory"]) == ("50 s, 3 trials", "off")
-    place.done("optimize", "--resume", "last", "--policy", "greedy", "--seed", 6, "--window", 0, "--budget", "50s,4trials", "--out", "other")
+    place.done(
+        "optimize",
+        "--resume",
+        "last",
+        "--policy",
+        "greedy",
+        "--seed",
+        6,
+        "--window",
+        0,
+        "--budget",
+        "50s,4trials",
+        "--out",
+        "other",
+    )
     after = place.run()
     assert (after["policy"], after["seed"], after["folder"]) == ("greedy", 6, str(place.folder / "other"))
     assert (after["options"]["window"], after["options"]["trials"], after["options"]["eps"]) == (0, 4, 0.5)
@@ -185,7 +216,13 @@ def test_an_empty_id_names_no_run(place):
 
 
 def test_a_mistyped_store_is_not_made(place):
-    for command in (["show"], ["memory", "rebuild"], ["optimize", "--resume", "last"], ["propose", "last"], ["show", "last"]):
+    for command in (
+        ["show"],
+        ["memory", "rebuild"],
+        ["optimize", "--resume", "last"],
+        ["propose", "last"],
+        ["show", "last"],
+    ):
         assert "is no run store: it has no runs.db" in place.refused(*command)
         assert not place.store.exists()
 

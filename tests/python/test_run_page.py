@@ -15,8 +15,13 @@ CHROMIUM = find_chromium()
 RUNS = ("mixed", "evil", "large", "deep", "bare", "partly")
 
 pytestmark = [
-    pytest.mark.skipif(CHROMIUM is None and os.environ.get("CI") != "true", reason="no Chromium: install one (apt install chromium) or name it in SOLSTICE_CHROMIUM"),
-    pytest.mark.skipif(not (PROGRAM.exists() and MAKE_RUNS.exists()), reason=f"{PROGRAM} or {MAKE_RUNS} is not built: `./x build`"),
+    pytest.mark.skipif(
+        CHROMIUM is None and os.environ.get("CI") != "true",
+        reason="no Chromium: install one (apt install chromium) or name it in SOLSTICE_CHROMIUM",
+    ),
+    pytest.mark.skipif(
+        not (PROGRAM.exists() and MAKE_RUNS.exists()), reason=f"{PROGRAM} or {MAKE_RUNS} is not built: `./x build`"
+    ),
 ]
 
 
@@ -82,7 +87,15 @@ def test_a_click_shows_program_and_changes(browser, pages):
 def test_the_keyboard_walks_the_tree(browser, pages):
     browser.open(pages["mixed"])
     browser.value("document.querySelector('#tree svg').focus()")
-    walk = [("Home", 0), ("ArrowRight", 1), ("ArrowRight", 2), ("ArrowDown", 5), ("ArrowDown", 6), ("ArrowLeft", 2), ("ArrowUp", 1)]
+    walk = [
+        ("Home", 0),
+        ("ArrowRight", 1),
+        ("ArrowRight", 2),
+        ("ArrowDown", 5),
+        ("ArrowDown", 6),
+        ("ArrowLeft", 2),
+        ("ArrowUp", 1),
+    ]
     for key, number in [*walk, ("ArrowLeft", 0), ("ArrowLeft", 0), ("ArrowUp", 0), ("End", 9), ("b", 6)]:
         browser.press(key)
         assert shown(browser) == number, key
@@ -90,7 +103,9 @@ def test_the_keyboard_walks_the_tree(browser, pages):
 
 def test_everything_that_can_become_of_a_trial_is_told(browser, pages):
     browser.open(pages["mixed"])
-    labels = dict(browser.value("[...document.querySelectorAll('.item')].map((e) => [e.id, e.getAttribute('aria-label')])"))
+    labels = dict(
+        browser.value("[...document.querySelectorAll('.item')].map((e) => [e.id, e.getAttribute('aria-label')])")
+    )
     assert labels["item-1"].startswith("Trial 1, 1.25 ms, 3.36x, second measurement unfinished, ")
     assert labels["item-4"].startswith("Trial 4, not compiled, ")
     assert labels["item-9"].startswith("Trial 9, 3.1 ms, 1.35x, spent, rewritten")
@@ -104,14 +119,21 @@ def test_everything_that_can_become_of_a_trial_is_told(browser, pages):
 def test_the_ladder_is_drawn_where_it_is_known(browser, pages):
     names = "[...document.querySelectorAll('#best .name')].map((e) => e.textContent)"
     browser.open(pages["deep"])
-    assert browser.value(names) == ["original 4.2 ms", "practical bound 810 us", "work bound 600 us", "\u2193 io bound 210 us"]
+    assert browser.value(names) == [
+        "original 4.2 ms",
+        "practical bound 810 us",
+        "work bound 600 us",
+        "\u2193 io bound 210 us",
+    ]
     assert browser.value("document.querySelectorAll('#missing li').length") == 0
 
 
 def test_what_is_not_known_is_said(browser, pages):
     browser.open(pages["bare"])
     missing = browser.value("[...document.querySelectorAll('#missing li')].map((e) => e.textContent)")
-    assert missing[0].startswith("The time of the original is not known") and missing[1].startswith("The bounds are not in this run")
+    assert missing[0].startswith("The time of the original is not known") and missing[1].startswith(
+        "The bounds are not in this run"
+    )
     assert text(browser, "#best") == "No trial had a result that can be used."
     assert shown(browser) == 0
 
@@ -144,8 +166,14 @@ def test_evil_text_is_inert(browser, pages):
 def test_the_policy_stops_what_would_slip_through(started, pages):
     """Were a run's text taken for markup after all, it would not run."""
     started.open(pages["evil"])
-    started.value("document.body.insertAdjacentHTML('beforeend', '<img src=\"https://localhost/x\" onerror=\"window.broken = 6\">')")
-    started.value("(() => { const s = document.createElement('script'); s.textContent = 'window.broken = 7'; document.body.append(s); })()")
+    started.value(
+        "document.body.insertAdjacentHTML('beforeend', '<img src=\"https://localhost/x\" onerror=\"window.broken = "
+        "6\">')"
+    )
+    started.value(
+        "(() => { const s = document.createElement('script'); s.textContent = 'window.broken = 7'; "
+        "document.body.append(s); })()"
+    )
     assert started.value("window.broken === undefined")
     assert any("Content Security Policy" in problem for problem in started.problems)
 
@@ -153,11 +181,17 @@ def test_the_policy_stops_what_would_slip_through(started, pages):
 def test_many_trials_stay_quick(browser, pages):
     browser.open(pages["large"])
     assert browser.value("document.querySelectorAll('.item').length") == 501
-    took = browser.value("(() => { const t = performance.now(); for (let i = 1; i <= 100; ++i) choose(nodes[i]); return performance.now() - t; })()")
+    took = browser.value(
+        "(() => { const t = performance.now(); for (let i = 1; i <= 100; ++i) choose(nodes[i]); return "
+        "performance.now() - t; })()"
+    )
     assert took < 5000
     browser.value("document.querySelector('#tree svg').focus()")
     browser.press("End")
-    visible = "(() => { const f = document.getElementById('tree').getBoundingClientRect(), r = document.querySelector('.chosen .row').getBoundingClientRect();"
+    visible = (
+        "(() => { const f = document.getElementById('tree').getBoundingClientRect(), r = "
+        "document.querySelector('.chosen .row').getBoundingClientRect();"
+    )
     assert browser.value(visible + " return r.top >= f.top && r.bottom <= f.bottom; })()")
 
 

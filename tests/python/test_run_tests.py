@@ -9,7 +9,8 @@ import time
 
 TOOLS = pathlib.Path(__file__).parents[2] / "tools"
 
-# Runs `steps` as the script runs its own. What a shell starts behind it ignores SIGINT, and so would its children: these tests.
+# Runs `steps` as the script runs its own. A job that a shell starts in the background ignores SIGINT, and so would its
+# children: these tests.
 SCRIPT = """
 import pathlib, signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -33,7 +34,11 @@ FIRST = [("build", python("pass"))]
 
 
 def test_steps_are_counted(tmp_path):
-    steps = [("three", python("print('3 passed, 1 skipped')")), ("none", "not here"), ("bad", python("raise SystemExit(3)"))]
+    steps = [
+        ("three", python("print('3 passed, 1 skipped')")),
+        ("none", "not here"),
+        ("bad", python("raise SystemExit(3)")),
+    ]
     process = begin(tmp_path, FIRST, steps)
     out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and err == "", err

@@ -29,7 +29,9 @@ def set_up(tmp_path):
 
     def run(python):
         command = ["bash", "-c", SETUP, "setup", str(root), str(ROOT), str(python)]
-        done = subprocess.run(command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)})
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={"PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout.splitlines()
 

@@ -1,5 +1,5 @@
-"""A bench whose problems share one budget, as the built program runs it without a GPU: killed at any moment it goes on, and every
-trial is recorded once."""
+"""A bench whose problems share one budget, as the built program runs it without a GPU: killed at any moment it goes on,
+and every trial is recorded once."""
 
 import json
 import os
@@ -13,7 +13,9 @@ import time
 import pytest
 from test_program import PROGRAM
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build")
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
+)
 
 MODULE = '''
     """{name}"""
@@ -29,7 +31,11 @@ MODULE = '''
     def get_init_inputs():
         return []
 '''
-BODIES = {"fft": "torch.fft.fft(x).abs()", "norm": "x / x.norm(dim=1, keepdim=True)", "soft": "torch.softmax(torch.relu(x), dim=1)"}
+BODIES = {
+    "fft": "torch.fft.fft(x).abs()",
+    "norm": "x / x.norm(dim=1, keepdim=True)",
+    "soft": "torch.softmax(torch.relu(x), dim=1)",
+}
 TOTAL = 12
 
 
@@ -41,10 +47,27 @@ def bench(tmp_path):
         (folder / f"{name}.py").write_text(textwrap.dedent(MODULE.format(name=name, body=body, columns=4096)))
 
     def begin(*more):
-        homes = {"SOLSTICE_HOME": str(tmp_path / "home"), "SOLSTICE_CACHE": str(tmp_path / "cache"), "SOLSTICE_PYTHON": sys.executable}
-        command = [PROGRAM, "bench", "kernels", "--path", str(folder), "--device", "model", "--total", f"{TOTAL}trials", "--verbose"]
+        homes = {
+            "SOLSTICE_HOME": str(tmp_path / "home"),
+            "SOLSTICE_CACHE": str(tmp_path / "cache"),
+            "SOLSTICE_PYTHON": sys.executable,
+        }
+        command = [
+            PROGRAM,
+            "bench",
+            "kernels",
+            "--path",
+            str(folder),
+            "--device",
+            "model",
+            "--total",
+            f"{TOTAL}trials",
+            "--verbose",
+        ]
         command += ["--out", str(tmp_path / "out"), *more]
-        return subprocess.Popen(command, env={**os.environ, **homes}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        return subprocess.Popen(
+            command, env={**os.environ, **homes}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
 
     return begin
 

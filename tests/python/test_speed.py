@@ -10,13 +10,25 @@ from conftest import ROOT
 
 SPEED = ROOT / "bench/speed"
 sys.path.insert(0, str(SPEED))
-MET = {"work": "softmax", "shape": "8 x 9 f32", "bar": 0.9, "of": "copy", "ratio": 0.95, "ms": 1.5, "TB/s": 4.0, "error": 1e-8, "how": "rows()"}
+MET = {
+    "work": "softmax",
+    "shape": "8 x 9 f32",
+    "bar": 0.9,
+    "of": "copy",
+    "ratio": 0.95,
+    "ms": 1.5,
+    "TB/s": 4.0,
+    "error": 1e-8,
+    "how": "rows()",
+}
 
 
 def table(tmp_path, *rows):
     file = tmp_path / "results.json"
     file.write_text(json.dumps({"machine": {"device": "a GPU"}, "results": rows}))
-    return subprocess.run([sys.executable, str(SPEED / "table.py"), "--from", str(file)], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, str(SPEED / "table.py"), "--from", str(file)], capture_output=True, text=True
+    )
 
 
 def test_a_bar_that_is_met(tmp_path):
@@ -26,7 +38,10 @@ def test_a_bar_that_is_met(tmp_path):
     assert "1 of 1 bars are met" in done.stdout
 
 
-@pytest.mark.parametrize("row", [MET | {"ratio": 0.89}, MET | {"speedup": 0.9, "floor": 0.99}, {"work": "scan", "shape": "", "failed": "no GPU"}])
+@pytest.mark.parametrize(
+    "row",
+    [MET | {"ratio": 0.89}, MET | {"speedup": 0.9, "floor": 0.99}, {"work": "scan", "shape": "", "failed": "no GPU"}],
+)
 def test_a_bar_that_is_missed_or_has_no_figure(row, tmp_path):
     done = table(tmp_path, MET, row)
     assert done.returncode == 1 and "1 of 2 bars are met" in done.stdout

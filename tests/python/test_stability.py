@@ -132,7 +132,11 @@ def test_the_share_is_bounded():
         moved = stability.Moves(torch.zeros_like(exact), torch.zeros_like(exact))
         moved.add(exact, exact + step, exact)
         count, room = stability.room(exact, moved, 1e-6)
-        assert count == found and int((room >= 0).sum()) == found and math.isclose(room.max().item(), 2.0 if found else -1.0)
+        assert (
+            count == found
+            and int((room >= 0).sum()) == found
+            and math.isclose(room.max().item(), 2.0 if found else -1.0)
+        )
 
 
 def test_a_move_to_both_sides_is_determined():
@@ -167,7 +171,9 @@ def test_a_row_of_attention_is_excused_as_a_whole(prepared):
     count, room = stability.find(session, inputs, FP32, {"output.0": 2 * FP32})["output.0"]
     assert 0 < count <= 64 and (room >= 0).any(-1).nonzero().tolist() == [[0, row]]
     fell = exact.clone()
-    fell[0, row] = v[0, other] if (exact[0, row] - v[0, key]).norm() < (exact[0, row] - v[0, other]).norm() else v[0, key]
+    fell[0, row] = (
+        v[0, other] if (exact[0, row] - v[0, key]).norm() < (exact[0, row] - v[0, other]).norm() else v[0, key]
+    )
     assert judged(fell, exact, torch.full_like(exact, -1)) > 1e-6
     assert judged(fell, exact, room) < FP32
     error = torch.where(room >= 0, 0.0, (fell - exact).abs())

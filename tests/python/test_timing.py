@@ -67,7 +67,9 @@ def test_a_block_leaves_its_inputs_as_they_were(host, at):
 def test_integers_that_ascend_stay_where_they_are(host):
     """Offsets of groups are valid in this order alone; indices are valid in any."""
     ends, indices, x = torch.tensor([3, 3, 8]), torch.tensor([2, 0, 1]), torch.arange(3.0)
-    with timing.FreshContent(HostSession(Fails(None)), InputSet(1, "default", "built", (ends, indices, x), {})) as fresh:
+    with timing.FreshContent(
+        HostSession(Fails(None)), InputSet(1, "default", "built", (ends, indices, x), {})
+    ) as fresh:
         fresh()
         assert [t.tolist() for t in (ends, indices, x)] == [[3, 3, 8], [0, 1, 2], [1, 2, 0]]
 
@@ -77,7 +79,11 @@ def test_a_failing_block_keeps_no_memory(host, monkeypatch):
     made = []
     for name in ("L2Flush", "FreshContent"):
         kind = getattr(timing, name)
-        monkeypatch.setattr(timing, name, type(name, (kind,), {"__init__": lambda self, *a, k=kind: (made.append(self), k.__init__(self, *a))[0]}))
+        monkeypatch.setattr(
+            timing,
+            name,
+            type(name, (kind,), {"__init__": lambda self, *a, k=kind: (made.append(self), k.__init__(self, *a))[0]}),
+        )
     session = HostSession(Fails(1))
     inputs = InputSet(1, "default", "built", (torch.arange(4.0).reshape(4, 1),), {})
     with pytest.raises(torch.OutOfMemoryError):
@@ -126,7 +132,9 @@ def test_compared_calls_see_other_content_each_time_and_the_same_at_the_end(host
         seen.append(x[0].item())
         return x.clone()
 
-    _, ((expected,), (produced,)) = timing.compare(HostSession(Fails(None)), inputs_of(x), call, call, reps=2, warmups=1, rounds=1)
+    _, ((expected,), (produced,)) = timing.compare(
+        HostSession(Fails(None)), inputs_of(x), call, call, reps=2, warmups=1, rounds=1
+    )
     assert seen == [*map(float, range(1, 12)), 11.0]
     assert torch.equal(expected, produced)
     assert x[0] == 0
@@ -135,7 +143,9 @@ def test_compared_calls_see_other_content_each_time_and_the_same_at_the_end(host
 def test_a_result_that_is_a_view_of_an_input_is_kept(host):
     x = torch.arange(8.0)
     call = lambda: x.view(2, 4)
-    _, ((expected,), (produced,)) = timing.compare(HostSession(Fails(None)), inputs_of(x), call, call, reps=1, warmups=1, rounds=1)
+    _, ((expected,), (produced,)) = timing.compare(
+        HostSession(Fails(None)), inputs_of(x), call, call, reps=1, warmups=1, rounds=1
+    )
     assert torch.equal(expected, produced) and expected[0, 0] == 7 and x[0] == 0
 
 

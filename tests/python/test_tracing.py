@@ -109,16 +109,12 @@ def test_python_state_is_refused(graph_of):
 
 
 def test_python_state_in_a_container_is_refused(graph_of):
-    error = refusal(
-        graph_of, "self.seen.append(x.shape[0])\nreturn x + len(self.seen)", init="self.seen = []"
-    )
+    error = refusal(graph_of, "self.seen.append(x.shape[0])\nreturn x + len(self.seen)", init="self.seen = []")
     assert error.code == "trace.python_state"
 
 
 def test_tensor_kept_between_calls_is_refused(graph_of):
-    error = refusal(
-        graph_of, "self.h = x if self.h is None else self.h + x\nreturn self.h * 2", init="self.h = None"
-    )
+    error = refusal(graph_of, "self.h = x if self.h is None else self.h + x\nreturn self.h * 2", init="self.h = None")
     assert error.code in ("trace.python_state", "trace.not_exportable")
 
 
@@ -166,7 +162,9 @@ def test_long_lstm_is_one_node(graph_of):
 
 
 def test_lines_of_helper_functions(write_model):
-    graph = trace(load_file(write_model("""
+    graph = trace(
+        load_file(
+            write_model("""
         import torch
         def helper(x):
             return torch.tanh(x)
@@ -175,7 +173,9 @@ def test_lines_of_helper_functions(write_model):
                 return helper(x)
         def get_inputs(): return [torch.rand(2)]
         def get_init_inputs(): return []
-    """)))
+    """)
+        )
+    )
     source = graph["nodes"][0]["src"]
     assert (source["line"], source["function"], source["callers"]) == (4, "helper", [[0, 7]])
 
@@ -253,9 +253,7 @@ def test_strides_of_parameters_and_inputs(graph_of):
 def test_constants_inline_and_as_files(graph_of, tmp_path):
     graph = graph_of("return x * self.c", init="self.c = torch.arange(8.)")
     data = next(i for i in graph["inputs"] if i["kind"] == "constant_tensor")["data"]
-    assert torch.frombuffer(
-        bytearray(base64.b64decode(data["base64"])), dtype=torch.float32
-    ).tolist() == list(range(8))
+    assert torch.frombuffer(bytearray(base64.b64decode(data["base64"])), dtype=torch.float32).tolist() == list(range(8))
     large = graph_of(
         "return x * self.c", "[torch.rand(3, 4096)]", "self.c = torch.arange(4096.)", blob_dir=str(tmp_path)
     )
@@ -292,9 +290,7 @@ def test_unused_parameters_are_listed(graph_of):
 
 
 def test_strict_mode_is_the_second_try(graph_of):
-    graph = graph_of(
-        "return torch.from_numpy(np.tanh(x.detach().numpy()))", init="global np\nimport numpy as np"
-    )
+    graph = graph_of("return torch.from_numpy(np.tanh(x.detach().numpy()))", init="global np\nimport numpy as np")
     assert graph["producer"]["mode"] == "strict"
     assert graph["producer"]["notes"][0].startswith("nonstrict: ")
 

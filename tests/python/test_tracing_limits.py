@@ -43,9 +43,24 @@ def imported(graph, folder):
 
 
 REFUSED = {
-    "branch": ("return x * 2 if x.sum() > 0 else x", {}, "the flow of control depends on the values of a tensor: `return x * 2", "torch.where"),
-    "loop": ("while x.max() > .1: x = x / 2\nreturn x", {}, "the flow of control depends on the values of a tensor: `while x.max()", "torch.where"),
-    "check of values": ("return F.gaussian_nll_loss(x, x, x.abs() + 1)", {}, "the flow of control depends on the values", "torch.where"),
+    "branch": (
+        "return x * 2 if x.sum() > 0 else x",
+        {},
+        "the flow of control depends on the values of a tensor: `return x * 2",
+        "torch.where",
+    ),
+    "loop": (
+        "while x.max() > .1: x = x / 2\nreturn x",
+        {},
+        "the flow of control depends on the values of a tensor: `while x.max()",
+        "torch.where",
+    ),
+    "check of values": (
+        "return F.gaussian_nll_loss(x, x, x.abs() + 1)",
+        {},
+        "the flow of control depends on the values",
+        "torch.where",
+    ),
     "batch norm's average": (
         "return self.b(x)",
         {"init": "self.b = nn.BatchNorm1d(8, momentum=None)"},
@@ -61,7 +76,7 @@ REFUSED = {
     "a quote in a name": (
         "return self.m['a\"b'](x)",
         {"init": "self.m = nn.ModuleDict({'a\"b': nn.Linear(8, 2)})"},
-        "the name of the module `m.a\"b`",
+        'the name of the module `m.a"b`',
         "name it without quotes",
     ),
     "TorchScript": (
@@ -135,14 +150,24 @@ def test_what_a_graph_cannot_hold_is_refused(subject_of, name):
 
 
 def test_operators_under_autocast_keep_module_and_line(subject_of, tmp_path):
-    forward = "with torch.autocast('cpu', torch.bfloat16):\n    y = self.l(x)\n    with torch.no_grad(): z = y.exp()\nreturn z.float()"
+    forward = (
+        "with torch.autocast('cpu', torch.bfloat16):\n    y = self.l(x)\n    with torch.no_grad(): z = y.exp()\n"
+        "return z.float()"
+    )
     graph = trace(subject_of(forward, "self.l = nn.Linear(8, 2)"))
     found = {n["op"]: (n.get("module"), n["src"]["line"]) for n in graph["nodes"]}
-    assert found["aten.linear.default"] == ("l", FORWARD_LINE + 1) and found["aten.exp.default"] == ("", FORWARD_LINE + 2)
+    assert found["aten.linear.default"] == ("l", FORWARD_LINE + 1) and found["aten.exp.default"] == (
+        "",
+        FORWARD_LINE + 2,
+    )
     assert [file.rsplit("/", 1)[1] for file in graph["files"]] == ["model.py"]
 
 
-FOUND_LATER = ("sparse constant", "one buffer at two paths", "a quote in a name")  # in the finished graph, without a line
+FOUND_LATER = (
+    "sparse constant",
+    "one buffer at two paths",
+    "a quote in a name",
+)  # in the finished graph, without a line
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -160,9 +185,17 @@ def test_refused_with_cause_line_and_way_out(subject_of, name):
 
 STATE = {
     "a global": ("global calls\ncalls += 1\nreturn x * calls", {}, "`calls (a global)`: 0 -> 1"),
-    "an object": ("self.o.n += 1\nreturn x * self.o.n", {"init": "self.o = Held()", "top": "class Held: n = 0"}, "`o.n`: absent -> 1"),
+    "an object": (
+        "self.o.n += 1\nreturn x * self.o.n",
+        {"init": "self.o = Held()", "top": "class Held: n = 0"},
+        "`o.n`: absent -> 1",
+    ),
     "a number drawn by Python": ("return x * random.random()", {}, "`random.getstate()`"),
-    "a training flag": ("self.b.eval()\nreturn self.b(x)", {"init": "self.b = nn.BatchNorm1d(8)"}, "`b.training`: True -> False"),
+    "a training flag": (
+        "self.b.eval()\nreturn self.b(x)",
+        {"init": "self.b = nn.BatchNorm1d(8)"},
+        "`b.training`: True -> False",
+    ),
     "a tensor": ("self.h = x.sum(0)\nreturn x + 1", {"init": "self.h = None"}, "`h`: None -> tensor"),
 }
 
@@ -177,15 +210,35 @@ def test_python_state_is_refused(subject_of, name):
 
 
 TRACED = {
-    "checkpoint": ("return torch.utils.checkpoint.checkpoint(self.l, x, use_reentrant=False)", "self.l = nn.Linear(8, 2)", "linear.default"),
+    "checkpoint": (
+        "return torch.utils.checkpoint.checkpoint(self.l, x, use_reentrant=False)",
+        "self.l = nn.Linear(8, 2)",
+        "linear.default",
+    ),
     "print": ("print(end='')\nreturn x + 1", "pass", "add.Tensor"),
     "no_grad": ("with torch.no_grad(): y = self.l(x)\nreturn y.exp()", "self.l = nn.Linear(8, 2)", "linear.default"),
-    "autocast": ("with torch.autocast('cpu', torch.bfloat16): y = self.l(x)\nreturn y.float()", "self.l = nn.Linear(8, 2)", "_to_copy.default"),
-    "hook": ("return self.l(x)", "self.l = nn.Linear(8, 2)\nself.l.register_forward_hook(lambda m, i, o: o * 2)", "mul.Tensor"),
+    "autocast": (
+        "with torch.autocast('cpu', torch.bfloat16): y = self.l(x)\nreturn y.float()",
+        "self.l = nn.Linear(8, 2)",
+        "_to_copy.default",
+    ),
+    "hook": (
+        "return self.l(x)",
+        "self.l = nn.Linear(8, 2)\nself.l.register_forward_hook(lambda m, i, o: o * 2)",
+        "mul.Tensor",
+    ),
     "vmap": ("return torch.vmap(lambda a: (a * a).sum())(x)", "pass", "sum.dim_IntList"),
     "compiled": ("return self.l(x)", "self.l = torch.compile(nn.Linear(8, 2))", "linear.default"),
-    "autograd": ("y = x.detach().requires_grad_()\nreturn torch.autograd.grad((y**3).sum(), y)[0]", "pass", "pow.Tensor_Scalar"),
-    "frozen batch norm": ("return self.b(x)", "self.b = nn.BatchNorm1d(8).eval()", "_native_batch_norm_legit_no_training.default"),
+    "autograd": (
+        "y = x.detach().requires_grad_()\nreturn torch.autograd.grad((y**3).sum(), y)[0]",
+        "pass",
+        "pow.Tensor_Scalar",
+    ),
+    "frozen batch norm": (
+        "return self.b(x)",
+        "self.b = nn.BatchNorm1d(8).eval()",
+        "_native_batch_norm_legit_no_training.default",
+    ),
 }
 
 
@@ -234,7 +287,9 @@ def test_random_numbers_that_no_result_needs_are_stated(subject_of):
     graph = trace(subject_of("d = torch.rand_like(x)\nreturn x * 2"))
     assert ops(graph) == ["mul.Tensor"]
     (lost,) = graph["producer"]["dropped"]
-    assert lost.startswith(f"`aten.rand_like.default`, line {FORWARD_LINE}: `d = torch.rand_like(x)`, draws random numbers")
+    assert lost.startswith(
+        f"`aten.rand_like.default`, line {FORWARD_LINE}: `d = torch.rand_like(x)`, draws random numbers"
+    )
     assert trace(subject_of("return x + torch.rand_like(x)"))["producer"]["dropped"] == []
 
 
@@ -252,5 +307,3 @@ def test_lazy_modules_get_their_parameters_before_the_trace(subject_of):
     assert torch.isfinite(subject.module.l.weight).all() and subject.module.l.weight.any()
     shapes = {s["fqn"]: s["shape"] for s in trace(subject)["state"]}
     assert shapes["c.0.weight"] == [4, 3, 3, 3] and shapes["l.weight"] == [2, 3]
-
-

@@ -1,4 +1,5 @@
-"""State outside of parameters and buffers, and a tracer's run that is not eager PyTorch's, are refused with their line."""
+"""State outside of parameters and buffers, and a tracer's run that is not eager PyTorch's, are refused with
+their line."""
 
 import pytest
 import torch
@@ -36,7 +37,12 @@ def table(n): return torch.arange(n) * 1.0
 @pytest.fixture
 def subject_of(write_model):
     def make(forward, init="pass", inputs="[torch.rand(3, 8)]", body="pass"):
-        lines = [HEADER + "class Model(nn.Module):", f"    {body}", "    def __init__(self):", "        super().__init__()"]
+        lines = [
+            HEADER + "class Model(nn.Module):",
+            f"    {body}",
+            "    def __init__(self):",
+            "        super().__init__()",
+        ]
         lines += [f"        {line}" for line in init.split("\n")]
         lines += ["    def forward(self, x):", *(f"        {line}" for line in forward.split("\n"))]
         lines += [f"def get_inputs(): return {inputs}", "def get_init_inputs(): return []"]
@@ -57,36 +63,111 @@ def text_at(error):
 
 # forward, constructor, what the message says, the text of the line
 STATE = {
-    "a tensor": ("self.h = self.h + x\nreturn self.h", "self.h = torch.zeros(3, 8)", "`h`: tensor -> another", "self.h = self.h + x"),
+    "a tensor": (
+        "self.h = self.h + x\nreturn self.h",
+        "self.h = torch.zeros(3, 8)",
+        "`h`: tensor -> another",
+        "self.h = self.h + x",
+    ),
     "a cell's state": (
         "self.h = self.c(x, self.h)\nreturn self.h",
         "self.c, self.h = nn.GRUCell(8, 8), torch.zeros(3, 8)",
         "`h`: tensor -> another",
         "self.h = self.c(x, self.h)",
     ),
-    "a tuple": ("y, self.h = self.r(x, self.h)\nreturn y", "self.r, self.h = nn.LSTM(8, 8), (torch.zeros(1, 8), torch.zeros(1, 8))", "`h[0]`: tensor -> another", "y, self.h = self.r(x, self.h)"),
-    "a list of tensors": ("self.l[0] = self.l[0] + 1\nreturn x + self.l[0]", "self.l = [torch.zeros(8)]", "`l[0]`: tensor -> another", "self.l[0] = self.l[0] + 1"),
-    "a tensor written in place": ("self.l[0].add_(1)\nreturn x + 1", "self.l = [torch.zeros(8)]", "`l[0]`: tensor -> another", "self.l[0].add_(1)"),
-    "a global tensor": ("global total\ntotal = total + x.mean()\nreturn x + total", "pass", "`total (a global)`: tensor -> another", "total = total + x.mean()"),
-    "another parameter": ("self.w = nn.Parameter(self.w * .9)\nreturn x * self.w", "self.w = nn.Parameter(torch.ones(8))", "`w`: parameter -> another", "self.w = nn.Parameter(self.w * .9)"),
+    "a tuple": (
+        "y, self.h = self.r(x, self.h)\nreturn y",
+        "self.r, self.h = nn.LSTM(8, 8), (torch.zeros(1, 8), torch.zeros(1, 8))",
+        "`h[0]`: tensor -> another",
+        "y, self.h = self.r(x, self.h)",
+    ),
+    "a list of tensors": (
+        "self.l[0] = self.l[0] + 1\nreturn x + self.l[0]",
+        "self.l = [torch.zeros(8)]",
+        "`l[0]`: tensor -> another",
+        "self.l[0] = self.l[0] + 1",
+    ),
+    "a tensor written in place": (
+        "self.l[0].add_(1)\nreturn x + 1",
+        "self.l = [torch.zeros(8)]",
+        "`l[0]`: tensor -> another",
+        "self.l[0].add_(1)",
+    ),
+    "a global tensor": (
+        "global total\ntotal = total + x.mean()\nreturn x + total",
+        "pass",
+        "`total (a global)`: tensor -> another",
+        "total = total + x.mean()",
+    ),
+    "another parameter": (
+        "self.w = nn.Parameter(self.w * .9)\nreturn x * self.w",
+        "self.w = nn.Parameter(torch.ones(8))",
+        "`w`: parameter -> another",
+        "self.w = nn.Parameter(self.w * .9)",
+    ),
     "a table of the first call": (
         "if self.t is None: self.t = torch.arange(8.)\nreturn x + self.t",
         "self.t = None",
         "`t`: None -> tensor",
         "if self.t is None: self.t = torch.arange(8.)",
     ),
-    "a table by shape": ("n = x.shape[1]\nif n not in self.t: self.t[n] = torch.arange(n)\nreturn x + self.t[n]", "self.t = {}", "`t`: {} -> {8: tensor}", "if n not in self.t: self.t[n] = torch.arange(n)"),
-    "a class": ("type(self).k += 1\nreturn x * self.k", "pass", "`Model.k (of the class)`: 0 -> 1", "type(self).k += 1"),
+    "a table by shape": (
+        "n = x.shape[1]\nif n not in self.t: self.t[n] = torch.arange(n)\nreturn x + self.t[n]",
+        "self.t = {}",
+        "`t`: {} -> {8: tensor}",
+        "if n not in self.t: self.t[n] = torch.arange(n)",
+    ),
+    "a class": (
+        "type(self).k += 1\nreturn x * self.k",
+        "pass",
+        "`Model.k (of the class)`: 0 -> 1",
+        "type(self).k += 1",
+    ),
     "a closure": ("return self.f(x)", "self.f = counting()", "`n (a variable around `f`)`: 0 -> 1", "n += 1"),
     "a default": ("return default(x)", "pass", "`seen (a default of `default`)`: [] -> [1]", "seen.append(1)"),
-    "an attribute of a function": ("default.n = getattr(default, 'n', 0) + 1\nreturn x * default.n", "pass", "`default.n`: absent -> 1", "default.n = getattr(default, 'n', 0) + 1"),
+    "an attribute of a function": (
+        "default.n = getattr(default, 'n', 0) + 1\nreturn x * default.n",
+        "pass",
+        "`default.n`: absent -> 1",
+        "default.n = getattr(default, 'n', 0) + 1",
+    ),
     "slots": ("self.s.n += 1\nreturn x * self.s.n", "self.s = Slots()", "`s.n`: 0 -> 1", "self.s.n += 1"),
-    "an iterator": ("return x * next(self.i)", "self.i = itertools.count(1)", "`i`: count -> another", "return x * next(self.i)"),
-    "a generator": ("return x * next(self.i)", "self.i = endless()", "`i`: generator -> another", "return x * next(self.i)"),
-    "a deque": ("self.d.append(2.)\nreturn x * sum(self.d)", "self.d = collections.deque([1.], 3)", "`d`: deque of 1 -> deque of 2", "self.d.append(2.)"),
-    "an array": ("self.a += 1\nreturn x * float(self.a[0])", "self.a = np.ones(2)", "`a`: ndarray -> another", "self.a += 1"),
-    "NumPy's generator": ("return x * float(self.g.random())", "self.g = np.random.default_rng(0)", "`g`: Generator -> another", "return x * float(self.g.random())"),
-    "Python's generator": ("return x * self.g.random()", "self.g = random.Random(0)", "`g`: Random -> another", "return x * self.g.random()"),
+    "an iterator": (
+        "return x * next(self.i)",
+        "self.i = itertools.count(1)",
+        "`i`: count -> another",
+        "return x * next(self.i)",
+    ),
+    "a generator": (
+        "return x * next(self.i)",
+        "self.i = endless()",
+        "`i`: generator -> another",
+        "return x * next(self.i)",
+    ),
+    "a deque": (
+        "self.d.append(2.)\nreturn x * sum(self.d)",
+        "self.d = collections.deque([1.], 3)",
+        "`d`: deque of 1 -> deque of 2",
+        "self.d.append(2.)",
+    ),
+    "an array": (
+        "self.a += 1\nreturn x * float(self.a[0])",
+        "self.a = np.ones(2)",
+        "`a`: ndarray -> another",
+        "self.a += 1",
+    ),
+    "NumPy's generator": (
+        "return x * float(self.g.random())",
+        "self.g = np.random.default_rng(0)",
+        "`g`: Generator -> another",
+        "return x * float(self.g.random())",
+    ),
+    "Python's generator": (
+        "return x * self.g.random()",
+        "self.g = random.Random(0)",
+        "`g`: Random -> another",
+        "return x * self.g.random()",
+    ),
 }
 
 
@@ -105,13 +186,25 @@ NO_STATE = {
         "return (m * self.p[:3, :3]) @ y + x.new_zeros(8) + torch.tensor([1.] * 8)",
         "self.i, self.p = torch.tensor([2, 0, 1]), torch.rand(9, 8)",
     ),
-    "attributes that a call sets as it found them": ("self.size = list(x.shape)\nreturn x * self.size[1]", "self.size = [3, 8]"),
-    "a constant moved to where the input is": ("self.t = self.t.to(x.device)\nself.l = [t.to(x) for t in self.l]\nreturn x + self.t + self.l[0]", "self.t, self.l = torch.ones(8), [torch.ones(8)]"),
+    "attributes that a call sets as it found them": (
+        "self.size = list(x.shape)\nreturn x * self.size[1]",
+        "self.size = [3, 8]",
+    ),
+    "a constant moved to where the input is": (
+        "self.t = self.t.to(x.device)\nself.l = [t.to(x) for t in self.l]\nreturn x + self.t + self.l[0]",
+        "self.t, self.l = torch.ones(8), [torch.ones(8)]",
+    ),
     "a cached function": ("return x + table(x.shape[1])", "pass"),
     "a recurrent layer": ("return self.r(x)[0]", "self.r = nn.LSTM(8, 4)"),
-    "weights that PyTorch's hooks make": ("return self.b(self.a(x))", "self.a = nn.utils.weight_norm(nn.Linear(8, 8))\nself.b = nn.utils.spectral_norm(nn.Linear(8, 8))"),
+    "weights that PyTorch's hooks make": (
+        "return self.b(self.a(x))",
+        "self.a = nn.utils.weight_norm(nn.Linear(8, 8))\nself.b = nn.utils.spectral_norm(nn.Linear(8, 8))",
+    ),
     "running statistics": ("return self.b(x)", "self.b = nn.BatchNorm1d(8)"),
-    "a buffer that is set": ("self.b = self.b * .9 + x.sum(0)\nreturn x + self.b", "self.register_buffer('b', torch.zeros(8))"),
+    "a buffer that is set": (
+        "self.b = self.b * .9 + x.sum(0)\nreturn x + self.b",
+        "self.register_buffer('b', torch.zeros(8))",
+    ),
 }
 
 
@@ -135,7 +228,9 @@ def test_code_is_told_that_it_is_not_compiled(subject_of):
     for asked in ("is_compiling", "is_exporting"):
         (node,) = trace(subject_of(f"return x * 2 if torch.compiler.{asked}() else x * 3"))["nodes"]
         assert node["args"]["other"] == 3
-    assert not torch.compiler.is_compiling() and torch.compiler.is_compiling.__code__.co_filename.endswith("compiler/__init__.py")
+    assert not torch.compiler.is_compiling() and torch.compiler.is_compiling.__code__.co_filename.endswith(
+        "compiler/__init__.py"
+    )
 
 
 UNLIKE = {
@@ -163,7 +258,9 @@ BEHIND = {
 
 @pytest.mark.parametrize("forward", BEHIND.values(), ids=BEHIND)
 def test_other_memory_under_a_tensor_is_refused(subject_of, forward):
-    error = refusal(subject_of(forward, "self.w = nn.Parameter(torch.ones(8))\nself.register_buffer('b', torch.zeros(3, 8))"))
+    error = refusal(
+        subject_of(forward, "self.w = nn.Parameter(torch.ones(8))\nself.register_buffer('b', torch.zeros(3, 8))")
+    )
     assert error.code == "trace.replaced_storage" and text_at(error) == forward.split("\n")[0] and "copy_" in error.hint
 
 
@@ -197,8 +294,16 @@ def test_functions_that_read_the_values_of_constants_are_traced():
 STRICT = {  # what only the strict tracer takes
     "an array": ("return x + torch.from_numpy(np.tanh(x.detach().numpy()))", "pass", None),
     "a number from a buffer": ("return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", None),
-    "state": ("self.k += 1\nreturn x * int(self.n) * self.k", "self.register_buffer('n', torch.tensor(2))\nself.k = 0", "trace.python_state"),
-    "a list": ("self.l.append(1)\nreturn x * int(self.n) * len(self.l)", "self.register_buffer('n', torch.tensor(2))\nself.l = []", "trace.python_state"),
+    "state": (
+        "self.k += 1\nreturn x * int(self.n) * self.k",
+        "self.register_buffer('n', torch.tensor(2))\nself.k = 0",
+        "trace.python_state",
+    ),
+    "a list": (
+        "self.l.append(1)\nreturn x * int(self.n) * len(self.l)",
+        "self.register_buffer('n', torch.tensor(2))\nself.l = []",
+        "trace.python_state",
+    ),
     "whether it is compiled": (
         "return x * int(self.n) * (2 if torch.compiler.is_compiling() else 3)",
         "self.register_buffer('n', torch.tensor(2))",
@@ -223,7 +328,8 @@ STRICT = {  # what only the strict tracer takes
         "trace.unlike_eager",
     ),
     "infinities and NaN": (
-        "m = torch.ones(3, 8).triu(int(self.n))\nreturn x.masked_fill(m.bool(), -torch.inf), x.masked_fill(m.bool(), torch.nan)",
+        "m = torch.ones(3, 8).triu(int(self.n))\n"
+        "return x.masked_fill(m.bool(), -torch.inf), x.masked_fill(m.bool(), torch.nan)",
         "self.register_buffer('n', torch.tensor(2))",
         None,
     ),
@@ -243,14 +349,20 @@ def test_what_only_the_strict_tracer_takes_runs_for_real(subject_of, name):
 
 
 def test_large_modules_do_not_run(subject_of):
-    subject = subject_of("return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", "[torch.rand(5000, 5000)]")
+    subject = subject_of(
+        "return x * int(self.n)", "self.register_buffer('n', torch.tensor(2))", "[torch.rand(5000, 5000)]"
+    )
     [why] = trace(subject)["producer"]["unchecked"]
     assert why == "the trace was not compared with eager PyTorch: it is too large"
 
 
 UNREGISTERED = {  # constructor, forward, the name
     "layers in a list": ("self.ls = [nn.Linear(8, 8)]", "return self.ls[0](x)", "ls[0].weight"),
-    "blocks in a dict": ("self.ls = {'a': nn.Sequential(nn.Linear(8, 8))}", "return self.ls['a'](x)", "ls['a'].0.weight"),
+    "blocks in a dict": (
+        "self.ls = {'a': nn.Sequential(nn.Linear(8, 8))}",
+        "return self.ls['a'](x)",
+        "ls['a'].0.weight",
+    ),
     "parameters in a list": ("self.ps = [nn.Parameter(torch.rand(8))]", "return x * self.ps[0]", "ps[0]"),
 }
 
@@ -259,19 +371,29 @@ UNREGISTERED = {  # constructor, forward, the name
 def test_unregistered_parameters_are_refused(subject_of, name):
     init, forward, said = UNREGISTERED[name]
     error = refusal(subject_of(forward, init))
-    assert error.code == "trace.unregistered_parameter" and f"`{said}`" in error.message and "nn.ModuleList" in error.hint
+    assert (
+        error.code == "trace.unregistered_parameter" and f"`{said}`" in error.message and "nn.ModuleList" in error.hint
+    )
     assert text_at(error) == forward
 
 
 def test_an_unregistered_network_may_be_frozen_on_purpose(subject_of):
     subject = subject_of("return self.teacher[0](x)", "self.teacher = [nn.Linear(8, 8).requires_grad_(False)]")
-    assert [note.split("`")[1] for note in trace(subject)["producer"]["frozen"]] == ["teacher[0].weight", "teacher[0].bias"]
+    assert [note.split("`")[1] for note in trace(subject)["producer"]["frozen"]] == [
+        "teacher[0].weight",
+        "teacher[0].bias",
+    ]
 
 
 @pytest.mark.parametrize("strict", [False, True])
 def test_other_unregistered_tensors_are_noted(subject_of, strict):
-    init = "self.scale = torch.rand(8)\nself.t = {'a': [torch.rand(8)]}\nself.unread = torch.rand(8)\nself.register_buffer('n', torch.tensor(3))"
-    forward = "return x * self.scale + self.t['a'][0] + torch.tensor([1.0])" + (" * int(self.n)" if strict else " * self.n")
+    init = (
+        "self.scale = torch.rand(8)\nself.t = {'a': [torch.rand(8)]}\nself.unread = torch.rand(8)\n"
+        "self.register_buffer('n', torch.tensor(3))"
+    )
+    forward = "return x * self.scale + self.t['a'][0] + torch.tensor([1.0])" + (
+        " * int(self.n)" if strict else " * self.n"
+    )
     producer = trace(subject_of(forward, init))["producer"]
     assert producer["mode"] == ("strict" if strict else "nonstrict")
     assert [note.split("`")[1] for note in producer["frozen"]] == ["scale", "t['a'][0]"]

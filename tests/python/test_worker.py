@@ -52,11 +52,7 @@ class Worker:
 
     def ask(self, name, **params):
         self.last += 1
-        self.send(
-            json.dumps(
-                {"schema": protocol.SCHEMA, "id": self.last, "request": name, "params": params}
-            ).encode()
-        )
+        self.send(json.dumps({"schema": protocol.SCHEMA, "id": self.last, "request": name, "params": params}).encode())
         message, _ = self.receive()
         assert message["id"] == self.last
         return message[message["event"]]
@@ -173,11 +169,7 @@ def test_a_killed_worker_takes_the_module_along(tmp_path, write_model):
     told = tmp_path / "pid"
     worker = Worker()
     path = write_model(f"import os\nopen({str(told)!r}, 'w').write(f'{{os.getpid()}}.')\nwhile True: pass\n")
-    worker.send(
-        json.dumps(
-            {"schema": protocol.SCHEMA, "id": 1, "request": "load", "params": {"file": path}}
-        ).encode()
-    )
+    worker.send(json.dumps({"schema": protocol.SCHEMA, "id": 1, "request": "load", "params": {"file": path}}).encode())
     child = until(lambda: told.exists() and told.read_text().endswith(".") and int(told.read_text()[:-1]))
     worker.process.kill()
     worker.process.wait()

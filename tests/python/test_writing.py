@@ -1,4 +1,5 @@
-"""The writing tasks (tools/writing_tasks) can be solved: tests/writing has an answer to each; the checker refuses others."""
+"""The writing tasks (tools/writing_tasks) can be solved: tests/writing answers each, and the checker refuses
+other answers."""
 
 import pathlib
 import sys

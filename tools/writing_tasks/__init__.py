@@ -1,8 +1,8 @@
 """Writing tasks: programs that a person or a language model writes from docs/grammar.md alone.
 
 A task is a function: its docstring says what to write, its body is the PyTorch code that the program must equal in
-float64, and its decorator lists the interface (names, formats, shapes, module paths) and what the program must look like.
-tools/check_writing.py checks answers and writes prompts.
+float64, and its decorator lists the interface (names, formats, shapes, module paths) and what the program must look
+like. tools/check_writing.py checks answers and writes prompts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ class Tensor:
 
     def line(self) -> str:
         shape = f"shape [{', '.join(map(str, self.shape))}]" if self.shape else "a scalar"
-        return f"- {self.kind} `{self.name}`: {self.dtype}, {shape}" + (f', module path "{self.path}"' if self.path else "")
+        return f"- {self.kind} `{self.name}`: {self.dtype}, {shape}" + (
+            f', module path "{self.path}"' if self.path else ""
+        )
 
 
 def param(name, shape, path, **more):
@@ -95,7 +97,9 @@ def task(*interface: Tensor, demands=(), broken: str = "") -> Callable:
     def add(function: Callable) -> Callable:
         text = inspect.cleandoc(function.__doc__)
         broken_text = f"program {function.__name__}\n{inspect.cleandoc(broken)}\n" if broken else ""
-        TASKS.append(Task(len(TASKS) + 1, function.__name__, text, list(interface), list(demands), function, broken_text))
+        TASKS.append(
+            Task(len(TASKS) + 1, function.__name__, text, list(interface), list(demands), function, broken_text)
+        )
         return function
 
     return add

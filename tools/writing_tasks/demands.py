@@ -14,7 +14,11 @@ def problem(program):
 def kernels(*names):
     def demand(program):
         found = [base_name(k) for k in program["kernels"]]
-        out = [] if found == list(names) else [f"the kernels should be {', '.join(names)} in this order; they are {', '.join(found)}"]
+        out = (
+            []
+            if found == list(names)
+            else [f"the kernels should be {', '.join(names)} in this order; they are {', '.join(found)}"]
+        )
         return out + (["every equation should be in a kernel"] if program["loose"] else [])
 
     return demand
@@ -67,7 +71,9 @@ def tensor(name, dtype, order=None):
             wanted, step = [0] * len(t["shape"]), 1
             for d in reversed(order or range(len(t["shape"]))):
                 wanted[d], step = step, step * t["shape"][d]
-            return out + ([] if t["strides"] == wanted else [f"`{name}` should have strides {wanted}, has {t['strides']}"])
+            return out + (
+                [] if t["strides"] == wanted else [f"`{name}` should have strides {wanted}, has {t['strides']}"]
+            )
         return [f"`{name}` should be a declared tensor"]
 
     return demand
@@ -76,7 +82,11 @@ def tensor(name, dtype, order=None):
 def calls(name, times):
     def demand(program):
         found = program["calls"].count(name)
-        return [] if found == times else [f"def `{name}` should be called {times} times at the top level, is called {found} times"]
+        return (
+            []
+            if found == times
+            else [f"def `{name}` should be called {times} times at the top level, is called {found} times"]
+        )
 
     return demand
 

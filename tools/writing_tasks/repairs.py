@@ -49,8 +49,8 @@ def classifier(w, b, x):
 )
 def conv_pool(w, x):
     """
-    Meant: y = max pool 2x2 with stride 2 (no padding) of relu of the 3x3 convolution of x with stride 2 and padding 1 (no
-    bias). The convolution's result is 5x5, the last row and column do not reach the pool.
+    Meant: y = max pool 2x2 with stride 2 (no padding) of relu of the 3x3 convolution of x with stride 2 and padding 1
+    (no bias). The convolution's result is 5x5, the last row and column do not reach the pool.
     """
     return {"y": F.max_pool2d(F.relu(F.conv2d(x, w, stride=2, padding=1)), 2)}
 
@@ -78,8 +78,8 @@ def conv_pool(w, x):
 )
 def batch_norm(g, rm, rv, x):
     """
-    Meant: batch norm in training mode over batch and length (biased variance, eps 1e-5, weight g, no bias), and the updates
-    of the running mean and of the running variance (momentum 0.1, the variance unbiased).
+    Meant: batch norm in training mode over batch and length (biased variance, eps 1e-5, weight g, no bias), and the
+    updates of the running mean and of the running variance (momentum 0.1, the variance unbiased).
     """
     rm, rv = rm.clone(), rv.clone()
     y = F.batch_norm(x, rm, rv, g, None, training=True)
@@ -107,8 +107,8 @@ def batch_norm(g, rm, rv, x):
 )
 def leaky_rnn(w, x, h0):
     """
-    Meant: h_t = tanh(x_t + w h_(t-1)) + 0.5 * h_(t-1) with initial state h0, where (w h)[d] sums over e of w[d, e] * h[e]; h
-    holds every step, total[b] the sum of h over time and features.
+    Meant: h_t = tanh(x_t + w h_(t-1)) + 0.5 * h_(t-1) with initial state h0, where (w h)[d] sums over e of w[d, e] *
+    h[e]; h holds every step, total[b] the sum of h over time and features.
     """
     h, out = h0, []
     for t in range(6):
@@ -174,9 +174,9 @@ def two_blocks(wa, wb, x):
 )
 def softmax_mlp(w1, w2, x):
     """
-    Meant: y = softmax(x w1^T) w2^T, softmax over the 128 features, in the three kernels `up` (gemm, math fp16x3, a tile of 64x128
-    whose k is the legal one, cluster 2x1), `act` (rows, 128 threads) and `down` (gemm, math fp16x3, tile 64x64). The f32 tensors `h`
-    and `a` cross kernels. The softmax must not overflow: subtract each row's maximum.
+    Meant: y = softmax(x w1^T) w2^T, softmax over the 128 features, in the three kernels `up` (gemm, math fp16x3, a tile
+    of 64x128 whose k is the legal one, cluster 2x1), `act` (rows, 128 threads) and `down` (gemm, math fp16x3, tile
+    64x64). The f32 tensors `h` and `a` cross kernels. The softmax must not overflow: subtract each row's maximum.
     """
     return {"y": F.linear(F.softmax(F.linear(x, w1), -1), w2)}
 
@@ -206,8 +206,8 @@ def softmax_mlp(w1, w2, x):
 )
 def masked_attention(q, k, v, keep):
     """
-    Meant: causal attention that also leaves out keys whose keep[b, j] is false (key 0 is always kept), with scores
-    s = q.k / sqrt(D); and best[b, i, r], r in 0..1: the keys with the largest and second largest score s[b, i, :] among ALL
+    Meant: causal attention that also leaves out keys whose keep[b, j] is false (key 0 is always kept), with scores s =
+    q.k / sqrt(D); and best[b, i, r], r in 0..1: the keys with the largest and second largest score s[b, i, :] among ALL
     keys, without any mask.
     """
     s = q @ k.transpose(1, 2) / 2
@@ -223,7 +223,12 @@ def masked_attention(q, k, v, keep):
     demands=[
         kernels("gather", "expand"),
         kernel("gather", "map", {"threads": "256", "vector": "4"}, writes=["t"]),
-        kernel("expand", "cuda", {"": '"expand.cu"', "entry": '"expand"', "args": "(t, w, y, 2)", "grid": "(2, 1)", "block": "64"}, writes=["y"]),
+        kernel(
+            "expand",
+            "cuda",
+            {"": '"expand.cu"', "entry": '"expand"', "args": "(t, w, y, 2)", "grid": "(2, 1)", "block": "64"},
+            writes=["y"],
+        ),
     ],
     broken="""
     dim B = 2, T = 3, D = 4, F = 8
@@ -243,8 +248,8 @@ def masked_attention(q, k, v, keep):
 )
 def embed_pad(e, w, id):
     """
-    Meant: the embeddings of the 3 tokens, padded with 2 rows of zeros to 5 rows; then y = relu(t w), where w is [in, out].
-    Kernel `gather` is by map with threads 256 and vector 4 and writes the declared f32 tensor `t`; kernel `expand` is by cuda with
-    source "expand.cu", entry "expand", args t, w, y and the dim B, grid B by 1, block 64.
+    Meant: the embeddings of the 3 tokens, padded with 2 rows of zeros to 5 rows; then y = relu(t w), where w is [in,
+    out]. Kernel `gather` is by map with threads 256 and vector 4 and writes the declared f32 tensor `t`; kernel
+    `expand` is by cuda with source "expand.cu", entry "expand", args t, w, y and the dim B, grid B by 1, block 64.
     """
     return {"y": F.relu(F.pad(e[id], (0, 0, 0, 2)) @ w)}

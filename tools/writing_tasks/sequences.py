@@ -28,12 +28,12 @@ from .demands import problem
 )
 def prenorm_block(g1, b1, wq, bq, wo, bo, g2, b2, w1, c1, w2, c2, x):
     """
-    A pre-norm transformer block with causal self-attention of 2 heads of 4 dims. r = x + attn(norm1(x)) and
-    y = r + mlp(norm2(r)). Each norm is a layer norm over the last axis (biased variance, eps 1e-5, weight g, bias b). The
-    linear layer attn.qkv gives 24 features a token: q is features 0..7, k 8..15, v 16..23, and inside each feature 4*h+d
-    belongs to head h, dim d. Scores are q.k / sqrt(4); a token sees itself and earlier ones; softmax; the heads' outputs are
-    concatenated in the same order and go through attn.out. The mlp is fc1, gelu (tanh form), fc2. Every linear layer has
-    weight [out, in] and a bias. Equations only, no kernels.
+    A pre-norm transformer block with causal self-attention of 2 heads of 4 dims. r = x + attn(norm1(x)) and y = r +
+    mlp(norm2(r)). Each norm is a layer norm over the last axis (biased variance, eps 1e-5, weight g, bias b). The
+    linear layer attn.qkv gives 24 features a token: q is features 0..7, k 8..15, v 16..23, and inside each feature
+    4*h+d belongs to head h, dim d. Scores are q.k / sqrt(4); a token sees itself and earlier ones; softmax; the heads'
+    outputs are concatenated in the same order and go through attn.out. The mlp is fc1, gelu (tanh form), fc2. Every
+    linear layer has weight [out, in] and a bias. Equations only, no kernels.
     """
     q, k, v = F.linear(F.layer_norm(x, (8,), g1, b1), wq, bq).view(2, 5, 3, 2, 4).permute(2, 0, 3, 1, 4)
     o = F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).reshape(2, 5, 8)
@@ -76,10 +76,10 @@ def glu_mlp(g, w1, w2, x):
 def lstm_layer(wi, wh, bi, bh, x, h0, c0):
     """
     One LSTM layer that runs BACKWARDS over time: x is [time, batch, features]; the first step handled is the last time
-    step, with initial states h0 and c0. At each step z = wi x + bi + wh h + bh has 12 features: rows 0..2 of the weights
-    are the input gate i, 3..5 the forget gate f, 6..8 the candidate g, 9..11 the output gate o. c' = sigmoid(f) * c +
-    sigmoid(i) * tanh(g), h' = sigmoid(o) * tanh(c'). y[t] is h' of time step t; hn and cn are the states after the last
-    step handled (time step 0). Equations only.
+    step, with initial states h0 and c0. At each step z = wi x + bi + wh h + bh has 12 features: rows 0..2 of the
+    weights are the input gate i, 3..5 the forget gate f, 6..8 the candidate g, 9..11 the output gate o. c' = sigmoid(f)
+    * c + sigmoid(i) * tanh(g), h' = sigmoid(o) * tanh(c'). y[t] is h' of time step t; hn and cn are the states after
+    the last step handled (time step 0). Equations only.
     """
     h, c, out = h0, c0, [None] * 6
     for t in reversed(range(6)):
@@ -102,9 +102,9 @@ def lstm_layer(wi, wh, bi, bh, x, h0, c0):
 )
 def gru_layer(wi, wh, bi, bh, x):
     """
-    torch.nn.GRU(4, 3, batch_first=True) with initial state 0; x is [batch, time, features]. Rows 0..2 of the weights are
-    the reset gate r, 3..5 the update gate z, 6..8 the new gate n. With a = wi x + bi and b = wh h + bh:
-    r = sigmoid(a_r + b_r), z = sigmoid(a_z + b_z), n = tanh(a_n + r * b_n), h' = (1 - z) * n + z * h. y holds every step's
+    torch.nn.GRU(4, 3, batch_first=True) with initial state 0; x is [batch, time, features]. Rows 0..2 of the weights
+    are the reset gate r, 3..5 the update gate z, 6..8 the new gate n. With a = wi x + bi and b = wh h + bh: r =
+    sigmoid(a_r + b_r), z = sigmoid(a_z + b_z), n = tanh(a_n + r * b_n), h' = (1 - z) * n + z * h. y holds every step's
     h', hn the last one, with a leading axis of extent 1. Equations only.
     """
     h, out = torch.zeros(2, 3, dtype=x.dtype), []
@@ -128,10 +128,10 @@ def gru_layer(wi, wh, bi, bh, x):
 )
 def selective_scan(la, dd, x, dt, bb, cc):
     """
-    The selective scan of Mamba. x and dt are [batch, time, channel], bb and cc [batch, time, state], la [channel, state].
-    Let s = softplus(dt). The state H[batch, channel, state] starts at 0; at each time step t
-    H = exp(-exp(la) * s_t) * H + s_t * bb_t * x_t (s and x of the channel, la of channel and state, bb of the state), and
-    y[t] = sum over the states of H * cc_t, plus dd of the channel times x_t. Equations only.
+    The selective scan of Mamba. x and dt are [batch, time, channel], bb and cc [batch, time, state], la [channel,
+    state]. Let s = softplus(dt). The state H[batch, channel, state] starts at 0; at each time step t H = exp(-exp(la) *
+    s_t) * H + s_t * bb_t * x_t (s and x of the channel, la of channel and state, bb of the state), and y[t] = sum over
+    the states of H * cc_t, plus dd of the channel times x_t. Equations only.
     """
     state, out, s = torch.zeros(2, 4, 3, dtype=x.dtype), [], F.softplus(dt)
     for t in range(6):
@@ -151,10 +151,10 @@ def selective_scan(la, dd, x, dt, bb, cc):
 )
 def moe_top2(wr, w1, w2, x):
     """
-    A mixture of 4 experts, 2 for each of the 7 tokens. The router (weight [expert, feature], no bias) gives logits; the two
-    experts with the largest logits are taken, and their weights are a softmax over just these two logits. Expert e maps a
-    token to w2[e] relu(w1[e] x). y is the weighted sum of the two experts' results. load[e] is the number of tokens that
-    chose expert e (first or second). Equations only.
+    A mixture of 4 experts, 2 for each of the 7 tokens. The router (weight [expert, feature], no bias) gives logits; the
+    two experts with the largest logits are taken, and their weights are a softmax over just these two logits. Expert e
+    maps a token to w2[e] relu(w1[e] x). y is the weighted sum of the two experts' results. load[e] is the number of
+    tokens that chose expert e (first or second). Equations only.
     """
     value, index = torch.topk(F.linear(x, wr), 2)
     p = F.softmax(value, -1)
@@ -173,11 +173,12 @@ def moe_top2(wr, w1, w2, x):
 )
 def shifted_window_attention(q, k, v, bias):
     """
-    Attention in shifted windows, as in Swin, without the shift's mask. q, k, v are [batch, row, column, dim]. Each is first
-    rolled by -2 along rows and columns: rolled[i, j] = t[(i+2) % 8, (j+2) % 8]. The rolled image is cut into windows of 4x4
-    pixels; a pixel attends to all 16 pixels of its window, with scores q.k / 2 + bias[a, c], where a and c are the
-    positions 4*u+v (u the row, v the column inside the window) of the query and of the key; softmax over the keys; sum of
-    v. Finally roll back by +2: y[i, j] is the result at rolled position ((i-2) % 8, (j-2) % 8). Equations only.
+    Attention in shifted windows, as in Swin, without the shift's mask. q, k, v are [batch, row, column, dim]. Each is
+    first rolled by -2 along rows and columns: rolled[i, j] = t[(i+2) % 8, (j+2) % 8]. The rolled image is cut into
+    windows of 4x4 pixels; a pixel attends to all 16 pixels of its window, with scores q.k / 2 + bias[a, c], where a and
+    c are the positions 4*u+v (u the row, v the column inside the window) of the query and of the key; softmax over the
+    keys; sum of v. Finally roll back by +2: y[i, j] is the result at rolled position ((i-2) % 8, (j-2) % 8). Equations
+    only.
     """
 
     def windows(t):
@@ -198,11 +199,11 @@ def shifted_window_attention(q, k, v, bias):
 )
 def rotary_attention(q, k, v):
     """
-    Grouped-query causal attention with rotary embedding. q is [batch, 4 heads, time, 6]; k and v have 2 heads: query heads
-    0 and 1 use key head 0, heads 2 and 3 key head 1. Rotary embedding of q and k (not v), with halves of 3: for
-    i in 0..2 and angle a = t / 10000^(i/3), where t is the time step, out[i] = u[i] cos a - u[i+3] sin a and
-    out[i+3] = u[i+3] cos a + u[i] sin a. Scores are divided by sqrt(6); a token sees itself and earlier ones; softmax.
-    y[batch, time, 6*h+d] is dim d of query head h. Equations only.
+    Grouped-query causal attention with rotary embedding. q is [batch, 4 heads, time, 6]; k and v have 2 heads: query
+    heads 0 and 1 use key head 0, heads 2 and 3 key head 1. Rotary embedding of q and k (not v), with halves of 3: for i
+    in 0..2 and angle a = t / 10000^(i/3), where t is the time step, out[i] = u[i] cos a - u[i+3] sin a and out[i+3] =
+    u[i+3] cos a + u[i] sin a. Scores are divided by sqrt(6); a token sees itself and earlier ones; softmax. y[batch,
+    time, 6*h+d] is dim d of query head h. Equations only.
     """
     angle = torch.arange(5, dtype=q.dtype)[:, None] / 10000 ** (torch.arange(3, dtype=q.dtype) / 3)
 
@@ -251,9 +252,9 @@ def kv_cache_attention(q, knew, vnew, kold, vold):
 def cross_attention(wq, wk, wv, x, ctx, mask):
     """
     Cross-attention with one head. q = x wq^T (no bias), k and v from ctx by wk and wv. Only the positions j of ctx with
-    mask[batch, j] true take part; at least one is true for each batch element. Scores are q.k / sqrt(6), softmax over the
-    positions that take part, y the weighted sum of v. top is the position with the largest score among those that take
-    part (the lowest such position where several tie), as i64. Equations only.
+    mask[batch, j] true take part; at least one is true for each batch element. Scores are q.k / sqrt(6), softmax over
+    the positions that take part, y the weighted sum of v. top is the position with the largest score among those that
+    take part (the lowest such position where several tie), as i64. Equations only.
     """
     q, k, v = F.linear(x, wq), F.linear(ctx, wk), F.linear(ctx, wv)
     s = (q @ k.transpose(1, 2) / math.sqrt(6)).masked_fill(~mask[:, None], -torch.inf)
@@ -270,10 +271,10 @@ def cross_attention(wq, wk, wv, x, ctx, mask):
 def block_scaled_linear(wq, ws, x):
     """
     A linear layer with quantised operands. The weight is stored as int8, wq[out, in], with one scale ws[o, k] for every
-    block of 2 outputs and 4 inputs: output n and input i belong to scale ws[n // 2, i // 4]. x is quantised here, in blocks
-    of 8 inputs of one row: the scale of a block is max(|x|) / 127 over the block (never 0 for our inputs) and the quantised
-    value is x / scale rounded to the nearest even integer, a local of integer kind (use a cast to i8). y[m, n] = sum over
-    inputs of (quantised x * its scale) * (quantised weight * its scale). Equations only.
+    block of 2 outputs and 4 inputs: output n and input i belong to scale ws[n // 2, i // 4]. x is quantised here, in
+    blocks of 8 inputs of one row: the scale of a block is max(|x|) / 127 over the block (never 0 for our inputs) and
+    the quantised value is x / scale rounded to the nearest even integer, a local of integer kind (use a cast to i8).
+    y[m, n] = sum over inputs of (quantised x * its scale) * (quantised weight * its scale). Equations only.
     """
     blocks = x.view(5, 2, 8)
     scale = blocks.abs().amax(-1, keepdim=True) / 127

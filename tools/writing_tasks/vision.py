@@ -25,10 +25,10 @@ from .demands import calls, problem
 def bottleneck(w1, g1, b1, rm1, rv1, w2, g2, b2, rm2, rv2, x):
     """
     A residual block in training mode: y = relu(x + bn2(conv2(relu(bn1(conv1(x)))))). conv1 is 1x1; conv2 is 3x3 with
-    padding 1; neither has a bias. Each batch norm normalises a channel by the mean and the biased variance over the batch
-    and both image axes, with eps 1e-5, then scales by weight g and adds bias b. It also updates its running statistics:
-    new = 0.9 * old + 0.1 * batch value, where the batch value of the variance is the UNBIASED one (times n/(n-1), n = the
-    number of elements averaged). Equations only, no kernels.
+    padding 1; neither has a bias. Each batch norm normalises a channel by the mean and the biased variance over the
+    batch and both image axes, with eps 1e-5, then scales by weight g and adds bias b. It also updates its running
+    statistics: new = 0.9 * old + 0.1 * batch value, where the batch value of the variance is the UNBIASED one (times
+    n/(n-1), n = the number of elements averaged). Equations only, no kernels.
     """
     state = {}
 
@@ -54,8 +54,9 @@ def bottleneck(w1, g1, b1, rm1, rv1, w2, g2, b2, rm2, rv2, x):
 )
 def squeeze_excite(w1, c1, w2, c2, x):
     """
-    Squeeze and excitation: average x over both image axes, apply fc1 (a linear layer, weight [out, in], and bias), relu,
-    fc2, hardsigmoid; the result is a factor for every sample and channel by which x is multiplied. Equations only.
+    Squeeze and excitation: average x over both image axes, apply fc1 (a linear layer, weight [out, in], and bias),
+    relu, fc2, hardsigmoid; the result is a factor for every sample and channel by which x is multiplied. Equations
+    only.
     """
     s = F.linear(F.relu(F.linear(x.mean((2, 3)), w1, c1)), w2, c2)
     return {"y": x * F.hardsigmoid(s)[:, :, None, None]}
@@ -74,9 +75,9 @@ def squeeze_excite(w1, c1, w2, c2, x):
 )
 def separable_conv(wd, wp, g, b, rm, rv, x):
     """
-    A depthwise-separable convolution in evaluation mode: depthwise 3x3 (each channel by itself) with stride 2 and padding
-    1, batch norm by the running mean rm and variance rv (eps 1e-3; nothing is updated) with weight g and bias b, relu6,
-    then a pointwise 1x1 convolution. No convolution has a bias. Equations only.
+    A depthwise-separable convolution in evaluation mode: depthwise 3x3 (each channel by itself) with stride 2 and
+    padding 1, batch norm by the running mean rm and variance rv (eps 1e-3; nothing is updated) with weight g and bias
+    b, relu6, then a pointwise 1x1 convolution. No convolution has a bias. Equations only.
     """
     t = F.conv2d(x, wd, stride=2, padding=1, groups=6)
     t = F.relu6(F.batch_norm(t, rm, rv, g, b, training=False, eps=1e-3))
@@ -119,10 +120,10 @@ def unet_up(wu, bu, wc, bc, x, skip):
 )
 def convnext(wd, bd, g, b, w1, b1, w2, b2, gamma, x):
     """
-    A ConvNeXt block: depthwise 7x7 convolution with padding 3 and bias; layer norm over the channels of each pixel (biased
-    variance, eps 1e-6, weight g, bias b); linear pw1 over channels with bias; gelu (the erf form); linear pw2 over channels
-    with bias; times gamma of the channel; plus the block's input x. x and y are [batch, channel, height, width]. Equations
-    only.
+    A ConvNeXt block: depthwise 7x7 convolution with padding 3 and bias; layer norm over the channels of each pixel
+    (biased variance, eps 1e-6, weight g, bias b); linear pw1 over channels with bias; gelu (the erf form); linear pw2
+    over channels with bias; times gamma of the channel; plus the block's input x. x and y are [batch, channel, height,
+    width]. Equations only.
     """
     t = F.conv2d(x, wd, bd, padding=3, groups=4).permute(0, 2, 3, 1)
     t = F.linear(F.gelu(F.linear(F.layer_norm(t, (4,), g, b, 1e-6), w1, b1)), w2, b2) * gamma
@@ -139,9 +140,9 @@ def convnext(wd, bd, g, b, w1, b1, w2, b2, gamma, x):
 )
 def shuffle_unit(w1, w2, w3, x):
     """
-    A ShuffleNet unit. Split the 8 channels of x in halves: a = channels 0..3, c = channels 4..7. On c: 1x1 convolution w1,
-    relu, depthwise 3x3 convolution w2 with padding 1, 1x1 convolution w3, relu; call the result d. Concatenate a and d
-    along channels (a first), then shuffle the channels with 2 groups: out channel 2*i+g is channel 4*g+i of the
+    A ShuffleNet unit. Split the 8 channels of x in halves: a = channels 0..3, c = channels 4..7. On c: 1x1 convolution
+    w1, relu, depthwise 3x3 convolution w2 with padding 1, 1x1 convolution w3, relu; call the result d. Concatenate a
+    and d along channels (a first), then shuffle the channels with 2 groups: out channel 2*i+g is channel 4*g+i of the
     concatenation, for i in 0..3 and g in 0..1. Equations only.
     """
     a, c = x[:, :4], x[:, 4:]
@@ -164,11 +165,11 @@ def shuffle_unit(w1, w2, w3, x):
 )
 def stage(g, b, w1, b1, w2, b2, w3, b3, x):
     """
-    First group norm x: 2 groups of 3 channels, mean and biased variance over the 3 channels and both image axes, eps 1e-5,
-    then weight g and bias b of the channel. Then three residual units one after the other, unit(t) = t + silu(conv(t)),
-    where conv is 3x3 with padding 1 and bias. Write ONE def named `unit` that owns the parameters "conv.weight" and
-    "conv.bias", and call it three times, at module paths "stage.0", "stage.1" and "stage.2"; the last result is y. The
-    params g and b are declared outside. Equations only.
+    First group norm x: 2 groups of 3 channels, mean and biased variance over the 3 channels and both image axes, eps
+    1e-5, then weight g and bias b of the channel. Then three residual units one after the other, unit(t) = t +
+    silu(conv(t)), where conv is 3x3 with padding 1 and bias. Write ONE def named `unit` that owns the parameters
+    "conv.weight" and "conv.bias", and call it three times, at module paths "stage.0", "stage.1" and "stage.2"; the last
+    result is y. The params g and b are declared outside. Equations only.
     """
     t = F.group_norm(x, 2, g, b)
     for w, c in ((w1, b1), (w2, b2), (w3, b3)):
@@ -187,9 +188,9 @@ def stage(g, b, w1, b1, w2, b2, w3, b3, x):
 def netvlad(wa, ba, c, x):
     """
     NetVLAD. x is [batch, points, 4]. a = softmax over the 3 clusters of (x wa^T + ba). v[batch, cluster, d] = sum over
-    points of a * (x - c of the cluster). Normalise each v[batch, cluster, :] by its L2 norm, v / max(norm, 1e-12); flatten
-    to [batch, 12] with the cluster index slower than d; normalise each row of that by its L2 norm in the same way.
-    Equations only.
+    points of a * (x - c of the cluster). Normalise each v[batch, cluster, :] by its L2 norm, v / max(norm, 1e-12);
+    flatten to [batch, 12] with the cluster index slower than d; normalise each row of that by its L2 norm in the same
+    way. Equations only.
     """
     a = F.softmax(F.linear(x, wa, ba), -1)
     v = torch.einsum("bnk,bnd->bkd", a, x) - a.sum(1)[:, :, None] * c

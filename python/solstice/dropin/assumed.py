@@ -1,6 +1,6 @@
-"""Buffers that the kernels may not read at all, since the program assumes what they hold (`assume`): whoever loads another
-mask has to get the original forward. Contents are compared when a module is bound, and again after every write that
-PyTorch counts; each call looks at identity, version, address and layout.
+"""Buffers that the kernels may not read at all, since the program assumes what they hold (`assume`): whoever loads
+another mask has to get the original forward. Contents are compared when a module is bound, and again after every write
+that PyTorch counts; each call looks at identity, version, address and layout.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Comparer:
 
     def __init__(self, assumptions: list[Assumption], tied: dict[str, list[str]]) -> None:
         """Recorded is one name of a buffer, but the original forward may read it by any."""
-        self._assumptions = [replace(one, path=path) for one in assumptions for path in (one.path, *tied.get(one.path, ()))]
+        self._assumptions = [
+            replace(one, path=path) for one in assumptions for path in (one.path, *tied.get(one.path, ()))
+        ]
         self._seen: dict[str, tuple[torch.Tensor, tuple, bool]] = {}
 
     def held(self, module: torch.nn.Module, device: Any) -> Union[list[Held], str]:

@@ -1,5 +1,6 @@
 """Closed forms of buffers: a triangular mask, an identity, a range. The tracer finds them in a buffer's contents, the
-importer states them (`assume`), and the drop-in compares the buffer with them before it trusts kernels that were made so.
+importer states them (`assume`), and the drop-in compares the buffer with them before it trusts
+kernels that were made so.
 
 A form is a record (docs/protocol.md, "Graph"): `kind`, `axes` and numbers. Along other axes the elements repeat.
 
@@ -73,7 +74,7 @@ def _two_values(plane: torch.Tensor) -> Optional[Form]:
     places = {c: v for c, v in enumerate(row) if v != low} | {-r: v for r, v in enumerate(column) if v != low}
     if len(places) != 1:
         return None
-    (diagonal, value), = places.items()
+    ((diagonal, value),) = places.items()
     return _form("diagonal", diagonal, value, low)
 
 
@@ -106,4 +107,6 @@ def _places(like: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _number(value: Any, like: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(float(value["float"]) if isinstance(value, dict) else value, dtype=like.dtype, device=like.device)
+    return torch.tensor(
+        float(value["float"]) if isinstance(value, dict) else value, dtype=like.dtype, device=like.device
+    )

@@ -2,8 +2,8 @@
 
 A value is told by its parts, down to numbers, strings and names: containers by their items, an object whose whole state
 is Python's by its attributes, functions and classes by their names where these lead to them. Small tensors count by
-content, since the kernels may hold them as literals (arrays.py). Parameters and buffers count by their path: the kernels
-read those. Large tensors never become literals.
+content, since the kernels may hold them as literals (arrays.py). Parameters and buffers count by their path: the
+kernels read those. Large tensors never become literals.
 
 What is left over (a lock, an object of a C library) is told by its identity: no other object is taken for it.
 """
@@ -39,7 +39,15 @@ _POINTER = 8
 _NAMED = (types.FunctionType, types.BuiltinFunctionType, type, functools._lru_cache_wrapper)
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
-_OF_EVERY_CLASS = {"__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__abstractmethods__", "_abc_impl"}
+_OF_EVERY_CLASS = {
+    "__dict__",
+    "__weakref__",
+    "__module__",
+    "__doc__",
+    "__qualname__",
+    "__abstractmethods__",
+    "_abc_impl",
+}
 _OF_EVERY_CLASS |= {"__annotations__", "__firstlineno__", "__static_attributes__", "__slots__", "__slotnames__"}
 _OF_EVERY_CLASS |= {"__dataclass_fields__", "__dataclass_params__"}
 

@@ -64,7 +64,8 @@ def write(
         "        if (",
         "            " + "\n            or ".join(conditions),
         "        ): return MISS",
-        "    except (KeyError, AttributeError, ValueError, RuntimeError): return MISS",  # gone, or flags that refuse to answer: the slow look says which
+        # An attribute is gone, or flags refuse to answer: the slow look says which.
+        "    except (KeyError, AttributeError, ValueError, RuntimeError): return MISS",
         *_launch(text, recording, binding, slots, assemble),
     ]
     exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
@@ -176,9 +177,7 @@ def _gradients(text: Text, recording: Recording, binding: Binding) -> Iterator[s
         yield "grad_mode() and (" + " or ".join(f"{t}.requires_grad" for t in tensors) + ")"
 
 
-def _launch(
-    text: Text, recording: Recording, binding: Binding, slots: Any, assemble: Callable
-) -> Iterator[str]:
+def _launch(text: Text, recording: Recording, binding: Binding, slots: Any, assemble: Callable) -> Iterator[str]:
     device = binding.device
     if device.several:
         yield f"    if {text.bind('current', device.current)}() != {device.index}: return MISS"
@@ -192,9 +191,7 @@ def _launch(
     for i, output in enumerate(recording.outputs):
         dtype = text.bind("dtype", output.dtype)
         yield f"    y{i} = {empty}({output.shape!r}, {output.stride!r}, {dtype})"
-    addresses = [f"a{i}" for i, _ in recording.read] + [
-        f"y{i}.data_ptr()" for i in range(len(recording.outputs))
-    ]
+    addresses = [f"a{i}" for i, _ in recording.read] + [f"y{i}.data_ptr()" for i in range(len(recording.outputs))]
     pack = text.bind("pack", struct.Struct(f"{len(addresses)}P").pack)
     yield f"    moved = {pack}({', '.join(addresses)})"
     yield f"    if {text.bind('relaunch', slots.relaunch)}(slot.call, moved): slot.again(moved)"
@@ -205,10 +202,7 @@ def _launch(
 
 def _result(text: Text, recording: Recording, assemble: Callable) -> str:
     names = {"output": "y{}", "argument": "x{}"}
-    leaves = [
-        names[kind].format(which) if kind in names else text.literal(which)
-        for kind, which in recording.results
-    ]
+    leaves = [names[kind].format(which) if kind in names else text.literal(which) for kind, which in recording.results]
     if recording.out_tree is None:
         return leaves[0]
     # Plain tuples and lists of leaves are written out; anything deeper is put together by PyTorch.

@@ -72,7 +72,8 @@ def any_requires_grad(leaves: Any) -> bool:
 
 
 class HookWatch:
-    """Hooks on inner modules, on those that attributes hold, or on all modules, would be skipped. Registering one moves a counter of PyTorch's."""
+    """Hooks on inner modules, on modules that attributes hold, or on all modules would be skipped. Registering one
+    moves a counter of PyTorch's."""
 
     def __init__(self, module: torch.nn.Module, others: list[torch.nn.Module]) -> None:
         inner = [m for m in module.modules() if m is not module] + others

@@ -99,7 +99,8 @@ def _imports_from(folder: str, modules: list[dict[str, Any]]) -> Iterator[None]:
     if others:
         names = ", ".join(f"`{name}`" for name in sorted(others))
         warnings.warn(
-            f"another module {names} is loaded here than the one that {folder} was made with; the original uses its own, "
+            f"another module {names} is loaded here than the one that {folder} was made with; the original uses "
+            "its own, "
             "but an import inside one of its functions will find the other",
             stacklevel=4,
         )

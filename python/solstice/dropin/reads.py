@@ -41,7 +41,9 @@ class Reads:
         self._namespaces: list[dict[str, Any]] = []
         self._pending: list[types.FunctionType] = []
         self._pytorchs: set[str] = set()  # in PyTorch's modules of the tree
-        self._of_training = {id(below) for m in module.modules() if "training" in _named_by(type(m)) for below in m.modules()}
+        self._of_training = {
+            id(below) for m in module.modules() if "training" in _named_by(type(m)) for below in m.modules()
+        }
         try:
             self._follow(module)
         except RecursionError:

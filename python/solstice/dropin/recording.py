@@ -92,9 +92,7 @@ class Recording:
     arguments: list[Any]  # leaves of (args, kwargs): TensorSpec, or the constant itself
     state: list[TensorSpec]  # parameters and module buffers
     outputs: list[TensorSpec]
-    results: list[
-        tuple[str, Any]
-    ]  # leaves of the result: ("output", i), ("argument", i) or ("value", constant)
+    results: list[tuple[str, Any]]  # leaves of the result: ("output", i), ("argument", i) or ("value", constant)
     slots: int
     in_tree: Optional[Any]  # None: positional tensors only
     out_tree: Optional[Any]  # None: one leaf
@@ -119,9 +117,7 @@ class Recording:
 
 def read(folder: str, record: dict[str, Any]) -> Recording:
     if record.get("schema") != SCHEMA:
-        raise DropinError(
-            f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`"
-        )
+        raise DropinError(f"the recording's schema is `{record.get('schema')}`; this runtime reads `{SCHEMA}`")
     problem = _foreign_content(folder, record)
     if problem:
         return _unusable(folder, record, problem)
@@ -149,7 +145,9 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         tied=record.get("tied", {}),
         frozen=record["weights"] == "frozen",
         persistent=any(b.get("persistent", False) for b in plan["buffers"]),
-        assumed=[Assumption(a["path"], DTYPES[a["dtype"]], tuple(a["shape"]), a["form"]) for a in record.get("assumed", [])],
+        assumed=[
+            Assumption(a["path"], DTYPES[a["dtype"]], tuple(a["shape"]), a["form"]) for a in record.get("assumed", [])
+        ],
     )
 
 
@@ -171,7 +169,9 @@ def _foreign_content(folder: str, record: dict[str, Any]) -> str:
 
 def _unusable(folder: str, record: dict[str, Any], problem: str) -> Recording:
     none: dict[str, Any] = {"arguments": [], "state": [], "outputs": [], "results": [], "structure": {}, "tied": {}}
-    none.update(plan_path="", library="", target="", slots=0, in_tree=None, out_tree=None, frozen=False, persistent=False)
+    none.update(
+        plan_path="", library="", target="", slots=0, in_tree=None, out_tree=None, frozen=False, persistent=False
+    )
     return Recording(folder=folder, flags=record["flags"], problem=problem, **none)
 
 

@@ -23,9 +23,7 @@ class Bound:
     def __init__(self, runtime: "Runtime", binding: Binding, flags: tuple) -> None:
         self.binding = binding
         self.slots = Slots(runtime.recording, binding)
-        self.fast = fast.write(
-            runtime.recording, binding, self.slots, flags, runtime.flatten, runtime.assemble
-        )
+        self.fast = fast.write(runtime.recording, binding, self.slots, flags, runtime.flatten, runtime.assemble)
 
 
 class Runtime:
@@ -167,9 +165,7 @@ class Runtime:
         tree = self.recording.out_tree
         return leaves[0] if tree is None else pytree.tree_unflatten(leaves, tree)
 
-    def _fall_back(
-        self, reason: str, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict
-    ) -> Any:
+    def _fall_back(self, reason: str, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         if reason not in self._reasons:
             self._reasons[reason] = 0
             warnings.warn(f"{type(module).__name__} uses its original forward: {reason}", stacklevel=4)

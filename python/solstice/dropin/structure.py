@@ -1,6 +1,7 @@
 """What of a module, beside its tensors, decides what `forward` computes: its tree, the class of each module in it with
 its `forward`, which parameters and buffers there are, and its attributes (a scale that the constructor took, `eps`, the
-training flag, an activation function, a small tensor, a list of these). What stays unseen is listed in docs/protocol.md.
+training flag, an activation function, a small tensor, a list of these). docs/protocol.md lists what stays
+unseen.
 
 The recording holds a description of them. A module is bound only where it fits; afterwards each call compares
 identities, which is cheap (watch below, and contents of attributes in watching.py).
@@ -116,7 +117,9 @@ def _difference_at(path: str, now: dict[str, Any], recorded: dict[str, Any]) -> 
     shown = f"the module `{path}`"
     if "tensors" not in recorded or "children" not in recorded:
         return "it was recorded by an older version of Solstice: run `solstice optimize` again"
-    if now["class"].split()[:1] == recorded["class"].split()[:1] and _other_forward(now["forward"], recorded.get("forward", {})):
+    if now["class"].split()[:1] == recorded["class"].split()[:1] and _other_forward(
+        now["forward"], recorded.get("forward", {})
+    ):
         return f"the class of {shown} has another forward than the recorded one"
     if now["class"] != recorded["class"]:
         return f"{shown} is a {now['class']}; recorded was a {recorded['class']}"
@@ -125,7 +128,9 @@ def _difference_at(path: str, now: dict[str, Any], recorded: dict[str, Any]) -> 
             found, was = now[kind].get(name, absent), recorded[kind].get(name, absent)
             if found != was:
                 place = f"{path}.{name}" if path else name
-                return f"`{place}` is {_short(found)}; " + (f"recorded was {_short(was)}" if was != absent else "the recorded module has none")
+                return f"`{place}` is {_short(found)}; " + (
+                    f"recorded was {_short(was)}" if was != absent else "the recorded module has none"
+                )
     if now["children"] != recorded["children"]:
         return f"{shown} has its modules in the order {now['children']}; recorded was {recorded['children']}"
     return None

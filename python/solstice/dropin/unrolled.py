@@ -1,5 +1,5 @@
-"""What structure.Watch and watching.Watch compare on every call, as conditions in the text of a function (fast.py): each is
-true where something has changed.
+"""What structure.Watch and watching.Watch compare on every call, as conditions in the text of a function (fast.py):
+each is true where something has changed.
 """
 
 from __future__ import annotations
@@ -78,10 +78,16 @@ def _dict(text: Text, table: dict, was: dict) -> Iterator[str]:
     if len(was) > _UNROLLED:
         same = f"not {text.bind('same', watching.same_dict)}({own}, {text.bind('was', was)})"
         version = watching.version_of(table)
-        yield same if version is None else f"{text.bind('version_of', watching.DICT_VERSION)}({own}) != {version} and {same}"
+        yield (
+            same
+            if version is None
+            else f"{text.bind('version_of', watching.DICT_VERSION)}({own}) != {version} and {same}"
+        )
         return
     order = [f"[*{own}] != {text.bind('keys', [*was])}"] if len(was) > 1 else []
-    yield from _where_changed(text, own, watching.version_of(table), iter([*order, *_entries(text, own, len(was), was)]))
+    yield from _where_changed(
+        text, own, watching.version_of(table), iter([*order, *_entries(text, own, len(was), was)])
+    )
 
 
 def _contents(text: Text, watch: watching.Watch) -> Iterator[str]:

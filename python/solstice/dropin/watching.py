@@ -67,7 +67,9 @@ class Watch:
         if isinstance(value, torch.nn.Module):
             self.modules.append(value)
         if isinstance(value, types.FunctionType):
-            self.places += [(value, name, getattr(value, name)) for name in ("__code__", "__defaults__", "__kwdefaults__")]
+            self.places += [
+                (value, name, getattr(value, name)) for name in ("__code__", "__defaults__", "__kwdefaults__")
+            ]
             cells = [(cell, names.contents_of(cell)) for cell in value.__closure__ or ()]
             self.places += [(cell, "cell_contents", held) for cell, held in cells if held is not names.NOTHING]
         elif isinstance(value, list):

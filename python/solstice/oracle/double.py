@@ -26,8 +26,11 @@ def _widen(value: Any) -> Any:
     return _WIDE.get(value, value) if isinstance(value, torch.dtype) else value
 
 
-def _grouped_mm(a: torch.Tensor, b: torch.Tensor, offs: Optional[torch.Tensor] = None, bias: Any = None, out_dtype: Any = None) -> torch.Tensor:
-    """torch.nn.functional.grouped_mm, which refuses float64. Rows behind the last group, which it leaves open, count as its rows."""
+def _grouped_mm(
+    a: torch.Tensor, b: torch.Tensor, offs: Optional[torch.Tensor] = None, bias: Any = None, out_dtype: Any = None
+) -> torch.Tensor:
+    """torch.nn.functional.grouped_mm, which refuses float64. It leaves open what the rows behind the last group are;
+    here they count as rows of that group."""
     if bias is not None:
         raise NotImplementedError("a bias of grouped_mm")
     if offs is None:

@@ -34,9 +34,7 @@ def select(session: Session, inputs: InputSet, kinds: list[str]) -> list[Named]:
         raise input_error("export.no_kind", f"no kind `{unknown[0]}`; legal are {', '.join(KINDS)}")
     for kind in ("expected", "eager"):
         if kind in kinds and not getattr(inputs, kind):
-            raise input_error(
-                "export.not_computed", f"the set has no {kind} values", hint="send `expected` first"
-            )
+            raise input_error("export.not_computed", f"the set has no {kind} values", hint="send `expected` first")
     return [named for named in _all(session, inputs, kinds) if named[0] in kinds]
 
 
@@ -82,17 +80,13 @@ class _Driver:
 
     def allocation(self, pointer: int) -> tuple[int, int]:
         base, size = ctypes.c_uint64(), ctypes.c_size_t()
-        status = self._cuda.cuMemGetAddressRange_v2(
-            ctypes.byref(base), ctypes.byref(size), ctypes.c_uint64(pointer)
-        )
+        status = self._cuda.cuMemGetAddressRange_v2(ctypes.byref(base), ctypes.byref(size), ctypes.c_uint64(pointer))
         self._check(status, "cuMemGetAddressRange")
         return base.value, size.value
 
     def handle(self, base: int) -> str:
         handle = (ctypes.c_ubyte * 64)()
-        self._check(
-            self._cuda.cuIpcGetMemHandle(ctypes.byref(handle), ctypes.c_uint64(base)), "cuIpcGetMemHandle"
-        )
+        self._check(self._cuda.cuIpcGetMemHandle(ctypes.byref(handle), ctypes.c_uint64(base)), "cuIpcGetMemHandle")
         return bytes(handle).hex()
 
 
@@ -141,9 +135,7 @@ def _layout(tensors: list[Named]) -> tuple[list[dict[str, Any]], list[dict[str, 
         if region == len(regions):
             regions.append({"offset": position, "bytes": storage.nbytes()})
             position = _aligned(position + storage.nbytes())
-        entries.append(
-            {**describe(named), "region": region, "offset": tensor.storage_offset() * tensor.element_size()}
-        )
+        entries.append({**describe(named), "region": region, "offset": tensor.storage_offset() * tensor.element_size()})
     return entries, regions
 
 

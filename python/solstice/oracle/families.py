@@ -61,7 +61,9 @@ def _mixed_scales(t: Tensor, g: torch.Generator) -> Tensor:
 def _heavy_ends(t: Tensor, g: torch.Generator) -> Tensor:
     values = _normal(t, g)
     for axis in range(max(0, t.dim() - 2), t.dim()):
-        values.narrow(axis, max(0, t.shape[axis] - 1), min(1, t.shape[axis])).mul_(2.0 ** (_range_exponent(t.dtype) // 2))
+        values.narrow(axis, max(0, t.shape[axis] - 1), min(1, t.shape[axis])).mul_(
+            2.0 ** (_range_exponent(t.dtype) // 2)
+        )
     return values
 
 
@@ -73,12 +75,7 @@ def _zero_channels(t: Tensor, g: torch.Generator) -> Tensor:
 
 
 def _signs(t: Tensor, g: torch.Generator) -> Tensor:
-    return (
-        torch.randint(0, 2, t.shape, generator=g, device=t.device, dtype=torch.int8)
-        .mul_(2)
-        .sub_(1)
-        .to(t.dtype)
-    )
+    return torch.randint(0, 2, t.shape, generator=g, device=t.device, dtype=torch.int8).mul_(2).sub_(1).to(t.dtype)
 
 
 def _zeros(t: Tensor, g: torch.Generator) -> Tensor:
@@ -175,9 +172,7 @@ def perturb_weights(module: torch.nn.Module, seed: int) -> None:
         for index, parameter in enumerate(module.parameters()):
             if parameter.is_floating_point():
                 generator = generator_on(parameter.device, seed + index)
-                spread = (
-                    parameter.detach().float().square().mean().sqrt().item() if parameter.numel() else 0.0
-                )
+                spread = parameter.detach().float().square().mean().sqrt().item() if parameter.numel() else 0.0
                 parameter.mul_(1 + 0.5 * _uniform(parameter, generator))
                 parameter.add_(_normal(parameter, generator), alpha=0.1 * (spread or 1.0))
         for child in module.modules():

@@ -48,9 +48,7 @@ def restore(session: Session, inputs: InputSet) -> None:
     inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, inputs.family)
     if inputs.family == families.BALANCED:
         with torch.no_grad():  # the weights are balanced already; only copies of them are scaled again
-            families.balance(
-                inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()]
-            )
+            families.balance(inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()])
 
 
 def _refuse_too_large(session: Session) -> None:

@@ -1,7 +1,7 @@
 """KernelBench's own judgement of a drop-in: construction under one seed, five seeds of inputs,
-`|reference - new| <= t + t |new|` on every element, with t by dtype; and the same dtypes, which KernelBench itself does not
-ask for. A policy below `reference` is judged as KernelBench judges reduced precision; what its limit for fp32 says then is
-told beside."""
+`|reference - new| <= t + t |new|` on every element, with t by dtype; and the same dtypes, which KernelBench itself does
+not ask for. A policy below `reference` is judged as KernelBench judges reduced precision; the verdict of its limit for
+fp32 is told with it."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module
         raise input_error("dropin.no_class", f"`{file}` defines no `{class_name}`", file=str(file))
     args, kwargs = subject.init()
     torch.manual_seed(SEED)
-    return call_user(
-        f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs)
-    ).to(session.device)
+    return call_user(f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs)).to(
+        session.device
+    )
 
 
 def _attach(session: Session, file: Path) -> torch.nn.Module:

@@ -65,9 +65,7 @@ def _common_extent(inputs: InputSet) -> Optional[int]:
 def _run_parts(
     double: torch.nn.Module, module: torch.nn.Module, inputs: InputSet, extent: int, parts: int
 ) -> running.Values:
-    whole = {
-        n: torch.empty(t.shape, dtype=_oracle_dtype(t), device=t.device) for n, t in inputs.eager.items()
-    }
+    whole = {n: torch.empty(t.shape, dtype=_oracle_dtype(t), device=t.device) for n, t in inputs.eager.items()}
     step = -(-extent // parts)
     for start in range(0, extent, step):
         rows = slice(start, min(start + step, extent))
@@ -81,7 +79,8 @@ def _run_parts(
 
 
 def _across_cuts(extent: int, step: int) -> Iterator[slice]:
-    """Rows on both sides of the first cut and of the last, another number of them than the parts have where possible."""
+    """Rows on both sides of the first cut and of the last; where possible another number of them than the parts
+    have."""
     count = min(extent, step - 1 if step > 2 else 2)
     for cut in sorted({step, (extent - 1) // step * step}):
         start = max(0, min(cut - max(1, count // 2), extent - count))
@@ -108,16 +107,17 @@ def _oracle_dtype(tensor: torch.Tensor) -> torch.dtype:
     return torch.float64 if tensor.is_floating_point() else tensor.dtype
 
 
-def _refuse_if_whole_differs(
-    part: running.Values, whole: running.Values, exact: running.Values, rows: slice
-) -> None:
+def _refuse_if_whole_differs(part: running.Values, whole: running.Values, exact: running.Values, rows: slice) -> None:
     for name, value in part.items():
         unit = torch.finfo(value.dtype).eps if value.is_floating_point() else 0.0
         limit = ROUNDINGS * (unit + relative_error(value, exact[name]))
         limit = limit if limit < float("inf") else UNKNOWN_TOLERANCE
         distance = relative_error(value, whole[name][rows])
         if distance > limit:
-            raise _mixes(name, f"PyTorch's result of a part is {distance:.2g} from the whole's, its rounding explains {limit:.2g}")
+            raise _mixes(
+                name,
+                f"PyTorch's result of a part is {distance:.2g} from the whole's, its rounding explains {limit:.2g}",
+            )
 
 
 def _refuse_if_cut_matters(other: running.Values, whole: running.Values, rows: slice) -> None:

@@ -1,8 +1,8 @@
 """Float buffers of the perturbed module: one of ones or zeros that kept its value would pass kernels that ignore it.
 
 Where forward cannot take the moved values (a logarithm, a table of indices kept as floats), the buffers at fault keep
-what they were built with, and a note says so. Buffers that forward writes are results and stay as they are; so do those whose
-closed form a program may assume (tracing/closed_forms.py), since a drop-in compares them with it.
+what they were built with, and a note says so. Buffers that forward writes are results and stay as they are; so do those
+whose closed form a program may assume (tracing/closed_forms.py), since a drop-in compares them with it.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ def _put(buffers: list[torch.Tensor], values: list[torch.Tensor]) -> None:
 
 
 def perturbed(buffer: torch.Tensor, seed: int) -> torch.Tensor:
-    """Other values of the same kind: what is infinite stays, and what is nowhere negative stays so. Whole numbers may be
-    indices, which one too large would take out of bounds: they change places."""
+    """Other values of the same kind: what is infinite stays, and what is nowhere negative stays so. Whole numbers may
+    be indices, which one too large would take out of bounds: they change places."""
     generator = families.generator_on(buffer.device, seed)
     out = buffer.clone()
     where = buffer.isfinite()

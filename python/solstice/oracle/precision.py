@@ -35,6 +35,12 @@ def tf32_allowed() -> Iterator[None]:
 def _newer_switches() -> list[Any]:
     """Those of PyTorch 2.9 and later, the general ones first: they set those below them."""
     backends = torch.backends
-    paths = ((backends.cuda, "matmul"), (backends.cudnn,), (backends.cudnn, "conv"), (backends.cudnn, "rnn"), (backends.mkldnn, "matmul"))
+    paths = (
+        (backends.cuda, "matmul"),
+        (backends.cudnn,),
+        (backends.cudnn, "conv"),
+        (backends.cudnn, "rnn"),
+        (backends.mkldnn, "matmul"),
+    )
     found = [getattr(path[0], path[1], None) if len(path) > 1 else path[0] for path in paths]
     return [switch for switch in found if hasattr(switch, "fp32_precision")]

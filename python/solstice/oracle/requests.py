@@ -112,15 +112,20 @@ def run_tf32(self: Session, *, set: str, into: str) -> dict[str, Any]:
 
 
 def find_undetermined(self: Session, *, set: str, into: str, error: float, limits: dict[str, float]) -> dict[str, Any]:
-    """Elements of the values in `limits` that errors of the size `error` leave undetermined. How far each may lie from the
-    float64 result, negative for those that are determined, is what `expected` is in the set `into`, which holds nothing else."""
+    """Elements of the values in `limits` that errors of the size `error` leave undetermined. How far each may lie from
+    the float64 result, negative for those that are determined, is what `expected` is in the set `into`, which holds
+    nothing else."""
     self.sets.pop(into, None)
     chosen = self.need_set(set)
     found = stability.find(self, chosen, error, limits)
     rooms = {name: room for name, (count, room) in found.items() if count}
     self.sets[into] = InputSet(chosen.seed, chosen.family, chosen.variant, (), {}, expected=rooms)
     self.empty_cache()
-    return {"values": [{"name": name, "elements": room.numel(), "undetermined": count} for name, (count, room) in found.items()]}
+    return {
+        "values": [
+            {"name": name, "elements": room.numel(), "undetermined": count} for name, (count, room) in found.items()
+        ]
+    }
 
 
 def export_tensors(
@@ -160,8 +165,8 @@ def time_rivals(
     deadline: float = 0,
     compile_tf32: bool = False,
 ) -> dict[str, Any]:
-    """`dropins`: `{name, path}` of ours, timed in the same blocks. `deadline`: seconds for preparing each. `compile_tf32`:
-    torch.compile a second time, with TF32 allowed."""
+    """`dropins`: `{name, path}` of ours, timed in the same blocks. `deadline`: seconds for preparing each.
+    `compile_tf32`: torch.compile a second time, with TF32 allowed."""
     if self.contest is None:
         self.contest = rivals.prepare(self, dropins, deadline, compile_tf32)
     return {"rivals": rivals.contest(self, self.contest, reps, warmups, blocks)}
@@ -222,7 +227,7 @@ def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, 
 
 
 def release(self: Session, *, set: Optional[str] = None, keep_opponents: bool = False) -> dict[str, Any]:
-    """Frees one input set, or without a name ends the session, and with it the process of the opponents unless that is kept."""
+    """Frees one input set; without a name ends the session, and the process of the opponents unless that is kept."""
     if set is not None:
         self.need_set(set)
         del self.sets[set]

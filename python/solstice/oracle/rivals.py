@@ -1,5 +1,5 @@
-"""The opponents beside plain eager: eager with TF32 allowed, and torch.compile in its default mode, without TF32 and with
-it; and drop-ins of ours beside them.
+"""The opponents beside plain eager: eager with TF32 allowed, and torch.compile in its default mode, without TF32 and
+with it; and drop-ins of ours beside them.
 
 Timed in one process in blocks in turn, under KernelBench's protocol like the headline; each with its error
 against the float64 oracle and the memory of a call. An opponent that fails, or is not ready in time, is a row that says
@@ -64,7 +64,11 @@ def prepare(
     import_compiler()
     inputs, _ = input_sets.prepare(session, SEED, "default", "built")
     reference.compute(session, inputs)
-    contenders = [*_of_pytorch(session.module(), compile_tf32), *_of_the_file(session), *(_dropin(session, **dropin) for dropin in dropins)]
+    contenders = [
+        *_of_pytorch(session.module(), compile_tf32),
+        *_of_the_file(session),
+        *(_dropin(session, **dropin) for dropin in dropins),
+    ]
     for rival in contenders:
         session.progress("baselines", rival.name)
         _make_ready(session, inputs, rival, deadline)

@@ -53,11 +53,7 @@ def kept_buffers(module: torch.nn.Module) -> Iterator[None]:
 
 
 def _is_statistic(module: torch.nn.Module) -> bool:
-    return (
-        isinstance(module, torch.nn.modules.batchnorm._NormBase)
-        and module.training
-        and module.track_running_stats
-    )
+    return isinstance(module, torch.nn.modules.batchnorm._NormBase) and module.training and module.track_running_stats
 
 
 def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
@@ -80,9 +76,7 @@ def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values
     with torch.no_grad():
         result = _call(module, args, kwargs)
         owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
-        values = {
-            f"output.{i}": own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)
-        }
+        values = {f"output.{i}": own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)}
         values.update({f"buffer.{fqn}": t for fqn, t in buffers.take_changes().items()})
         for i, (tensor, version) in enumerate(zip(inputs, versions)):
             if isinstance(tensor, torch.Tensor) and tensor._version != version:

@@ -1,14 +1,15 @@
 """Which elements of a result its inputs do not determine at a precision.
 
-Of two equal maxima of a softmax one rounding makes either the winner: no accuracy of a kernel's decides that, and none of
-PyTorch's. Such elements are found with the float64 module alone, on inputs and parameters moved by random relative steps of the
-size of the precision's own errors, each followed by half the opposite step. What a candidate computes has no part in it.
+Of two equal maxima of a softmax one rounding makes either the winner: no accuracy of a kernel's decides that, and none
+of PyTorch's. Such elements are found with the float64 module alone, on inputs and parameters moved by random relative
+steps of the size of the precision's own errors, each followed by half the opposite step. What a candidate computes has
+no part in it.
 
-Where a result is determined, the half step moves it half as far to the other side, but for the square of the step. Where
-something switches in between, it does not: what the step and twice the half step leave together is the bend (a third of it). An
-element is undetermined where its bend is more than its limit, and far more than the moves of nearly all others of its result, as are those
-of its row (of the last axis) that bend with it. Where that holds for more than a small share of a result, it holds for none: what
-is sensitive throughout shows in PyTorch's own error.
+Where a result is determined, the half step moves it half as far to the other side, but for the square of the step.
+Where something switches in between, it does not: what the step and twice the half step leave together is the bend (a
+third of it). An element is undetermined where its bend is more than its limit, and far more than the moves of nearly
+all others of its result, as are those of its row (of the last axis) that bend with it. Where that holds for more than a
+small share of a result, it holds for none: what is sensitive throughout shows in PyTorch's own error.
 """
 
 from __future__ import annotations
@@ -50,9 +51,11 @@ class Moves:
             torch.maximum(self.largest, step, out=self.largest)
 
 
-def find(session: Session, inputs: InputSet, error: float, limits: dict[str, float]) -> dict[str, tuple[int, torch.Tensor]]:
-    """For each value named in `limits` (elementwise, of its own scale): how many of its elements errors of `error` leave
-    undetermined, and how far from the exact result each of them may lie; negative for all others."""
+def find(
+    session: Session, inputs: InputSet, error: float, limits: dict[str, float]
+) -> dict[str, tuple[int, torch.Tensor]]:
+    """For each value named in `limits` (elementwise, of its own scale): how many of its elements errors of `error`
+    leave undetermined, and how far from the exact result each of them may lie; negative for all others."""
     exact = {name: inputs.expected[name] for name in limits}
     moves = {name: Moves(torch.zeros_like(value), torch.zeros_like(value)) for name, value in exact.items()}
     double = copy_module(session.module(inputs.variant)).double()
@@ -124,5 +127,9 @@ def _usual(relative: torch.Tensor) -> float:
     """What 99 % of the elements, or of a sample of them, keep."""
     flat = relative.reshape(-1)
     if flat.numel() > _SAMPLE:
-        flat = flat[torch.randint(flat.numel(), (_SAMPLE,), generator=families.generator_on(flat.device, SEED), device=flat.device)]
+        flat = flat[
+            torch.randint(
+                flat.numel(), (_SAMPLE,), generator=families.generator_on(flat.device, SEED), device=flat.device
+            )
+        ]
     return flat.kthvalue(max(1, math.ceil(0.99 * flat.numel()))).values.item() if flat.numel() else 0.0

@@ -98,7 +98,12 @@ def _rows(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _ascends(tensor: torch.Tensor) -> bool:
-    return tensor.dim() == 1 and not tensor.is_floating_point() and not tensor.is_complex() and bool((tensor[1:] >= tensor[:-1]).all())
+    return (
+        tensor.dim() == 1
+        and not tensor.is_floating_point()
+        and not tensor.is_complex()
+        and bool((tensor[1:] >= tensor[:-1]).all())
+    )
 
 
 def flushes_for(dispatch: float, flush_bytes: int) -> tuple[int, bool]:
@@ -188,10 +193,10 @@ def compare(
     rounds: int,
     alike: Callable[[], ContextManager[None]] = contextlib.nullcontext,
 ) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
-    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike there, the
-    inputs are others at every repetition. At the end `new` is called once more as when it was timed, and `original` with the same
-    content: results that rest on what an earlier call left behind are others. `alike` puts both into the same state, and within it
-    a call leaves none. None: there was no fresh content."""
+    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike
+    there, the inputs are others at every repetition. At the end `new` is called once more as when it was timed, and
+    `original` with the same content: results that rest on what an earlier call left behind are others. `alike` puts
+    both into the same state, and within it a call leaves none. None: there was no fresh content."""
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(

@@ -11,11 +11,9 @@ if TYPE_CHECKING:
     from ..loading import Subject
 
 
-def trace(
-    subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None
-) -> dict[str, Any]:
-    """The graph of `subject.module` as its constructor left it. Runs no kernel of the module, but for small modules that
-    only the strict tracer takes (real_run.py)."""
+def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None) -> dict[str, Any]:
+    """The graph of `subject.module` as its constructor left it. Runs no kernel of the module, but for small modules
+    that only the strict tracer takes (real_run.py)."""
     import torch
 
     from ..tensors import module_tensors
@@ -30,9 +28,7 @@ def trace(
     display = {name: str(subject.path) for name in names}
     with _quiet():
         program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
-        return graph_json(
-            program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir
-        )
+        return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
 
 
 @contextlib.contextmanager

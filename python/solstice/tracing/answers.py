@@ -1,7 +1,8 @@
 """What the code of a module is told about being compiled: as in eager PyTorch, it is not.
 
 `torch.compiler.is_compiling()` is true while a module is exported, and PyTorch's own code needs that. Code outside of
-PyTorch would take branches that eager does not take. The functions' code is exchanged, since modules import them by name.
+PyTorch would take branches that eager does not take. The functions' code is exchanged, since modules
+import them by name.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
 """Traced graphs, kept by content.
 
-A trace takes seconds of imports and is the same as long as nothing that it depends on has changed. The
-key is a hash of all that is known to matter: the text of the tracer and of every module of the user's
-that is loaded, packages that they brought in, the class, constructor arguments, example inputs without
-their values, PyTorch, its flags, the kind of device, and what the live module looks like (submodules,
-training flags, plain attributes, parameters and buffers without their values, closed forms of buffers). An entry also lists the
-user files that were loaded at the end of the trace, since `forward` may import more; they are compared
-before it is believed. What cannot be seen this way (a file or an environment variable that `forward`
-reads) is caught afterwards: candidates made from a graph are verified against the live module.
+A trace takes seconds of imports and is the same as long as nothing that it depends on has changed. The key is a hash of
+all that is known to matter: the text of the tracer and of every module of the user's that is loaded, packages that they
+brought in, the class, constructor arguments, example inputs without their values, PyTorch, its flags, the kind of
+device, and what the live module looks like (submodules, training flags, plain attributes, parameters and buffers
+without their values, closed forms of buffers). An entry also lists the user files that were loaded at the end of the
+trace, since `forward` may import more; they are compared before it is believed. What cannot be seen this way (a file or
+an environment variable that `forward` reads) is caught afterwards: candidates made from a graph are verified against
+the live module.
 
 Not kept: modules given as objects, graphs with constant tensors, attributes too large to hash.
 """
@@ -150,7 +150,19 @@ def _packages() -> list[list[Any]]:
 _PYTORCHS_OWN = {
     *("numpy", "sympy", "mpmath", "networkx", "jinja2", "markupsafe", "filelock", "fsspec", "triton", "psutil"),
     *("typing_extensions", "packaging", "yaml", "attr", "optree", "setuptools", "pkg_resources", "_distutils_hack"),
-    *("torchgen", "cuda", "nvidia", "pynvml", "tqdm", "requests", "certifi", "idna", "urllib3", "charset_normalizer", "six"),
+    *(
+        "torchgen",
+        "cuda",
+        "nvidia",
+        "pynvml",
+        "tqdm",
+        "requests",
+        "certifi",
+        "idna",
+        "urllib3",
+        "charset_normalizer",
+        "six",
+    ),
 }
 
 

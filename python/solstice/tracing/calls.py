@@ -1,7 +1,8 @@
 """The calls of PyTorch's functions that one call of a module makes, as its Python code makes them.
 
-The tracer's run of `forward` and an eager one must make the same ones: code that asks for the class of a tensor, or keeps
-state where no picture shows it, makes others. Before functionalisation, hence free of what the exporter does to them.
+The tracer's run of `forward` and an eager one must make the same ones: code that asks for the class of a tensor, or
+keeps state where no picture shows it, makes others. Before functionalisation, hence free of what the exporter does to
+them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,21 @@ _OTHER = "a tensor"
 _BETWEEN = (_OTHER, "result ")
 _WRITING = ("__setitem__",)  # without a result
 # Of a tensor that has the form already they give back that tensor, where the tracer makes another.
-_CONVERTING = ("to", "contiguous", "type", "type_as", "cpu", "cuda", "float", "double", "half", "bfloat16", "long", "int", "bool")
+_CONVERTING = (
+    "to",
+    "contiguous",
+    "type",
+    "type_as",
+    "cpu",
+    "cuda",
+    "float",
+    "double",
+    "half",
+    "bfloat16",
+    "long",
+    "int",
+    "bool",
+)
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, slice, type(...))
 
 
@@ -60,14 +75,25 @@ class Calls(TorchFunctionMode):
         kwargs = kwargs or {}
         frame = sys._getframe(1)
         name = getattr(func, "__name__", str(func))
-        if func == _DATA.__set__ or name.partition(".")[0] == "set_" or _writes(name) and args and id(args[0]) in self._past:
+        if (
+            func == _DATA.__set__
+            or name.partition(".")[0] == "set_"
+            or _writes(name)
+            and args
+            and id(args[0]) in self._past
+        ):
             raise _replaced(frame)
         given = [self._told(v) for v in pytree.tree_leaves((args, kwargs))]
         result = func(*args, **kwargs)
         if func == _DATA.__get__:
             self._past[id(result)] = result
         self.is_mixed |= torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
-        if name in _CONVERTING and id(args[0]) not in self._labels and _is_like(result, args[0]) and not kwargs.get("copy"):
+        if (
+            name in _CONVERTING
+            and id(args[0]) not in self._labels
+            and _is_like(result, args[0])
+            and not kwargs.get("copy")
+        ):
             return args[0] if result.device == args[0].device else result
         made = [v for v in pytree.tree_leaves(result) if isinstance(v, torch.Tensor)]
         if made or name in _WRITING:
@@ -96,7 +122,10 @@ def _writes(name: str) -> bool:
 def _is_like(made: Any, given: Any) -> bool:
     if not isinstance(made, torch.Tensor) or not isinstance(given, torch.Tensor):
         return False
-    return all(getattr(made, n) == getattr(given, n) for n in ("dtype", "shape", "layout")) and made.stride() == given.stride()
+    return (
+        all(getattr(made, n) == getattr(given, n) for n in ("dtype", "shape", "layout"))
+        and made.stride() == given.stride()
+    )
 
 
 def users_line(frame: Any) -> tuple[str, Optional[int]]:

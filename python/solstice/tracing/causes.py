@@ -27,16 +27,22 @@ def _batch_norm(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not averaging or not isinstance(error, GuardOnDataDependentSymNode):
         return None
     return (
-        f"`{averaging[0]}` has `momentum=None`: its running statistics are divided by the number of calls, which only a run knows",
+        f"`{averaging[0]}` has `momentum=None`: its running statistics are divided by the number of calls, which "
+        "only a run knows",
         "give it a momentum, or put it into eval mode",
     )
 
 
 def _torch_script(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
-    scripted = [path or "the module" for path, child in module.named_modules() if isinstance(child, torch.jit.ScriptModule)]
+    scripted = [
+        path or "the module" for path, child in module.named_modules() if isinstance(child, torch.jit.ScriptModule)
+    ]
     if not scripted:
         return None
-    return f"`{scripted[0]}` is TorchScript, whose code the tracer does not see", "use the Python module that it was made from"
+    return (
+        f"`{scripted[0]}` is TorchScript, whose code the tracer does not see",
+        "use the Python module that it was made from",
+    )
 
 
 def _layout(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
@@ -44,7 +50,10 @@ def _layout(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
         for name, value in {**vars(child), **child._parameters, **child._buffers}.items():
             if isinstance(value, torch.Tensor) and value.layout is not torch.strided:
                 place = f"{path}.{name}" if path else name
-                return f"`{place}` has the layout {str(value.layout).removeprefix('torch.')}", f"make it dense; otherwise {STAYS}"
+                return (
+                    f"`{place}` has the layout {str(value.layout).removeprefix('torch.')}",
+                    f"make it dense; otherwise {STAYS}",
+                )
     return None
 
 
@@ -52,7 +61,10 @@ def _packed_sequence(module: torch.nn.Module, error: Exception) -> Optional[Caus
     frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
     if not any(isinstance(v, torch.nn.utils.rnn.PackedSequence) for frame in frames for v in frame.f_locals.values()):
         return None
-    return "shapes of packed sequences depend on the values of their lengths", f"pad and mask instead; otherwise {STAYS}"
+    return (
+        "shapes of packed sequences depend on the values of their lengths",
+        f"pad and mask instead; otherwise {STAYS}",
+    )
 
 
 def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
@@ -65,7 +77,8 @@ def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]
     if shared is None:
         return None
     return (
-        f"`{shared[0]}` and `{shared[1]}` are one buffer, and `forward` writes it: the tracer cannot tell the writes apart",
+        f"`{shared[0]}` and `{shared[1]}` are one buffer, and `forward` writes it: the tracer cannot tell the "
+        "writes apart",
         "reach the module by one path, let each have a buffer of its own, or put it into eval mode",
     )
 
@@ -74,7 +87,10 @@ def _quoted_name(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     quoted = next((path for path, _ in module.named_modules() if any(c in path for c in "\"'\\\n")), None)
     if quoted is None or not isinstance(error, SyntaxError):
         return None
-    return f"the tracer writes the name of the module `{quoted}` into code, where its quote ends a string", "name it without quotes"
+    return (
+        f"the tracer writes the name of the module `{quoted}` into code, where its quote ends a string",
+        "name it without quotes",
+    )
 
 
 def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
@@ -91,7 +107,10 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
 def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not isinstance(error, fake_tensor.DynamicOutputShapeException):
         return None
-    return f"the shape of `{error.func}` depends on the values of a tensor", f"shapes must follow from shapes; otherwise {STAYS}"
+    return (
+        f"the shape of `{error.func}` depends on the values of a tensor",
+        f"shapes must follow from shapes; otherwise {STAYS}",
+    )
 
 
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (

@@ -29,7 +29,12 @@ def closed_forms(module: torch.nn.Module, written: Iterable[str] = ()) -> dict[s
 
 
 def _is_readable(buffer: torch.Tensor) -> bool:
-    return type(buffer) is torch.Tensor and not isinstance(buffer, FakeTensor) and not buffer.is_meta and not buffer.requires_grad
+    return (
+        type(buffer) is torch.Tensor
+        and not isinstance(buffer, FakeTensor)
+        and not buffer.is_meta
+        and not buffer.requires_grad
+    )
 
 
 def _sharing(module: torch.nn.Module) -> set[int]:

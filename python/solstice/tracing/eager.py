@@ -21,7 +21,7 @@ from .shapes import SHAPES_OF_FUNCTIONS
 
 Pair = tuple[Optional[Call], Optional[Call]]
 _META = torch.device("meta")
-# Where a tensor says it lies: the type of device that makes each true; they are equal, not identical, when they are called.
+# Where a tensor says it lies: the type of device that makes each true. Between calls they are equal, not identical.
 _PLACES = {
     torch.Tensor.device.__get__: None,
     torch.Tensor.is_meta.__get__: "meta",
@@ -74,7 +74,10 @@ def _is_device(value: Any) -> bool:
 
 def calls_of(module: torch.nn.Module, args: tuple, kwargs: dict) -> Calls:
     """Raises what `forward` raises, be it that it reads values."""
-    tensors = {**dict(module.named_parameters(remove_duplicate=False)), **dict(module.named_buffers(remove_duplicate=False))}
+    tensors = {
+        **dict(module.named_parameters(remove_duplicate=False)),
+        **dict(module.named_buffers(remove_duplicate=False)),
+    }
     given = [*tensors.values(), *tensor_leaves((args, kwargs))]
     device = given[0].device if given else torch.device("cpu")
     made = {id(t): _emptied(t) for t in given}  # what is one tensor stays one
@@ -101,7 +104,9 @@ def difference(traced: Calls, module: torch.nn.Module, args: tuple, kwargs: dict
     except Exception as error:
         return first_line(error, 200)
     found = _unlike([c for c in traced.made if c.is_users], [c for c in eager.made if c.is_users], Call.told)
-    found = found or _unlike([c for c in traced.made if c.of_module()], [c for c in eager.made if c.of_module()], Call.of_module)
+    found = found or _unlike(
+        [c for c in traced.made if c.of_module()], [c for c in eager.made if c.of_module()], Call.of_module
+    )
     if found is not None:
         raise _differs(*found)
     return None
@@ -120,7 +125,8 @@ def _differs(was: Optional[Call], now: Optional[Call]) -> OracleError:
     return input_error(
         "trace.unlike_eager",
         f"the tracer's run of `forward` is not eager PyTorch's: it calls {_shown(was)}, eager {_shown(now)}",
-        hint="`forward` must not ask for the class of a tensor or whether it is compiled, nor keep state outside of buffers",
+        hint="`forward` must not ask for the class of a tensor or whether it is compiled, nor keep state outside of "
+        "buffers",
         **place,
     )
 

@@ -49,10 +49,14 @@ def _repairs(on_host: bool) -> Iterator[None]:
 
 
 def export_functional(
-    module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str] = (), make: Optional[real_run.Make] = None
+    module: torch.nn.Module,
+    args: tuple,
+    kwargs: dict,
+    decompose: Sequence[str] = (),
+    make: Optional[real_run.Make] = None,
 ) -> tuple[Any, dict]:
-    """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `frozen`, `dropped`, `decomposable`).
-    `make` gives inputs with values."""
+    """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `frozen`, `dropped`,
+    `decomposable`). `make` gives inputs with values."""
     table = _decompositions(decompose)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
@@ -117,9 +121,7 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
         return
     except Exception as error:
         if is_out_of_memory(error):
-            raise environment_error(
-                "trace.out_of_memory", f"tracing needs more memory: {first_line(error)}"
-            ) from error
+            raise environment_error("trace.out_of_memory", f"tracing needs more memory: {first_line(error)}") from error
         raise input_error(
             "trace.forward_failed",
             f"`forward` fails on the example inputs: {first_line(error)}",

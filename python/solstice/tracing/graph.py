@@ -45,9 +45,7 @@ def graph_json(
         "symbols": _symbols(program),
         "files": sources.files,
         "modules": _modules(module, modules),
-        "state": [
-            {"fqn": f, "kind": k, **tensor_meta(t), **extra} for f, k, t, extra in state_entries(module)
-        ],
+        "state": [{"fqn": f, "kind": k, **tensor_meta(t), **extra} for f, k, t, extra in state_entries(module)],
         "inputs": _inputs(program, module, blob_dir),
         "nodes": nodes,
         "subgraphs": subgraphs,

@@ -57,9 +57,7 @@ class NodeWriter:
 
     def _node(self, node: Node) -> dict[str, Any]:
         if node.op != "call_function":
-            raise internal_error(
-                "trace.node_kind", f"unexpected `{node.op}` node `{node.name}` in an exported graph"
-            )
+            raise internal_error("trace.node_kind", f"unexpected `{node.op}` node `{node.name}` in an exported graph")
         record: dict[str, Any] = {"id": node.name, **self._call(node), "outs": self._outs(node)}
         stack = node.meta.get("nn_module_stack")
         if stack:
@@ -192,10 +190,7 @@ def _viewed_arguments(schema: Any) -> list[str]:
         if result.alias_info is None:
             continue
         for argument in schema.arguments:
-            if (
-                argument.alias_info is not None
-                and argument.alias_info.before_set & result.alias_info.before_set
-            ):
+            if argument.alias_info is not None and argument.alias_info.before_set & result.alias_info.before_set:
                 names.append(argument.name)
     return names
 
@@ -204,8 +199,6 @@ def has_unbacked_extent(node: Node) -> bool:
     from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
     value = node.meta.get("val")
-    tensors = [
-        v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)
-    ]
+    tensors = [v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)]
     extents = [n for t in tensors for n in (*t.shape, *t.stride()) if isinstance(n, SYMBOLIC)]
     return any(free_unbacked_symbols(n) for n in extents)

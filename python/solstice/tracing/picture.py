@@ -24,7 +24,10 @@ from .marks import SCALARS, has_state, is_users_class, is_users_module, key_text
 Child = tuple[str, Any, str]  # the name of a place, what it holds, and the word by which code names it
 
 _MANAGED = ("_parameters", "_buffers", "_modules", "_non_persistent_buffers_set")
-_FOLLOWING = ("_flat_weights", "_flat_weight_refs")  # lists of parameters that a recurrent layer makes anew in its forward
+_FOLLOWING = (
+    "_flat_weights",
+    "_flat_weight_refs",
+)  # lists of parameters that a recurrent layer makes anew in its forward
 _MOST_PLACES = 20_000  # beside the modules' own attributes
 _MOST_ITEMS = 5_000  # of a container
 _ABSENT = "absent"

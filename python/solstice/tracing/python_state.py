@@ -1,8 +1,8 @@
 """Finds state that `forward` keeps outside of parameters and buffers.
 
-`self.n += 1; return x + self.n` exports as `x + 1` for ever, `self.h = self.cell(x, self.h)` as its first step. What the
-module and the code around it hold (picture.py), and the state of Python's and NumPy's random numbers, are compared at
-the start and at the end of the traced call; a change is refused by name, with the line that makes it.
+`self.n += 1; return x + self.n` exports as `x + 1` for ever, `self.h = self.cell(x, self.h)` as its first step. What
+the module and the code around it hold (picture.py), and the state of Python's and NumPy's random numbers, are compared
+at the start and at the end of the traced call; a change is refused by name, with the line that makes it.
 
 The comparison stands within the call, because the tracer puts attributes back when it is done.
 """
@@ -45,8 +45,8 @@ def left_as_found(module: torch.nn.Module) -> Iterator[list[Any]]:
 
 @contextlib.contextmanager
 def refused(module: torch.nn.Module, caches: list[Any]) -> Iterator[None]:
-    """Within it a call of the module that changes such state ends with an error. Functions under `functools.cache` count
-    as functions: their caches are empty when the call begins, and when it is over."""
+    """Within it a call of the module that changes such state ends with an error. Functions under `functools.cache`
+    count as functions: their caches are empty when the call begins, and when it is over."""
     before: list[tuple[Picture, dict[str, str]]] = []
 
     def start(*_: Any) -> None:
@@ -82,7 +82,8 @@ def _refuse(module: torch.nn.Module, was: Picture, drawn: dict[str, str], now: P
         raise input_error(
             "trace.python_state",
             f"`forward` changes state that is no buffer: {'; '.join(phrases)}",
-            hint="keep it in a registered buffer (`register_buffer` in the constructor, where a table that the first call "
+            hint="keep it in a registered buffer (`register_buffer` in the constructor, where a table that the first "
+            "call "
             "fills is made, too), what one call needs in a local variable, and draw random numbers with PyTorch",
             **_place(module, now, found[0][1]),
         )
@@ -100,7 +101,9 @@ def _place(module: torch.nn.Module, found: Picture, word: str) -> dict[str, Any]
     """Of the first instruction in the user's code that stores under this word, else of the first that names it, else of
     the module's forward."""
     codes = [code for code in found.codes if code.co_name not in _BUILDING]
-    mentions = [(i.opname in _STORES, code, line) for code in codes for i, line in _instructions(code) if i.argval == word]
+    mentions = [
+        (i.opname in _STORES, code, line) for code in codes for i, line in _instructions(code) if i.argval == word
+    ]
     mentions.sort(key=lambda mention: not mention[0])
     if mentions:
         return {"file": mentions[0][1].co_filename, "line": mentions[0][2]}

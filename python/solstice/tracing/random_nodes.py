@@ -36,7 +36,9 @@ def dropped(before: list[tuple[str, str]], program: Any) -> list[str]:
         if left[op] > 0:
             left[op] -= 1
         else:
-            lost.append(f"`{op}`{place} draws random numbers that no result needs: it is left out, eager PyTorch draws them")
+            lost.append(
+                f"`{op}`{place} draws random numbers that no result needs: it is left out, eager PyTorch draws them"
+            )
     return lost
 
 

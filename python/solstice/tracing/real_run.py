@@ -45,8 +45,10 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
     if not off <= _TOLERANCE:
         raise input_error(
             "trace.unlike_eager",
-            f"the exported graph gives other values than eager PyTorch{f', by {off:.2g} of their size' if off < math.inf else ''}",
-            hint="`forward` must not ask for the class of a tensor or whether it is compiled, nor keep state outside of buffers",
+            "the exported graph gives other values than eager PyTorch"
+            f"{f', by {off:.2g} of their size' if off < math.inf else ''}",
+            hint="`forward` must not ask for the class of a tensor or whether it is compiled, "
+            "nor keep state outside of buffers",
             **python_state.place_of_forward(module),
         )
     return None

@@ -1,4 +1,4 @@
-"""What an exported program may hold although a graph has no form for it. Each is refused with its line and the way out."""
+"""Contents of an exported program that a graph has no form for. Each is refused with its line and the way out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,11 @@ def _found(program: Any) -> Iterator[Refusal]:
 def _object(spec: Any, node: Any, program: Any) -> Refusal:
     kind = type(program.constants.get(spec.target)).__name__
     is_generator = any("generator" in user.kwargs for user in node.users)
-    message = "`forward` draws from a generator of its own" if is_generator else f"`forward` uses an object of the class `{kind}`"
+    message = (
+        "`forward` draws from a generator of its own"
+        if is_generator
+        else f"`forward` uses an object of the class `{kind}`"
+    )
     hint = _DRAWING if is_generator else f"a graph holds tensors and numbers; {STAYS}"
     return Refusal("trace.object", message, hint, next(iter(node.users), None))
 

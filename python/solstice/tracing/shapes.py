@@ -46,7 +46,12 @@ _RECURRENT = (
     (aten.rnn_relu.input, _single_state),
 )
 _SHAPE_FUNCTIONS = (*_RECURRENT, (aten.multilabel_margin_loss.default, _multilabel_margin))
-SHAPES_OF_FUNCTIONS = {torch.lstm: _lstm, torch.gru: _single_state, torch.rnn_tanh: _single_state, torch.rnn_relu: _single_state}
+SHAPES_OF_FUNCTIONS = {
+    torch.lstm: _lstm,
+    torch.gru: _single_state,
+    torch.rnn_tanh: _single_state,
+    torch.rnn_relu: _single_state,
+}
 RECURRENT = frozenset(str(op) for op, _ in _RECURRENT)
 
 

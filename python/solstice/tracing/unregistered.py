@@ -1,5 +1,5 @@
-"""Tensors that `forward` reads and the module does not register: layers in a plain list, attributes, globals. The tracer
-takes them for constants, with the values that they have now."""
+"""Tensors that `forward` reads and the module does not register: layers in a plain list, attributes, globals. The
+tracer takes them for constants, with the values that they have now."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def frozen(program: Any, module: torch.nn.Module) -> list[str]:
             raise input_error(
                 "trace.unregistered_parameter",
                 f"`forward` reads the parameter `{name}`, which the module does not know",
-                hint="make it an attribute, or keep layers in an `nn.ModuleList` (`ModuleDict`) and parameters in an `nn.ParameterList`",
+                hint="make it an attribute, or keep layers in an `nn.ModuleList` (`ModuleDict`) and parameters in an "
+                "`nn.ParameterList`",
                 **place_of(next(iter(nodes[constant].users), None)),
             )
         said.append(f"`{name}` is no buffer, so the program holds its contents of now: `register_buffer` makes it one")

@@ -59,9 +59,9 @@ EXPERTS = dict(x=rand(6, 3), r=rand(4, 3), w1=rand(4, 5, 3), w2=rand(4, 3, 5))
 def mixture(x, r, w1, w2):
     scores, chosen = (x @ r.T).topk(2)
     gates = scores.softmax(-1)
-    return torch.stack([
-        sum(gate * (w2[e] @ F.silu(w1[e] @ row)) for gate, e in zip(gates[t], chosen[t])) for t, row in enumerate(x)
-    ])
+    return torch.stack(
+        [sum(gate * (w2[e] @ F.silu(w1[e] @ row)) for gate, e in zip(gates[t], chosen[t])) for t, row in enumerate(x)]
+    )
 
 
 @case(**EXPERTS)

@@ -120,12 +120,22 @@ def plain_rnn(x, h0, **_):
 
 
 CONVOLUTIONS = {
-    "layer0__conv1": (2, 3, 1, 1), "layer0__conv2": (2, 2, 3, 3), "layer0__conv3": (8, 2, 1, 1), "layer0__down__conv": (8, 3, 1, 1),
-    "layer1__conv1": (2, 8, 1, 1), "layer1__conv2": (2, 2, 3, 3), "layer1__conv3": (8, 2, 1, 1),
+    "layer0__conv1": (2, 3, 1, 1),
+    "layer0__conv2": (2, 2, 3, 3),
+    "layer0__conv3": (8, 2, 1, 1),
+    "layer0__down__conv": (8, 3, 1, 1),
+    "layer1__conv1": (2, 8, 1, 1),
+    "layer1__conv2": (2, 2, 3, 3),
+    "layer1__conv3": (8, 2, 1, 1),
 }
 NORMS = {
-    "layer0__bn1": 2, "layer0__bn2": 2, "layer0__bn3": 8, "layer0__down__bn": 8,
-    "layer1__bn1": 2, "layer1__bn2": 2, "layer1__bn3": 8,
+    "layer0__bn1": 2,
+    "layer0__bn2": 2,
+    "layer0__bn3": 8,
+    "layer0__down__bn": 8,
+    "layer1__bn1": 2,
+    "layer1__bn2": 2,
+    "layer1__bn3": 8,
 }
 BLOCKS = {f"{name}__w": rand(*shape) for name, shape in CONVOLUTIONS.items()} | {
     f"{name}__{what}": value
@@ -190,7 +200,13 @@ def chain_of_residual_blocks(x, **w):
         layer.load_state_dict({theirs: w[f"{name}__{short}"] for theirs, short in ours.items()})
         y = layer(x)
         path = name.replace("__", ".")
-        state.update({f"{path}.rm1": layer.running_mean, f"{path}.rv1": layer.running_var, f"{path}.nb1": layer.num_batches_tracked})
+        state.update(
+            {
+                f"{path}.rm1": layer.running_mean,
+                f"{path}.rv1": layer.running_var,
+                f"{path}.nb1": layer.num_batches_tracked,
+            }
+        )
         return y
 
     def inner(x, name, stride):

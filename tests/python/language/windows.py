@@ -100,8 +100,9 @@ def conv_transpose3d_in_groups_with_dilation(x, w, b):
       + sum[c<C//G,d,h,e,r,s,q where u == 2*d+2*r-1 and v == 3*h+s-2 and t == e+3*q](
       x[n,C//G*g+c,d,h,e] * w[C//G*g+c,k,r,s,q]) for g < G
     """
-    return F.conv_transpose3d(x, w, b, stride=(2, 3, 1), padding=(1, 2, 0), output_padding=(1, 2, 0), groups=2,
-                              dilation=(2, 1, 3))
+    return F.conv_transpose3d(
+        x, w, b, stride=(2, 3, 1), padding=(1, 2, 0), output_padding=(1, 2, 0), groups=2, dilation=(2, 1, 3)
+    )
 
 
 @case(x=rand(2, 3, 4), w=rand(3, 2, 3))
@@ -168,6 +169,8 @@ def product_in_shifted_windows(x, w, b):
     y[n,i,j,c] = z[n,i+O,j+O,c]
     """
     padded = F.pad(x, [0, 0, 1, 1, 1, 1])
-    rows = padded.view(2, 3, 2, 3, 2, 4).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, 2, 2).transpose(1, 2).reshape(-1, 8, 2)
+    rows = (
+        padded.view(2, 3, 2, 3, 2, 4).permute(0, 1, 3, 2, 4, 5).reshape(-1, 4, 2, 2).transpose(1, 2).reshape(-1, 8, 2)
+    )
     mixed = F.conv1d(rows, w, b, groups=2).view(-1, 2, 4, 2).transpose(1, 2).reshape(2, 3, 3, 2, 2, 4)
     return mixed.permute(0, 1, 3, 2, 4, 5).reshape(2, 6, 6, 4)[:, 1:-1, 1:-1]
