@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <fstream>
 
 #include "base/file.h"
 #include "evaluate/candidate.h"
 #include "flow/fit/cases.h"
+#include "gemm/product.h"
 #include "machine/machine.h"
 #include "property/kernels/prepare.h"
 #include "record/plan.h"
@@ -77,28 +77,14 @@ Status emit_cases(const fs::path& out, const machine::Machine& machine) {
   return success();
 }
 
-// A line `M N K OPERANDS DTYPE POLICY KNOBS`; OPERANDS: what is contiguous in x and in w, K or M each.
 Status emit_products(const fs::path& out, const machine::Machine& machine) {
   Folder folder(out / "gemm");
-  std::ifstream file(SOLSTICE_SOURCE_DIR "/bench/gemm/cases.txt");
-  int number = 0;
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line[0] == '#') continue;
-    int64_t m = 0, n = 0, k = 0;
-    std::string operands, dtype, policy, knobs;
-    std::istringstream in(line);
-    if (!(in >> m >> n >> k >> operands >> dtype >> policy)) return fail(Code::bad_argument, "cases.txt: " + line);
-    std::getline(in >> std::ws, knobs);
-    const bool by_m = operands[0] == 'M', by_n = operands[1] == 'M';
-    const std::string text = fmt::format(
-        "program p\ndim M = {}, N = {}, K = {}\ninput x : {}[{}]\nparam w : {}[{}] \"w\"\noutput y : {}[M, N]\n"
-        "kernel up by gemm({}) {{\n  y[m,n] = sum[k](x[{}] * w[{}])\n}}\n",
-        m, n, k, dtype, by_m ? "K, M" : "M, K", dtype, by_n ? "K, N" : "N, K", dtype, knobs, by_m ? "k,m" : "m,k",
-        by_n ? "k,n" : "n,k");
-    SOLSTICE_CHECK(write_lowered(folder, fmt::format("{:03}", number++),
-                                 evaluate::lower_text(text, {machine, policy, false, nullptr, line})));
+  SOLSTICE_TRY(const auto products, read_products(SOLSTICE_SOURCE_DIR "/bench/gemm/cases.txt"));
+  for (const Product& product : products) {
+    const evaluate::Setting setting{machine, product.policy, false, nullptr, product.line};
+    SOLSTICE_CHECK(write_lowered(folder, product.name, evaluate::lower_text(product.text(), setting)));
   }
-  fmt::print("gemm: {} of {} programs\n", folder.count(), number);
+  fmt::print("gemm: {} of {} programs\n", folder.count(), products.size());
   return success();
 }
 

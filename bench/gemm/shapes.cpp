@@ -1,12 +1,11 @@
 // bench_gemm_shapes emit CASES DIR | run CASES DIR [repeats]: generated plans against cuBLAS fp32 on any shape.
 //
-// CASES holds lines `NAME M N K MAJORS[:VALUES[:POLICY]] KNOBS`: MAJORS are KK, KM, MK or MM (what is contiguous in x
-// and in w); VALUES are normal, relu, lognormal, outlier12, outlier20 (channels of x times 2^s, of w by it), special
-// (Inf and NaN), huge, subnormal; POLICY is a numerics policy (reference; beside others cuBLAS uses TF32); KNOBS what
-// stands in `by gemm(...)`, or `auto`. `emit` writes DIR/NAME_SOURCE.cu and prints what was chosen and the predicted
-// time; compile each to a .cubin beside it (nvcc -cubin -std=c++17 -Ikernels -gencode=arch=compute_90a,code=sm_90a).
-// `run` executes them: errors of both against cublasDgemm, median times of alternating ABBA launches with 256 MB
-// written in between, and the time of the plan's first 1, 2, ... launches.
+// CASES is a table of products (product.h; cases.txt is one) of type f32. VALUES are normal (the default), relu,
+// lognormal, outlier12, outlier20 (channels of x times 2^s, of w by it), special (Inf and NaN), huge, subnormal; with
+// another POLICY than `reference` cuBLAS uses TF32. `emit` writes DIR/NUMBER_SOURCE.cu and prints what was chosen and
+// the predicted time; compile each to a .cubin beside it (nvcc -cubin -std=c++17 -Ikernels
+// -gencode=arch=compute_90a,code=sm_90a). `run` executes them: errors of both against cublasDgemm, median times of
+// alternating ABBA launches with 256 MB written in between, and the time of the plan's first 1, 2, ... launches.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -17,49 +16,18 @@
 #include <functional>
 #include <iterator>
 #include <random>
-#include <sstream>
 
 #include "base/hash.h"
 #include "families/family.h"
+#include "gemm/product.h"
 #include "ir/bind.h"
 #include "rt/executor.h"
 
 namespace solstice {
 namespace {
 
-struct Case {
-  std::string name, majors, values, policy = "reference", knobs;
-  int64_t m = 0, n = 0, k = 0;
-  bool a_by_m() const { return majors[0] == 'M'; }
-  bool b_by_n() const { return majors[1] == 'M'; }
-  std::string text() const {
-    std::ostringstream out;
-    out << "program p\ndim M = " << m << ", N = " << n << ", K = " << k << "\ninput x : f32["
-        << (a_by_m() ? "K, M" : "M, K") << "]\nparam w : f32[" << (b_by_n() ? "K, N" : "N, K")
-        << "] \"w\"\noutput y : f32[M, N]\nkernel up by gemm(" << (knobs == "auto" ? "" : knobs)
-        << ") {\n  y[m,n] = sum[k](x[" << (a_by_m() ? "k,m" : "m,k") << "] * w[" << (b_by_n() ? "k,n" : "n,k")
-        << "])\n}\n";
-    return out.str();
-  }
-  bool same_shape(const Case& o) const {
-    return m == o.m && n == o.n && k == o.k && majors == o.majors && values == o.values;
-  }
-};
-
-std::vector<Case> read_cases(const char* path) {
-  std::vector<Case> out;
-  std::ifstream file(path);
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream in(line);
-    Case c;
-    if (!(in >> c.name >> c.m >> c.n >> c.k >> c.majors)) continue;
-    if (c.majors.size() > 3) c.values = c.majors.substr(3), c.majors.resize(2);
-    if (const size_t at = c.values.find(':'); at != std::string::npos)
-      c.policy = c.values.substr(at + 1), c.values.resize(at);
-    std::getline(in >> std::ws, c.knobs);
-    out.push_back(c);
-  }
-  return out;
+bool same_operands(const Product& a, const Product& b) {
+  return a.m == b.m && a.n == b.n && a.k == b.k && a.operands == b.operands && a.values == b.values;
 }
 
 struct Generated {
@@ -69,7 +37,7 @@ struct Generated {
   std::string choice;  // the first proposal, where nothing was written
 };
 
-Result<Generated> generate(const Case& c, const machine::Machine& machine) {
+Result<Generated> generate(const Product& c, const machine::Machine& machine) {
   Generated out;
   Diagnostics diagnostics;
   SOLSTICE_TRY(out.program, ir::load_program(c.text(), c.name, diagnostics));
@@ -79,19 +47,24 @@ Result<Generated> generate(const Case& c, const machine::Machine& machine) {
   SOLSTICE_TRY(out.emission, family.generate(context, out.program.kernels.front()));
   SOLSTICE_TRY(const auto proposals, family.propose(context, out.program.kernels.front()));
   out.predicted_us = cost.time.value * 1e6;
-  out.choice = c.knobs == "auto" && !proposals.empty() ? ir::to_text(proposals.front()) : c.knobs;
+  out.choice = c.knobs.empty() && !proposals.empty() ? ir::to_text(proposals.front()) : c.knobs;
   return out;
 }
 
-int emit(const std::vector<Case>& cases, const std::string& folder, const machine::Machine& machine) {
-  for (const Case& c : cases) {
+int emit(const std::vector<Product>& cases, const std::string& folder, const machine::Machine& machine) {
+  int failures = 0;
+  for (const Product& c : cases) {
     const auto g = generate(c, machine);
-    if (!g.ok()) return std::printf("%s: %s\n", c.name.c_str(), g.error().text().c_str()), 1;
+    failures += !g.ok();
+    if (!g.ok()) {
+      std::printf("%s: %s\n", c.name.c_str(), g.error().text().c_str());
+      continue;
+    }
     for (const families::Source& source : g->emission.sources)
       std::ofstream(folder + "/" + c.name + "_" + source.name + ".cu") << source.code;
     std::printf("%-14s %8.1f us  %s\n", c.name.c_str(), g->predicted_us, g->choice.c_str());
   }
-  return 0;
+  return failures != 0;
 }
 
 struct Cublas {
@@ -113,12 +86,12 @@ struct Cublas {
   }
   // Row-major y[m,n] is column-major y^T = op(w) op(x).
   template <typename T>
-  bool run(Gemm<T> gemm, const Case& c, cu::DevicePtr x, cu::DevicePtr w, cu::DevicePtr y) const {
+  bool run(Gemm<T> gemm, const Product& c, cu::DevicePtr x, cu::DevicePtr w, cu::DevicePtr y) const {
     const T one = 1, zero = 0;
     const auto extent = [](int64_t v) { return static_cast<int>(v); };
-    return gemm(handle, c.b_by_n() ? 0 : 1, c.a_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one,
-                reinterpret_cast<const T*>(w), extent(c.b_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x),
-                extent(c.a_by_m() ? c.m : c.k), &zero, reinterpret_cast<T*>(y), extent(c.n)) == 0;
+    return gemm(handle, c.w_by_n() ? 0 : 1, c.x_by_m() ? 1 : 0, extent(c.n), extent(c.m), extent(c.k), &one,
+                reinterpret_cast<const T*>(w), extent(c.w_by_n() ? c.n : c.k), reinterpret_cast<const T*>(x),
+                extent(c.x_by_m() ? c.m : c.k), &zero, reinterpret_cast<T*>(y), extent(c.n)) == 0;
   }
 };
 
@@ -132,9 +105,10 @@ class Bench {
     return cublas_.open() && driver_.cuEventCreate(&begin_, 0) == 0 && driver_.cuEventCreate(&end_, 0) == 0;
   }
 
-  Status run(const Case& c) {
+  Status run(const Product& c) {
+    if (c.dtype != "f32") return fail(Code::bad_argument, "products of f32 are measured here, not of " + c.dtype);
     current_ = c.name;
-    if (!shape_.same_shape(c)) prepare(c);
+    if (!same_operands(shape_, c)) prepare(c);
     SOLSTICE_TRY(const Generated g, generate(c, machine_));
     SOLSTICE_TRY(const auto executor, executor_of(g, g.emission.steps.size()));
     driver_.cuMemsetD8Async(y_, 0xff, static_cast<size_t>(4 * c.m * c.n), nullptr);
@@ -161,8 +135,8 @@ class Bench {
     std::printf(
         "%-14s %5ldx%5ldx%5ld %s cublas %7.2f us ours %7.2f us %5.2fx (model %7.2f; first launches %s) error %s cublas "
         "%s  %s\n",
-        c.name.c_str(), c.m, c.n, c.k, c.majors.c_str(), u, t, u / t, g.predicted_us, parts.c_str(), ours.c_str(),
-        theirs.c_str(), g.choice.c_str());
+        c.name.c_str(), c.m, c.n, c.k, (c.operands + (c.values.empty() ? "" : ":" + c.values)).c_str(), u, t, u / t,
+        g.predicted_us, parts.c_str(), ours.c_str(), theirs.c_str(), g.choice.c_str());
     std::fflush(stdout);
     return success();
   }
@@ -205,9 +179,9 @@ class Bench {
     if (values == "subnormal" && is_x) return v * 1e-40;
     return v;
   }
-  static void shape(std::vector<double>& v, const Case& c, bool is_x) {
+  static void shape(std::vector<double>& v, const Product& c, bool is_x) {
     const int64_t lines = is_x ? c.m : c.n;
-    const bool by_line = is_x ? c.a_by_m() : c.b_by_n();
+    const bool by_line = is_x ? c.x_by_m() : c.w_by_n();
     for (int64_t i = 0; i < lines * c.k; ++i) {
       double& e = v[static_cast<size_t>(i)];
       e = static_cast<float>(by_line ? shaped(c.values, is_x, i % lines, i / lines, e)
@@ -222,7 +196,7 @@ class Bench {
   }
 
   // Operands, and in float64 the result and sum |x||w|.
-  void prepare(const Case& c) {
+  void prepare(const Product& c) {
     for (const cu::DevicePtr p : {x_, w_, y_, workspace_}) {
       if (p) driver_.cuMemFree(p);
     }
@@ -350,13 +324,13 @@ class Bench {
   std::string folder_;
   int repeats_;
   Cublas cublas_;
-  Case shape_;
+  Product shape_;
   cu::Event begin_{}, end_{};
   cu::DevicePtr flush_ = 0, x_ = 0, w_ = 0, y_ = 0, workspace_ = 0;
   std::vector<double> expected_, magnitude_;
 };
 
-int run(const std::vector<Case>& cases, const std::string& folder, const machine::Machine& machine, int repeats) {
+int run(const std::vector<Product>& cases, const std::string& folder, const machine::Machine& machine, int repeats) {
   const auto driver = rt::cuda_driver();
   if (!driver.ok()) return std::printf("%s\n", driver.error().text().c_str()), 1;
   const auto context = rt::DeviceContext::open(**driver, 0);
@@ -364,7 +338,7 @@ int run(const std::vector<Case>& cases, const std::string& folder, const machine
   Bench bench(**driver, machine, folder, repeats);
   if (!bench.start()) return 1;
   int failures = 0;
-  for (const Case& c : cases) {
+  for (const Product& c : cases) {
     const Status status = bench.run(c);
     failures += !status.ok();
     if (!status.ok()) std::printf("%s: %s\n", c.name.c_str(), status.error().text().c_str());
@@ -379,8 +353,9 @@ int main(int count, char** arguments) {
   const auto machine = solstice::machine::load_machine("machines/h200.toml");
   if (count < 4 || !machine.ok())
     return std::printf("usage, in the repository's root: %s emit|run CASES DIR [repeats]\n", arguments[0]), 2;
-  const auto cases = solstice::read_cases(arguments[2]);
+  const auto cases = solstice::read_products(arguments[2]);
+  if (!cases.ok()) return std::printf("%s\n", cases.error().text().c_str()), 2;
   return std::string(arguments[1]) == "emit"
-             ? solstice::emit(cases, arguments[3], *machine)
-             : solstice::run(cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
+             ? solstice::emit(*cases, arguments[3], *machine)
+             : solstice::run(*cases, arguments[3], *machine, count > 4 ? std::atoi(arguments[4]) : 7);
 }
