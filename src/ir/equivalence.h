@@ -1,5 +1,5 @@
 // Does a candidate compute its problem? Decided on the equations, before anything is compiled
-// (docs/language.md, section 10). `refuted` ends a candidate; the other verdicts go on to verification, which
+// (docs/equivalence.md). `refuted` ends a candidate; the other verdicts go on to verification, which
 // alone accepts.
 #pragma once
 

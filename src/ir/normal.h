@@ -1,4 +1,4 @@
-// The normal form of a program (docs/language.md, section 9): hash-consed terms over the indices of what is defined,
+// The normal form of a program (docs/equivalence.md): hash-consed terms over the indices of what is defined,
 // made by eight passes. Equal normal forms are a proof that two definitions mean the same over the reals for finite
 // inputs; different ones say nothing. It is for comparing and recognising, never for running.
 //

@@ -97,7 +97,7 @@ const Command solstice_commands_normal = {
     .name = "normal",
     .summary = "Show the normal form of a program: nodes, their patterns, and the passes with their times",
     .help =
-        "Equivalence proofs compare normal forms (docs/language.md, section 9). Prints one line per node, with "
+        "Equivalence proofs compare normal forms (docs/equivalence.md). Prints one line per node, with "
         "its pattern (gemm, conv, rows, attention, ...) and the role of each index; then the passes with their "
         "times and their effects. The form serves comparison, not execution: a softmax has no shift by its "
         "maximum, for example.",

@@ -83,8 +83,8 @@ const Command solstice_commands_same = {
     .name = "same",
     .summary = "Decide if two programs are equivalent: proved, tested, refuted or unknown",
     .help =
-        "Prints the verdict that a search gives a candidate before it compiles anything (docs/language.md, "
-        "section 10) and, if the programs differ, where. Both have to have the same inputs and outputs. Exit "
+        "Prints the verdict that a search gives a candidate before it compiles anything (docs/equivalence.md) "
+        "and, if the programs differ, where. Both have to have the same inputs and outputs. Exit "
         "code: 0 proved or tested; 2 refuted or unknown.",
     .example = "solstice same examples/linear_gelu.py program.ucut",
     .parameters = {{"PROBLEM", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},

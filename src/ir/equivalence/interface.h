@@ -1,4 +1,4 @@
-// A candidate answers the problem's question and no other (docs/language.md, section 10): its interface is the
+// A candidate answers the problem's question and no other (docs/equivalence.md): its interface is the
 // problem's, declaration for declaration, and it assumes and allows itself nothing.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Elements of a tensor at which two programs are compared (docs/language.md, section 10).
+// Elements of a tensor at which two programs are compared (docs/equivalence.md).
 #pragma once
 
 #include <cstdint>

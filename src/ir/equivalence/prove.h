@@ -1,4 +1,4 @@
-// Proof that two programs define the same outputs (docs/language.md, section 10).
+// Proof that two programs define the same outputs (docs/equivalence.md).
 #pragma once
 
 #include <optional>

@@ -23,7 +23,7 @@ namespace normal {
 // ones become one. Recurrences stay whole.
 Program separated(const Program& program);
 
-// Anchors by the table of docs/language.md, section 9.
+// Anchors by the table of docs/equivalence.md.
 std::vector<NormalNode> recognised(const Program& nodes);
 
 }  // namespace normal

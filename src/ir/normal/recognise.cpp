@@ -1,4 +1,4 @@
-// Recognition of nodes, by the table of docs/language.md, section 9.
+// Recognition of nodes, by the table of docs/equivalence.md.
 #include <algorithm>
 #include <functional>
 #include <map>
