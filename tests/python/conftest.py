@@ -9,7 +9,7 @@ import textwrap
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "python"))
+sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 pytest.register_assert_rewrite("host_dropin")  # imported by the fixtures only: it loads PyTorch
 
 

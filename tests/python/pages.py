@@ -4,15 +4,13 @@ import functools
 import re
 import subprocess
 
+import check_docs
 import pytest
 from conftest import ROOT
 
 PROGRAM = ROOT / "build/bin/solstice"
 README = ROOT / "README.md"
-FOLDERS = [ROOT / f"{name}/README.md" for name in ("machines", "models", "prompts")]
-PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), *FOLDERS]
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
-INLINE = re.compile(r"`([^`\n]+)`")
+PAGES = [page for page in check_docs.pages_of(ROOT) if page.name != "CHANGELOG.md"]  # which tells what was
 CALL = re.compile(r"(?:^|(?<=[\s/(]))(solstice|\./x) ([a-z][^#|;&>)]*)")
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
@@ -20,10 +18,13 @@ needs_program = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is n
 
 
 def code_in(page):
-    """Lines of the fenced blocks, and what stands between backticks."""
-    text = page.read_text()
-    fenced = [line for _, block in FENCE.findall(text) for line in block.splitlines()]
-    return fenced + INLINE.findall(FENCE.sub("", text))
+    """Lines of the code blocks, and what stands between backticks."""
+    return [found for _, found in check_docs.code(page.read_text())]
+
+
+def blocks_in(page):
+    """(language, text) of each code block."""
+    return list(check_docs.blocks(page.read_text()))
 
 
 def calls_in(page):

@@ -8,11 +8,9 @@ import subprocess
 import sys
 import tarfile
 
+import bundle
 import pytest
 from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-import bundle  # noqa: E402
 
 BUILD = ROOT / "build"
 MISSING = [name for name in bundle.PROGRAMS if not (BUILD / name).exists()]

@@ -1,12 +1,7 @@
 """tools/check_docs.py: one broken page a rule, and pages that keep them."""
 
-import sys
-
+import check_docs
 import pytest
-from conftest import ROOT
-
-sys.path.insert(0, str(ROOT / "tools"))
-import check_docs  # noqa: E402
 
 
 @pytest.fixture
@@ -37,6 +32,26 @@ def test_paths_in_backticks_exist(complaints):
         complaints("`docs/page.md`, `docs/*.md`, `docs/NAME.md`, `src/<name>`, `python3 docs/page.md --quick`\n") == []
     )
     assert complaints("see `src/none.cpp`.\n") == ["1: there is no `src/none.cpp`"]
+    assert complaints("`docs/*.none`, `docs/NAME.cpp`\n") == [
+        "1: there is no `docs/*.none`",
+        "1: there is no `docs/NAME.cpp`",
+    ]
+
+
+def test_paths_in_code_blocks_and_below_src_exist(complaints, tmp_path):
+    (tmp_path / "src/ir").mkdir(parents=True)
+    (tmp_path / "src/ir/bind.cpp").touch()
+    assert complaints("`ir/bind.cpp`, `bind.cpp:12`, `ir/bind.*`\n```sh\ncat ir/bind.cpp src/ir/\n```\n") == []
+    assert complaints("```\nir/none.txt\n```\nand `none.h`\n") == [
+        "2: there is no `ir/none.txt`",
+        "4: there is no `none.h`",
+    ]
+
+
+def test_code_blocks_have_a_language_and_a_text():
+    text = "a `b`\n```sh\nx\n\ny\n```\n```\nz\n```\n"
+    assert list(check_docs.blocks(text)) == [("sh", "x\n\ny\n"), ("", "z\n")]
+    assert list(check_docs.code(text)) == [(1, "b"), (3, "x"), (4, ""), (5, "y"), (8, "z")]
 
 
 def test_paragraphs_are_short(complaints):

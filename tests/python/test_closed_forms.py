@@ -3,14 +3,12 @@ integers has to jump where PyTorch's rounded values jump, or whole elements diff
 
 import math
 import random
-import sys
 
 import pytest
 import torch
 import torch.nn.functional as F
 from conftest import ROOT
 
-sys.path.insert(0, str(ROOT / "tools"))
 CHECKER = ROOT / "build" / "tests" / "import_check"
 
 

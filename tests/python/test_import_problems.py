@@ -8,7 +8,6 @@ import pytest
 from conftest import ROOT
 
 CHECKER = ROOT / "build" / "tests" / "import_check"
-sys.path.insert(0, str(ROOT / "tools"))
 
 PROBLEM = """
     import torch

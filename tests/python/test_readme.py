@@ -1,14 +1,11 @@
-"""The README and the pages of docs/ agree with the folders: paths, links, quoted files, the walk through a family."""
+"""The README and the pages of docs/ agree with the folders: quoted files, the walk through a family, the index."""
 
-import fnmatch
-import functools
-import os
 import re
 import subprocess
 
 import pytest
 from conftest import ROOT
-from pages import FENCE, INLINE, PAGES, PROGRAM, README, code_in, each_page, needs_program
+from pages import PAGES, PROGRAM, README, blocks_in, each_page, needs_program
 
 
 @needs_program
@@ -17,44 +14,9 @@ def test_legality_has_the_rules_of_the_tables():
     assert printed.strip() in (ROOT / "docs" / "legality.md").read_text()
 
 
-@functools.lru_cache(maxsize=None)
-def repository():
-    """Files and folders of the project, as paths from its root."""
-    made = {"build", "bundle", "runs"}
-    tops = [path for path in ROOT.iterdir() if path.name not in made and not path.name.startswith(".")]
-    return {path.relative_to(ROOT).as_posix() for top in tops for path in (top, *top.rglob("*"))}
-
-
-def looks_like_a_path(word):
-    """A path that begins with a folder of the root or of src/, or the name of a C++ file."""
-    if not re.fullmatch(r"[\w.*/-]+", word):
-        return False
-    first, slash, _ = word.partition("/")
-    begins = slash and (first in repository() or f"src/{first}" in repository())
-    return bool(begins or re.search(r"\w\.(h|cpp)$", word))
-
-
-def exists(word):
-    pattern = re.sub(r"NAME|GROUP", "*", word).rstrip("/")
-    return any(fnmatch.fnmatch(path, pattern) or fnmatch.fnmatch(path, "*/" + pattern) for path in repository())
-
-
-@each_page
-def test_paths_exist(page):
-    words = [word.strip(",:;()") for code in code_in(page) for word in code.split()]
-    assert not [word for word in words if looks_like_a_path(word) and not exists(word)]
-
-
-@each_page
-def test_links_lead_somewhere(page):
-    prose = INLINE.sub("", FENCE.sub("", page.read_text()))
-    links = [link for link in re.findall(r"\]\(([^)#]+)", prose) if "://" not in link]
-    assert not [link for link in links if not os.path.exists(page.parent / link)]
-
-
 @each_page
 def test_python_compiles(page):
-    for language, block in FENCE.findall(page.read_text()):
+    for language, block in blocks_in(page):
         if language == "python":
             compile(block, page.name, "exec")
 
@@ -65,7 +27,7 @@ def test_readme_is_short():
 
 def excerpts_of(page):
     """Blocks that quote a file, which their first line names, in pieces between lines of `...`."""
-    for _, block in FENCE.findall(page.read_text()):
+    for _, block in blocks_in(page):
         if quoted := re.match(r"(?://|#) ([\w./-]+\.(?:h|cpp|cu|py|ucut|json))\n", block):
             yield quoted[1], [piece.strip() for piece in re.split(r"^\s*\.\.\.\n", block[quoted.end() :], flags=re.M)]
 
@@ -96,7 +58,7 @@ def test_functions_of_the_walk_exist():
 
 @needs_program
 def test_commands_of_the_walk_run(tmp_path):
-    blocks = FENCE.findall(ADDING.read_text())
+    blocks = blocks_in(ADDING)
     program = next(block for language, block in blocks if language == "ucut")
     (tmp_path / "running_sum.ucut").write_text(program)
     lines = [line for language, block in blocks if language == "sh" for line in block.splitlines()]
@@ -111,7 +73,7 @@ def test_commands_of_the_walk_run(tmp_path):
 
 
 def test_the_picture_of_the_house_has_every_room():
-    picture = next(block for _, block in FENCE.findall(README.read_text()) if block.startswith("src/"))
+    picture = next(block for _, block in blocks_in(README) if block.startswith("src/"))
     rooms = {path.name for path in (ROOT / "src").iterdir() if path.is_dir()}
     assert not rooms - set(picture.split())
 

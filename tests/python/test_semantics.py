@@ -1,8 +1,6 @@
 """The table of semantic traps (semantic_rows.py): traced, imported, interpreted in float64 in both forms, and compared
 with eager PyTorch, NaNs and infinities included."""
 
-import sys
-
 import pytest
 import torch
 from conftest import ROOT
@@ -11,7 +9,6 @@ from solstice.errors import OracleError
 from solstice.loading import load_file
 from solstice.tracing import trace
 
-sys.path.insert(0, str(ROOT / "tools"))
 CHECKER = ROOT / "build" / "tests" / "import_check"
 
 

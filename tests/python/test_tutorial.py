@@ -11,11 +11,10 @@ import subprocess
 
 import pytest
 from conftest import ROOT
+from pages import PROGRAM, blocks_in, needs_program
 
-PROGRAM = ROOT / "build/bin/solstice"
 TUTORIAL = ROOT / "docs/tutorial"
 PAGES = sorted(TUTORIAL.glob("*.md"))
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.S | re.M)
 MARK = "@@ block"
 
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -40,7 +39,7 @@ def cache(tmp_path_factory):
 def blocks_of(page):
     """Commands, each with the output that the page shows."""
     blocks = []
-    for language, text in FENCE.findall(page.read_text()):
+    for language, text in blocks_in(page):
         if language == "sh":
             blocks.append((text, ""))
         elif not language:
@@ -68,7 +67,7 @@ def matches(shown, output):
 
 
 @each_page
-@pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built; run ./x build")
+@needs_program
 def test_commands_print_what_the_page_shows(page, checkout, cache):
     blocks = blocks_of(page)
     for (commands, shown), output in zip(blocks, outputs_of(blocks, checkout, cache), strict=True):

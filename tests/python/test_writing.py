@@ -2,14 +2,12 @@
 other answers."""
 
 import pathlib
-import sys
 
 import pytest
 
 pytest.importorskip("torch")
 
 ROOT = pathlib.Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 
 import check_writing  # noqa: E402
 from writing_tasks import TASKS  # noqa: E402

@@ -8,7 +8,7 @@ the seed. Extremes are scaled to the dtype, so that a family is never all infini
 from __future__ import annotations
 
 import math
-from typing import Callable, Optional
+from typing import Callable
 
 import torch
 
