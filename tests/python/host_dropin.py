@@ -151,6 +151,22 @@ class Subject:
         return result, self.launches() > before
 
 
+class Holder(torch.nn.Module):
+    """A module with an attribute that its `forward` gives back."""
+
+    def __init__(self, value):
+        super().__init__()
+        self.value = value
+
+    def forward(self, x):
+        return x, self.value
+
+
+def difference(now, was):
+    """Between modules that hold these values; None if the drop-in takes one for the other."""
+    return structure.difference(Holder(now), structure.describe(Holder(was)))
+
+
 def reads_value(subject, record, make):
     """A module whose `forward` also returns its attribute `value`, which its constructor makes; recorded as it is."""
 

@@ -3,23 +3,9 @@
 import threading
 
 import pytest
-import torch
-from host_dropin import reads_value
+from host_dropin import difference, reads_value
 
-from solstice.dropin import contents, structure
-
-
-class Holder(torch.nn.Module):
-    def __init__(self, value):
-        super().__init__()
-        self.value = value
-
-    def forward(self, x):
-        return x, self.value
-
-
-def difference(now, was):
-    return structure.difference(Holder(now), structure.describe(Holder(was)))
+from solstice.dropin import contents
 
 
 def test_what_cannot_be_compared_is_named():

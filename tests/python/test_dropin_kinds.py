@@ -13,7 +13,7 @@ import weakref
 import numpy as np
 import pytest
 import torch
-from host_dropin import reads_value
+from host_dropin import Holder, difference, reads_value
 
 from solstice.dropin import structure
 
@@ -68,15 +68,6 @@ class Row(dict):
 
 
 Pair = collections.namedtuple("Pair", "a b")
-
-
-class Holder(torch.nn.Module):
-    def __init__(self, value):
-        super().__init__()
-        self.value = value
-
-    def forward(self, x):
-        return x, self.value
 
 
 def lambdas(k):
@@ -177,10 +168,6 @@ ALIKE = {
     "stateless object": Act,
     "recurrent": lambda: [torch.nn.LSTM(2, 2)._flat_weights_names],
 }
-
-
-def difference(now, was):
-    return structure.difference(Holder(now), structure.describe(Holder(was)))
 
 
 @pytest.mark.parametrize("kind", PAIRS)
