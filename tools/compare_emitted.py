@@ -2,12 +2,14 @@
 """Compares the device code of two builds: what `bench_emit` wrote with each, as text and, where that differs, as SASS.
 
     tools/compare_emitted.py BEFORE AFTER [--kernels-before DIR] [--kernels-after DIR] [--jobs N] [--match TEXT]
+        [--holding TEXT] [--explain]
 
 BEFORE and AFTER are folders of `bench_emit`. Without --kernels-*: the text of every file has to be the same. With them
 each distinct source is compiled by NVRTC against its own folder of device headers and the machine code of every kernel
 is compared, with its registers and shared memory; sources that are the same text are compiled too, since the headers
 may differ. Compiled code is kept in ~/.cache/solstice-emitted by content, so a second call compiles only what is new.
---match: only names that contain TEXT. Exit code 1: something differs, is missing, or does not compile.
+--match: only names that contain TEXT; --holding: only sources that do. --explain: what differs in each kernel
+(sass.py), its registers and spills, and how many sources differ how. Exit code 1: something differs, is missing, or does not compile.
 """
 
 import argparse
@@ -16,10 +18,11 @@ import ctypes
 import functools
 import hashlib
 import os
-import struct
 import sys
 from collections import Counter
 from pathlib import Path
+
+import sass
 
 ARCHITECTURE = "sm_90a"
 CACHE = Path.home() / ".cache/solstice-emitted"
@@ -60,46 +63,20 @@ def compiled(source, kernels):
     return (b"", text.value.decode(errors="replace")) if status else (text.raw[: size.value], "")
 
 
-REGISTER_COUNT = 0x2F  # attribute of .nv.info: a symbol's index and its registers, four bytes each
-
-
-def sections(cubin):
-    """{name: (content, size)} of an ELF64 file; a section without content (.nv.shared) stands by its size."""
-    (at,) = struct.unpack_from("<Q", cubin, 40)
-    size, count, names = struct.unpack_from("<HHH", cubin, 58)
-    headers = [struct.unpack_from("<IIQQQQIIQQ", cubin, at + i * size) for i in range(count)]
-    text = headers[names][4]
-    out = {}
-    for name, kind, _, _, offset, length, *_ in headers:
-        label = cubin[text + name : cubin.index(b"\0", text + name)].decode()
-        out[label] = (b"" if kind == 8 else cubin[offset : offset + length], length)
-    return out
-
-
-def registers(info):
-    """The registers of all functions, sorted, from the attributes of .nv.info."""
-    out, at = [], 0
-    while at + 4 <= len(info):
-        form, attribute, length = struct.unpack_from("<BBH", info, at)
-        if attribute == REGISTER_COUNT:
-            out.append(struct.unpack_from("<I", info, at + 8)[0])
-        at += 4 + (length if form == 4 else 0)
-    return sorted(out)
-
-
 def machine_code(cubin):
     """{section: hash} of what runs: the code of every kernel, its shared memory and its registers.
 
     Constants that code does not address by an immediate (.nv.constant4, .nv.global) change with mangled names alone and
     are left out.
     """
-    found = sections(cubin)
+    found = sass.sections(cubin)
     out = {
-        name: hashlib.sha256(repr(content).encode()).hexdigest()
-        for name, content in found.items()
+        name: hashlib.sha256(repr((section.content, section.size)).encode()).hexdigest()
+        for name, section in found.items()
         if name.startswith((".text.", ".nv.shared."))
     }
-    return out | {"registers": repr(registers(found[".nv.info"][0]))}
+    registers = sass.attribute(found[".nv.info"].content, sass.REGISTER_COUNT)
+    return out | {"registers": repr(sorted(registers.values()))}
 
 
 def code_of(job):
@@ -125,11 +102,11 @@ def fingerprint(folder):
     return digest.hexdigest()[:16]
 
 
-def listed(folder, match):
+def listed(folder, match, holding):
     return {
         str(path.relative_to(folder)): path
         for path in sorted(Path(folder).rglob("*"))
-        if path.is_file() and match in str(path.relative_to(folder))
+        if path.is_file() and match in str(path.relative_to(folder)) and holding.encode() in path.read_bytes()
     }
 
 
@@ -145,6 +122,12 @@ def compare_text(before, after):
             if different.total() <= 20:
                 print(f"{name}: text differs")
     return different
+
+
+def explain(one, other):
+    """(kind, text) of each kernel that differs between two cubins."""
+    pairs = zip(sass.kernels((CACHE / one).read_bytes()), sass.kernels((CACHE / other).read_bytes()))
+    return [sass.difference(a, b) for a, b in pairs if a != b] or [("other registers or constants", "")]
 
 
 def compare_code(before, after, args):
@@ -170,14 +153,19 @@ def compare_code(before, after, args):
                 print(f"{jobs[key][1]} does not compile:\n" + "\n".join(log.splitlines()[:6]))
             if done % 200 == 0:
                 print(f"  {done} of {len(jobs)}", flush=True)
+    kinds = Counter()
     for (one, other), name in pairs.items():
         a, b = codes[one], codes[other]
         if a is None or b is None or a == b:
             continue
         bad += 1
-        print(
-            f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}"
-        )
+        print(f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}")
+        if args.explain:
+            differences = explain(one, other)
+            kinds.update({kind for kind, _ in differences})
+            print("\n".join(f"    {kind}: {text}" for kind, text in differences))
+    for kind, count in kinds.most_common():
+        print(f"{count} sources: {kind}")
     print(f"{len(pairs)} pairs of sources, {bad} with other machine code or none")
     return bad
 
@@ -189,12 +177,12 @@ def main():
     parser.add_argument("--kernels-after", help="device headers that AFTER is compiled with")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--match", default="", help="only names that contain this")
+    parser.add_argument("--holding", default="", help="only sources that contain this")
+    parser.add_argument("--explain", action="store_true", help="how the code of each kernel differs")
     args = parser.parse_args()
-    before, after = listed(args.before, args.match), listed(args.after, args.match)
+    before, after = (listed(folder, args.match, args.holding) for folder in (args.before, args.after))
     different = compare_text(before, after)
-    print(
-        f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text")
-    )
+    print(f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text"))
     if not args.kernels_before:
         return 1 if different else 0
     bad = compare_code(before, after, args)
