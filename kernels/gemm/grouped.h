@@ -45,11 +45,7 @@ struct GroupedConsumer : GroupedBlock<Config> {
   using Base = GroupedBlock<Config>;
   using Base::kRows, Base::kN, Base::kCluster, Base::kRegisters, Base::p, Base::rank, Base::told, Base::shared,
       Base::scattered, Base::slots, Base::gathers_a, Base::gathers_b, Base::place_behind;
-  using typename Base::Slots;
-
-  SOLSTICE_DEVICE static void release(const Slots& ring, int slot, int lane) {
-    ring.template release<kCluster, pipeline::Readers::kWarps>(slot, lane, 0);
-  }
+  using Rings = typename Config::Rings;
 
   // Zeros in the rows of k behind the `count` of the group. Both warpgroups write those of B.
   SOLSTICE_DEVICE static void clear_end(u32 a, u32 b, int count, int group) {
@@ -64,48 +60,25 @@ struct GroupedConsumer : GroupedBlock<Config> {
     ptx::sync_some<128>(1 + group);
   }
 
-  SOLSTICE_DEVICE void multiply_stage(float (&sums)[kRegisters], const Slots& ring, int left, int group,
-                                      bool fresh) const {
-    ring.wait_full();
-    const u32 a = ring.address() + group * 64 * mma::kRowBytes, b = ring.address() + Config::kPlaneA;
-    if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
-    if (!kRows && left < Config::kStageK) clear_end(a, b, left, group);
-    mma::fence();
-    Config::Product::multiply(sums, a, b, fresh);
-    mma::commit();
-  }
-
-  // `meanwhile` is called once a stage, while the tensor cores are at work. Where sums may be added to (`collect`), the
-  // first stage is written out: the compiler then sees that its products start from zero, and lets products overlap.
+  // `meanwhile` is called once a stage, while the tensor cores are at work.
   template <class F>
-  SOLSTICE_DEVICE void accumulate(float (&sums)[kRegisters], Slots& ring, const scheduler::GroupTile& t, int group,
-                                  int lane, F&& meanwhile) const {
-    int used = -1, k = t.first;
-    if constexpr (kRows) {
-      multiply_stage(sums, ring, t.last - k, group, true);
-      used = ring.slot, k += Config::kStageK;
-      ring.advance();
-    }
-#pragma unroll 1
-    for (; k < t.last; k += Config::kStageK, ring.advance()) {
-      multiply_stage(sums, ring, t.last - k, group, !kRows && k == t.first);
-      mma::wait<1>();
-      if (used >= 0) release(ring, used, lane);
-      used = ring.slot;
-      meanwhile();  // not before the release: loads would start later
-    }
-    mma::wait<0>();
-    mma::pin(sums);
-    if (used >= 0) release(ring, used, lane);
+  SOLSTICE_DEVICE void multiply(float (&sums)[kRegisters], Rings& rings, const scheduler::GroupTile& t, int group,
+                                int lane, const F& meanwhile) const {
+    const auto prepare = [&](u32 a, u32 b, int left) {
+      if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
+      if (!kRows && left < Config::kStageK) clear_end(a, b, left, group);
+    };
+    mainloop::accumulate<typename Config::Product, typename Config::Traits::Start, Config::kStageK>(
+        sums, rings, t.first, t.last, group, lane, prepare, meanwhile);
   }
   // Of rows that are none of the group's, and where there is no k, nothing is multiplied.
-  SOLSTICE_DEVICE void pass_over(Slots& ring, const scheduler::GroupTile& t, int lane) const {
+  SOLSTICE_DEVICE static void pass_over(Rings& rings, const scheduler::GroupTile& t, int lane) {
     int k = t.first;
 #pragma unroll 1
     do {
-      ring.wait_full();
-      release(ring, ring.slot, lane);
-      ring.advance();
+      rings.wait_full();
+      rings.release(rings.slots(), lane);
+      rings.advance();
       k += Config::kStageK;
     } while (k < t.last);
   }
@@ -154,7 +127,7 @@ struct GroupedConsumer : GroupedBlock<Config> {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
     const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
     const int cluster = blockIdx.x / kCluster;
-    Slots ring = slots();
+    Rings rings{slots()};
     DeferredTile<decltype(rows_of(scheduler::GroupTile(), 0, 0, 0)), kRegisters> results;
     const auto finish = [&](const scheduler::GroupTile& t, const float(&sums)[kRegisters]) {
       const int m0 = t.m0 + group * 64 + warp * 16;
@@ -165,17 +138,17 @@ struct GroupedConsumer : GroupedBlock<Config> {
         write_tile<kRegisters>(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
     };
     for (int place = 0;; place = place_behind(place)) {
-      ring.wait_full();
+      rings.wait_full();
       const scheduler::GroupTile t = told[place];
       ptx::sync_warp();  // every lane has read it: one of them releases the tile's slots
       const bool more = t.group >= 0, any = more && has_part(t, group), multiplies = any && (kRows || t.first < t.last);
       float sums[kRegisters];
       if (multiplies) {
-        accumulate(sums, ring, t, group, lane, [&] {
+        multiply(sums, rings, t, group, lane, [&] {
           if constexpr (kDefers<Epilogue>) results.write_next(epilogue, map_out);
         });
       } else {
-        pass_over(ring, t, lane);
+        pass_over(rings, t, lane);
         if constexpr (!kRows) clear(sums);
       }
       if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
@@ -247,7 +220,7 @@ SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b,
               which = ptx::load_shared_u32(ptx::shared_address(scattered));
     return Block{&map_a, &map_b, p, shared, offsets, told, rank, which};
   };
-  using Registers = kernel::SplitRegisters<Block::kProducerRegisters, Block::kConsumerRegisters>;
+  using Registers = typename Config::Traits::Registers;
   if (kernel::warpgroup() == 2) {
     Registers::shrink();
     const GroupedProducer<Config> producer{block()};

@@ -3,27 +3,47 @@
 
 #include "epilogue/staged.h"
 #include "gemm/group_rows.h"
+#include "kernel/warp_specialized.h"
+#include "mainloop/accumulate.h"
 #include "mainloop/gather_source.h"
-#include "mainloop/stage_product.h"
-#include "pipeline/ring.h"
 #include "scheduler/grouped.h"
 
 namespace solstice::gemm {
 
 using scheduler::Ragged;
 
+// What depends on it: the layout of A, how sums begin (those of a forward product may be added to behind the loop), and
+// the registers of a thread, 504 for the three warpgroups: lines of two operands, which a gradient may gather, need
+// more than 40.
+template <Ragged kRagged>
+struct RaggedTraits;
+template <>
+struct RaggedTraits<Ragged::kRows> {
+  static constexpr mma::Major kMajorA = mma::Major::kK;
+  using Start = mainloop::FirstApart;
+  using Registers = kernel::SplitRegisters<40, 232>;
+};
+template <>
+struct RaggedTraits<Ragged::kK> {
+  static constexpr mma::Major kMajorA = mma::Major::kMN;
+  using Start = mainloop::FirstMarked;
+  using Registers = kernel::SplitRegisters<88, 208>;
+};
+
 template <class Type_, Ragged kRagged_, mma::Major kMajorB_, int kN_, int kSlots_, int kCluster_, bool kAlongN_>
 struct GroupedConfig {
   using Type = Type_;
   static constexpr Ragged kRagged = kRagged_;
-  static constexpr mma::Major kMajorA = kRagged == Ragged::kRows ? mma::Major::kK : mma::Major::kMN, kMajorB = kMajorB_;
+  using Traits = RaggedTraits<kRagged>;
+  static constexpr mma::Major kMajorA = Traits::kMajorA, kMajorB = kMajorB_;
   static constexpr int kN = kN_, kCluster = kCluster_;
   static constexpr bool kAlongN = kAlongN_;  // blocks of a cluster lie along n; else along m, but where rows end
   static constexpr int kTileM = 128, kStageK = 64;
   static constexpr int kThreads = 384;
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using Slots = pipeline::Ring<kSlots_, kPlaneA + kPlaneB>;
-  using Product = mainloop::StageProduct<mainloop::Math<Type, 1, false, false>, kMajorA, kMajorB, kN, kPlaneA, kPlaneB>;
+  using Rings = mainloop::JointRing<Slots, kPlaneA, kCluster>;
+  using Product = mainloop::StageProduct<mainloop::Math<Type, 1>, kMajorA, kMajorB, kN, kPlaneA, kPlaneB>;
 
   // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads
   // (tensor.h).

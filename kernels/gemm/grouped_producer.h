@@ -17,8 +17,6 @@ struct GroupedBlock {
   static constexpr int kN = Config::kN, kCluster = Config::kCluster;
   static constexpr int kRegisters = kN / 2;
   static constexpr int kProducers = 128;
-  // Of a thread; 504 for the three warpgroups. Lines of two operands, which a gradient may gather, need more than 40.
-  static constexpr int kProducerRegisters = kRows ? 40 : 88, kConsumerRegisters = kRows ? 232 : 208;
 
   const TensorMap* map_a;
   const TensorMap* map_b;

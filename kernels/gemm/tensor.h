@@ -106,11 +106,10 @@ struct Tensor {
   SOLSTICE_DEVICE void consume(int group) const {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;  // of all groups
     const u32 staging = shared + Config::kOffsetStaging + warp * kStageBuffers * kStageBytes;
-    typename Config::RingA a = ring_a();
-    typename Config::RingB b = ring_b();
+    typename Config::Rings rings{ring_a(), ring_b(), static_cast<int>(rank)};
     typename Config::ScalesA of_a = scales_a();
     typename Config::ScalesB of_b = scales_b();
-    const mainloop::Wgmma<Config> loop{a, b, of_a, of_b, static_cast<int>(rank)};
+    const mainloop::Wgmma<Config> loop{rings, of_a, of_b};
     Output output{epilogue, map_out, p, Output::exchange_of(shared, warp, rank)};
     tiles().for_each([&](const scheduler::WorkTile& tile) {
       const int m0 = row_of(tile), n0 = column_of(tile);

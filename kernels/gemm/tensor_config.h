@@ -65,6 +65,7 @@ struct TensorConfig {
   // lane arrives for the scales that it has read, and who fills a slot fences its copy from them (they are of another
   // proxy).
   static constexpr pipeline::Readers kReaders = Math::kScaled ? pipeline::Readers::kLanes : pipeline::Readers::kWarps;
+  using Rings = mainloop::TwoRings<RingA, RingB, kShareA, kShareB, kReaders>;
   static constexpr int kScaleA = Math::kScaled ? mainloop::kScaleBytesA * kTileM : 0,
                        kScaleB = Math::kScaled ? mainloop::kScaleBytesB * kN : 0;
   using ScalesA = pipeline::SideSlots<Slots::kA + 1, kScaleA>;

@@ -1,33 +1,28 @@
-// The main loop of a consumer warpgroup whose operands come in two rings: multiply a stage, release it, and, with
-// promotion, add its partial sums to fp32 sums.
+// The main loops of a consumer warpgroup whose operands come in two rings: products are added in place (accumulate.h),
+// or, with promotion, the partial sums of a stage are added to fp32 sums.
 //
 // With promotion a warpgroup keeps all its sums in registers and one accumulator of kN columns, which it uses for each
 // half of the tile in turn: that is how 128 x 256 with promotion fits the register file.
 #pragma once
 
+#include "mainloop/accumulate.h"
 #include "mainloop/promotion.h"
-#include "mainloop/stage_product.h"
-#include "mma/wgmma.h"
-#include "pipeline/ring.h"
 
 namespace solstice::mainloop {
 
-// `Config`: Math, Product, RingA, RingB, ScalesA, ScalesB, kN, kHalves, kShareA, kShareB (blocks that fill a slot),
-// kReaders, kMayBeEmpty (a tile may have no stages).
+// `Config`: Math, Product, Rings (stage_rings.h), ScalesA, ScalesB, kN, kHalves, kMayBeEmpty (a tile may have no
+// stages).
 template <class Config>
 struct Wgmma {
   using Math = typename Config::Math;
   using Product = typename Config::Product;
   static constexpr int kN = Config::kN, kHalves = Config::kHalves, kRegisters = kN / 2;
-  static constexpr pipeline::Readers kReaders = Config::kReaders;
   // Products of a byte take so little time that a promotion between them is felt.
   static constexpr bool kPairs = Math::kPromoted && !Math::kScaled && Math::Type::kBytes == 1 && kHalves == 1;
 
-  typename Config::RingA& a;
-  typename Config::RingB& b;
+  typename Config::Rings& rings;
   typename Config::ScalesA& scales_a;
   typename Config::ScalesB& scales_b;
-  int rank;  // of the block in its cluster
 
   // The sums of the next `count` stages; `row`: the thread's first row in the tile.
   SOLSTICE_DEVICE void run(float (&sums)[kHalves][kRegisters], int count, int group, int lane, int row) const {
@@ -40,19 +35,14 @@ struct Wgmma {
   }
 
  private:
-  SOLSTICE_DEVICE void release_a(int slot, int lane) const {
-    a.template release<Config::kShareA, kReaders>(slot, lane, rank);
-  }
-  SOLSTICE_DEVICE void release_b(int slot, int lane) const {
-    b.template release<Config::kShareB, kReaders>(slot, lane, rank);
-  }
-  SOLSTICE_DEVICE u32 tile_a(int group) const { return a.address() + group * 64 * mma::kRowBytes; }
+  SOLSTICE_DEVICE u32 tile_a(int group) const { return rings.a() + group * 64 * mma::kRowBytes; }
 
   // The tensor cores serve both warpgroups at once, so a warpgroup's promotion is free only while it takes
   // less than half as long as its products: every instruction of it counts. Half of the scales are read
   // before the products are done, the others while the first half is added.
   SOLSTICE_DEVICE void run_promoted(float (&sums)[kHalves][kRegisters], int count, int group, int lane, int row) const {
     using Promote = Promotion<Math, kN>;
+    auto &a = rings.ring_a, &b = rings.ring_b;
     for (int s = 0; s < count; ++s, a.advance(), scales_a.advance()) {
       a.wait_full();
       const u32 rows = tile_a(group);
@@ -69,7 +59,7 @@ struct Wgmma {
         Pair scales[2][Promote::kPart];
         b.wait_full();
         mma::fence();
-        Product::template run<true>(part, rows, b.address());
+        Product::run(part, rows, b.address(), Begins());
         mma::commit();
         Promote::template load_scales<0>(at_b, scales[0]);
         mma::wait<0>();
@@ -77,12 +67,12 @@ struct Wgmma {
         if (h == kHalves - 1) {
           if constexpr (Math::kScaled)
             ptx::sync_warp();  // not for the arrival: without it the compiler's order is 6 % slower at 2048^3
-          release_a(a.slot, lane);
+          rings.release_a(a.slot, lane);
         }
         Promote::template load_scales<1>(at_b, scales[1]);
         Promote::template add<0>(sums[h], part, scale_a, scales[0]);
         ptx::sync_warp();
-        release_b(b.slot, lane);
+        rings.release_b(b.slot, lane);
         Promote::template add<1>(sums[h], part, scale_a, scales[1]);
       }
     }
@@ -92,68 +82,40 @@ struct Wgmma {
   // that another warpgroup has to cover is the addition of the second.
   SOLSTICE_DEVICE void run_pairs(float (&sums)[kRegisters], int count, int group, int lane) const {
     const auto multiply_chunk = [&](float(&part)[kRegisters]) {
-      a.wait_full();
-      b.wait_full();
-      mma::fence();
-      Product::template run<true>(part, tile_a(group), b.address());
-      mma::commit();
+      multiply_stage<Product>(part, rings, 0, group, AsItCame(), Begins());
     };
-    const auto add_chunk = [&](float(&part)[kRegisters], int slot_a, int slot_b) {
+    const auto add_chunk = [&](float(&part)[kRegisters], const auto& slots) {
       mma::pin(part);
-      release_a(slot_a, lane);
-      release_b(slot_b, lane);
+      rings.release(slots, lane);
 #pragma unroll
       for (int i = 0; i < kRegisters; ++i) sums[i] += part[i];
     };
     int s = 0;
     for (; s + 1 < count; s += 2) {
       float part[2][kRegisters];
-      const int first_a = a.slot, first_b = b.slot;
+      const auto first = rings.slots();
       multiply_chunk(part[0]);
-      a.advance();
-      b.advance();
+      rings.advance();
       multiply_chunk(part[1]);
       mma::wait<1>();
-      add_chunk(part[0], first_a, first_b);
+      add_chunk(part[0], first);
       mma::wait<0>();
-      add_chunk(part[1], a.slot, b.slot);
-      a.advance();
-      b.advance();
+      add_chunk(part[1], rings.slots());
+      rings.advance();
     }
     if (s < count) {
       float part[kRegisters];
       multiply_chunk(part);
       mma::wait<0>();
-      add_chunk(part, a.slot, b.slot);
-      a.advance();
-      b.advance();
+      add_chunk(part, rings.slots());
+      rings.advance();
     }
   }
 
   SOLSTICE_DEVICE void run_plain(float (&sums)[kHalves][kRegisters], int count, int group, int lane) const {
     static_assert(Math::kPromoted || kHalves == 1, "without promotion one instruction covers the tile's columns");
-    int used_a = -1, used_b = -1;
     if (Config::kMayBeEmpty && count == 0) return;
-    for (int s = 0; s < count; ++s) {
-      a.wait_full();
-      b.wait_full();
-      mma::fence();
-      Product::template run<false>(sums[0], tile_a(group), b.address());
-      mma::commit();
-      mma::wait<1>();
-      if (used_a >= 0) {
-        release_a(used_a, lane);
-        release_b(used_b, lane);
-      }
-      used_a = a.slot;
-      used_b = b.slot;
-      a.advance();
-      b.advance();
-    }
-    mma::wait<0>();
-    mma::pin(sums[0]);
-    release_a(used_a, lane);
-    release_b(used_b, lane);
+    accumulate<Product, FromZeros, 1>(sums[0], rings, 0, count, group, lane);
   }
 };
 
