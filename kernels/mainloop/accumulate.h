@@ -8,19 +8,22 @@
 
 namespace solstice::mainloop {
 
-// How sums begin.
+// How sums begin, and how often the loop may be written out (0: as the compiler likes).
 struct FromZeros {  // they are zeros before
   static constexpr bool kFirstApart = false;
+  static constexpr int kUnroll = 0;
   SOLSTICE_DEVICE static Adds fresh(bool) { return {}; }
 };
 struct FirstMarked {  // with the first stage: one text for all stages
   static constexpr bool kFirstApart = false;
+  static constexpr int kUnroll = 1;
   SOLSTICE_DEVICE static bool fresh(bool first) { return first; }
 };
 // With the first stage, which has a text of its own: the compiler then sees that products start from zero, and lets
 // them overlap, also where sums are added to behind the loop.
 struct FirstApart {
   static constexpr bool kFirstApart = true;
+  static constexpr int kUnroll = 1;
   SOLSTICE_DEVICE static Adds fresh(bool) { return {}; }
 };
 
@@ -59,7 +62,7 @@ SOLSTICE_DEVICE void accumulate(float (&sums)[Product::kRegisters], Rings& rings
     k += kStep;
     rings.advance();
   }
-#pragma unroll 1
+#pragma unroll Start::kUnroll
   for (; k < last; k += kStep, rings.advance()) {
     multiply_stage<Product>(sums, rings, last - k, group, prepare, Start::fresh(k == first));
     mma::wait<1>();

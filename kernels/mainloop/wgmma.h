@@ -42,7 +42,8 @@ struct Wgmma {
   // before the products are done, the others while the first half is added.
   SOLSTICE_DEVICE void run_promoted(float (&sums)[kHalves][kRegisters], int count, int group, int lane, int row) const {
     using Promote = Promotion<Math, kN>;
-    auto &a = rings.ring_a, &b = rings.ring_b;
+    auto& a = rings.ring_a;
+    auto& b = rings.ring_b;
     for (int s = 0; s < count; ++s, a.advance(), scales_a.advance()) {
       a.wait_full();
       const u32 rows = tile_a(group);
