@@ -83,21 +83,6 @@ struct GroupedConsumer : GroupedBlock<Config> {
     } while (k < t.last);
   }
 
-  // Of the last tiles, whose k clusters share; the sort, which runs before, clears the signals.
-  struct Workspace {
-    const GroupedProblem& p;
-    u32 rank;
-
-    template <int kGroups, int kCount>
-    SOLSTICE_DEVICE float* sums(int cluster, int group) const {
-      return p.partials + ((static_cast<i64>(cluster) * kCluster + rank) * kGroups + group) * (128 * kCount);
-    }
-    template <int kGroups>
-    SOLSTICE_DEVICE int* signal(int cluster, int group) const {
-      return p.table.signal((cluster * kCluster + rank) * kGroups + group);
-    }
-  };
-
   SOLSTICE_DEVICE static void clear(float (&sums)[kRegisters]) {
 #pragma unroll
     for (int i = 0; i < kRegisters; ++i) sums[i] = 0;
@@ -155,14 +140,10 @@ struct GroupedConsumer : GroupedBlock<Config> {
       if (!more) break;
       if (!any) continue;
       if constexpr (kRows) {
-        const Workspace workspace{p, rank};
-        const pipeline::StreamKFixup<Workspace, 2, kRegisters, 32, pipeline::ClearedByPreviousKernel> fixup{workspace,
-                                                                                                            group};
-        if (t.partial) {
-          fixup.store(sums, cluster);
-          continue;
-        }
-        if (t.from < cluster) fixup.add(sums, t.from, cluster, [](int other) { return other; });
+        // Of the last tiles, whose k clusters share. The sort, which runs before, clears the signals.
+        const pipeline::StreamKFixup<kCluster, 2, kRegisters, 32, pipeline::ClearedByPreviousKernel> fixup{
+            {p.partials, p.table.signal(0)}, cluster, static_cast<int>(rank), group};
+        if (!fixup.complete(sums, t)) continue;
       }
       finish(t, sums);
     }

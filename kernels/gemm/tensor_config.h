@@ -2,6 +2,8 @@
 #pragma once
 
 #include "epilogue/staged.h"
+#include "gemm/cluster.h"
+#include "kernel/warp_specialized.h"
 #include "mainloop/box_source.h"
 #include "mainloop/stage_product.h"
 #include "mainloop/wgmma.h"
@@ -21,15 +23,6 @@ template <int kOfA, int kOfB>
 struct TensorSlots {
   static constexpr int kA = kOfA, kB = kOfB;
 };
-// Blocks of a cluster lie along m and share B, or along n and share A.
-template <int kBlocks_>
-struct AlongM {
-  static constexpr int kBlocks = kBlocks_, kShareA = 1, kShareB = kBlocks;
-};
-template <int kBlocks_>
-struct AlongN {
-  static constexpr int kBlocks = kBlocks_, kShareA = kBlocks, kShareB = 1;
-};
 // Sums that share A, each with a B of its own: half of an accumulator's columns, or with promotion half of the tile,
 // are of B, the others the same columns of a second B. So a thread holds both sums of an element.
 struct OneSum {
@@ -39,20 +32,30 @@ struct TwoSums {
   static constexpr int kSums = 2;
 };
 
-template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, class Tile, class Slots, class Cluster,
+// Of a thread in each role, by the number of consumer warpgroups.
+template <int kGroups>
+struct TensorRegisters {
+  using Split = kernel::KeepRegisters;
+};
+template <>
+struct TensorRegisters<2> {
+  using Split = kernel::SplitRegisters<40, 232>;
+};
+
+template <class Math_, mma::Major kMajorA_, mma::Major kMajorB_, class Tile, class Slots, class Cluster_,
           class Scheduler_ = scheduler::Persistent, class Sums = OneSum>
 struct TensorConfig {
   using Math = Math_;
   using Scheduler = Scheduler_;
+  using Cluster = Cluster_;
   static constexpr mma::Major kMajorA = kMajorA_, kMajorB = kMajorB_;
   static constexpr int kN = Tile::kN, kHalves = Tile::kHalves, kGroups = Tile::kGroups, kCluster = Cluster::kBlocks,
                        kShareA = Cluster::kShareA, kShareB = Cluster::kShareB, kSums = Sums::kSums;
-  static constexpr bool kTriangular = kSame<Scheduler, scheduler::Triangular>,
-                        kStreamK = kSame<Scheduler, scheduler::StreamK>;
-  static constexpr bool kMayBeEmpty = kTriangular;
+  static constexpr bool kMayBeEmpty = Scheduler::kMayBeEmpty;
   static constexpr int kTileM = 64 * kGroups, kTileN = kN * kHalves / kSums;  // of the result
   static constexpr int kStageK = mma::kRowBytes / Math::Type::kBytes;
   static constexpr int kThreads = 128 * (kGroups + 1);
+  using Registers = typename TensorRegisters<kGroups>::Split;
   static constexpr int kRegisters = kN / 2;  // of one accumulator
 
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
@@ -90,6 +93,16 @@ struct TensorConfig {
   static_assert(kSums == 1 || (kHalves == 2 ? Math::kPromoted : kN >= 128), "each of two sums has 64 columns or more");
   static_assert(Math::Type::kBytes == 2 || (kMajorA == mma::Major::kK && kMajorB == mma::Major::kK),
                 "only operands of 2 bytes may be MN-major");
+
+  // The rings at their beginning: each role has its own places in them.
+  SOLSTICE_DEVICE static RingA ring_a(u32 shared) { return {shared, {shared + kOffsetBarriersA}}; }
+  SOLSTICE_DEVICE static RingB ring_b(u32 shared) { return {shared + kOffsetB, {shared + kOffsetBarriersB}}; }
+  SOLSTICE_DEVICE static ScalesA scales_a(u32 shared) { return ScalesA(shared + kOffsetScaleA); }
+  SOLSTICE_DEVICE static ScalesB scales_b(u32 shared) { return ScalesB(shared + kOffsetScaleB); }
+  SOLSTICE_DEVICE static void init_rings(u32 shared) {
+    ring_a(shared).init(1, 4 * kGroups * pipeline::kArrivals<kShareA, kReaders>);
+    ring_b(shared).init(1, 4 * kGroups * pipeline::kArrivals<kShareB, kReaders>);
+  }
 };
 
 // Extents, and the scales of a scaled split: scales[batch][chunk][stride], or, of whole lines, floats [batch][stride].

@@ -4,6 +4,7 @@
 
 #include "epilogue/row_resident.h"
 #include "gemm/tensor_config.h"
+#include "scheduler/work_tile.h"
 
 namespace solstice::gemm {
 
@@ -43,7 +44,19 @@ struct TileEpilogue {
   const Epilogue& epilogue;
   const TensorMap* map;
   const Problem& p;
-  Exchange exchange;  // of the warp
+  u32 staging;  // of the warp
+  Exchange exchange;
+  int warp, lane;
+
+  SOLSTICE_DEVICE TileEpilogue(const Epilogue& of, const TensorMap* map_out, const Problem& problem, u32 shared,
+                               u32 rank, int own_warp, int own_lane)
+      : epilogue(of),
+        map(map_out),
+        p(problem),
+        staging(shared + Config::kOffsetStaging + own_warp * kStageBuffers * kStageBytes),
+        exchange(exchange_of(shared, own_warp, rank)),
+        warp(own_warp),
+        lane(own_lane) {}
 
   // Of consumer warp `warp`, in the second half of its staging buffers.
   SOLSTICE_DEVICE static Exchange exchange_of(u32 shared, int warp, u32 rank) {
@@ -57,8 +70,9 @@ struct TileEpilogue {
     }
   }
 
-  // Of the warp's 16 rows, `first` on.
-  SOLSTICE_DEVICE void write(const WarpTile& first, float (&sums)[kHalves][kRegisters]) {
+  // Of the warp's 16 rows of the tile.
+  SOLSTICE_DEVICE void write(const scheduler::BlockTile& of, float (&sums)[kHalves][kRegisters]) {
+    const WarpTile first{of.batch, of.m0 + warp * 16, of.n0, p.m, p.n, staging, lane};
     if constexpr (Math::kLineScaled)
       scale_lines<Config::kSums>(sums[0], p, first.batch, first.m0 + first.lane / 4, first.n0 + 2 * (first.lane % 4));
     constexpr int kAtOnce = kStepsAtOnce<Math, kAll, Epilogue>;
@@ -78,6 +92,12 @@ struct TileEpilogue {
         tile.n0 += h * Config::kN;
         write_tile<kRegisters>(epilogue, tile, map, sums[h]);
       }
+    }
+  }
+  // After the last tile.
+  SOLSTICE_DEVICE void end() const {
+    if constexpr (Epilogue::kTma) {
+      if (lane == 0) copy::store_wait_all();
     }
   }
 };

@@ -15,20 +15,10 @@ struct ClearedByPreviousKernel {
   SOLSTICE_DEVICE static void wait() { ptx::wait_for_previous_kernel(); }
 };
 
-// Of a grid: the sums of a tile for each block, a signal for each warpgroup. Warpgroup `group` of a block, kGroups
-// each, has kCount sums of each of its 128 threads.
+// Of a grid: the sums of a tile for each block, a signal for each warpgroup.
 struct StreamKWorkspace {
   float* partials;
   int* signals;
-
-  template <int kGroups, int kCount>
-  SOLSTICE_DEVICE float* sums(int block, int group) const {
-    return partials + (static_cast<i64>(block) * kGroups + group) * (128 * kCount);
-  }
-  template <int kGroups>
-  SOLSTICE_DEVICE int* signal(int block, int group) const {
-    return signals + block * kGroups + group;
-  }
 };
 
 template <int kCount>
@@ -48,23 +38,37 @@ SOLSTICE_DEVICE float sum_at(const float (&sums)[kParts][kOfPart], int i) {
   return sums[i / kOfPart][i % kOfPart];
 }
 
-// Of the 128 threads of warpgroup `group`, which meet at named barrier 1 + group. `Workspace`: its places, as above.
-// kAtOnce sums of a thread are on their way together.
-template <class Workspace, int kGroups, int kCount, int kAtOnce, class Cleared = ClearedBefore>
+// Of the 128 threads of warpgroup `group`, which meet at named barrier 1 + group; a block has kGroups, a thread kCount
+// sums, of which kAtOnce are on their way together. Workers are clusters of kBlocks; `rank` is the block's in its own.
+template <int kBlocks, int kGroups, int kCount, int kAtOnce, class Cleared = ClearedBefore>
 struct StreamKFixup {
   static_assert(kCount % kAtOnce == 0 && kAtOnce % 4 == 0);
 
-  const Workspace& workspace;
-  int group;
+  StreamKWorkspace workspace;
+  int worker, rank, group;
 
-  SOLSTICE_DEVICE float* of_thread(int block) const {
-    return workspace.template sums<kGroups, kCount>(block, group) + threadIdx.x % 128 * 4;
+  // The warpgroup of this number in the block of this rank of a worker.
+  SOLSTICE_DEVICE int place(int of) const { return (of * kBlocks + rank) * kGroups + group; }
+  SOLSTICE_DEVICE float* of_thread(int of) const {
+    return workspace.partials + static_cast<i64>(place(of)) * (128 * kCount) + threadIdx.x % 128 * 4;
+  }
+
+  // Hands the sums on where the tile is another worker's, else adds what others have of it: whether all are here now.
+  // `Tile`: from, partial (scheduler/work_tile.h).
+  template <class Sums, class Tile>
+  SOLSTICE_DEVICE bool complete(Sums& sums, const Tile& tile) const {
+    if (tile.partial) {
+      store(sums);
+      return false;
+    }
+    if (tile.from < worker) add(sums, tile.from);
+    return true;
   }
 
   template <class Sums>
-  SOLSTICE_DEVICE void store(const Sums& sums, int block) const {
+  SOLSTICE_DEVICE void store(const Sums& sums) const {
     static_assert(sizeof(Sums) == kCount * sizeof(float));
-    float* const to = of_thread(block);
+    float* const to = of_thread(worker);
 #pragma unroll
     for (int i = 0; i < kCount; i += 4)
       *reinterpret_cast<float4*>(to + i * 128) =
@@ -72,24 +76,22 @@ struct StreamKFixup {
     Cleared::wait();
     ptx::sync_some<128>(1 + group);
     if (threadIdx.x % 128 == 0)
-      ptx::store_release(workspace.template signal<kGroups>(block, group),
-                         1);  // with all that the barrier ordered before it
+      ptx::store_release(workspace.signals + place(worker), 1);  // with all that the barrier ordered before it
   }
 
-  // Adds what the blocks block_of(first .. own - 1) store, in this order, each as soon as it is there.
-  template <class Sums, class BlockOf>
-  SOLSTICE_DEVICE void add(Sums& sums, int first, int own, BlockOf&& block_of) const {
+  // Adds what workers first .. the one before this store, in this order, each as soon as it is there.
+  template <class Sums>
+  SOLSTICE_DEVICE void add(Sums& sums, int first) const {
     static_assert(sizeof(Sums) == kCount * sizeof(float));
     Cleared::wait();
 #pragma unroll 1
-    for (int worker = first; worker < own; ++worker) {
-      const int block = block_of(worker);
+    for (int other = first; other < worker; ++other) {
       if (threadIdx.x % 128 == 0) {
-        while (ptx::load_acquire(workspace.template signal<kGroups>(block, group)) == 0) {
+        while (ptx::load_acquire(workspace.signals + place(other)) == 0) {
         }
       }
       ptx::sync_some<128>(1 + group);
-      const float* const from = of_thread(block);
+      const float* const from = of_thread(other);
 #pragma unroll
       for (int at = 0; at < kCount; at += kAtOnce) {
         float v[kAtOnce / 4][4];

@@ -6,16 +6,21 @@
 namespace solstice::scheduler {
 
 struct Persistent {
-  RasterOrder order;
-  int batches, stages, worker;
-  u32 workers;
+  static constexpr bool kMayBeEmpty = false, kShares = false;
+
+  Worker worker;
+
+  template <class Problem>
+  SOLSTICE_DEVICE static Persistent of(const Worker& worker, const Problem&) {
+    return {worker};
+  }
 
   template <class F>
   SOLSTICE_DEVICE void for_each(F&& f) const {
-    const int count = order.per_batch() * batches;
-    for (int tile = worker; tile < count; tile += workers) {
-      const TileIndex i = order(tile);
-      f(WorkTile{i.batch, i.m, i.n, 0, stages});
+    const int count = worker.order.per_batch() * worker.batches;
+    for (int tile = worker.number; tile < count; tile += worker.count) {
+      const TileIndex i = worker.order(tile);
+      f(WorkTile{i.batch, i.m, i.n, 0, worker.stages});
     }
   }
 };

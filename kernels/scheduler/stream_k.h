@@ -61,16 +61,22 @@ struct StreamKWalk {
 };
 
 struct StreamK {
-  RasterOrder order;
+  static constexpr bool kMayBeEmpty = false, kShares = true;
+
+  Worker worker;
   StreamKTiles shared;
-  int stages, worker;
-  u32 workers;
+
+  // `Problem`: StreamKTiles shared.
+  template <class Problem>
+  SOLSTICE_DEVICE static StreamK of(const Worker& worker, const Problem& p) {
+    return {worker, p.shared};
+  }
 
   template <class F>
   SOLSTICE_DEVICE void for_each(F&& f) const {
-    StreamKWalk walk(shared, stages, worker, workers);
+    StreamKWalk walk(shared, worker.stages, worker.number, worker.count);
     for (StreamKShare share; walk.next(share);) {
-      const TileIndex i = order(share.tile);
+      const TileIndex i = worker.order(share.tile);
       f(WorkTile{i.batch, i.m, i.n, share.first, share.last, share.from, share.partial});
     }
   }

@@ -31,17 +31,24 @@ SOLSTICE_DEVICE RowRange rows_within(const HalfPlane& plane, int row, int column
 // Every `workers`-th tile, of those with products, then of the others. In the order of RasterOrder, but found a column
 // of a group at a time: dividing a number for each tile would take longer than some tiles do.
 struct Triangular {
-  RasterOrder order;
+  static constexpr bool kMayBeEmpty = true, kShares = false;
+
+  Worker worker;
   HalfPlane tiles;  // those that need products
-  int batches, stages, worker;
-  u32 workers;
+
+  // `Problem`: HalfPlane needed, in elements.
+  template <class Problem>
+  SOLSTICE_DEVICE static Triangular of(const Worker& worker, const Problem& p) {
+    return {worker, p.needed.in_tiles(worker.rows, worker.columns)};
+  }
 
   template <class F>
   SOLSTICE_DEVICE void for_each(F&& f) const {
-    const int step = static_cast<int>(workers);
-    int turn = worker;  // tiles until the next one
+    const RasterOrder& order = worker.order;
+    const int step = static_cast<int>(worker.count);
+    int turn = worker.number;  // tiles until the next one
     for (int pass = 0; pass < 2; ++pass) {
-      for (int batch = 0; batch < batches; ++batch) {
+      for (int batch = 0; batch < worker.batches; ++batch) {
         for (int row = 0; row < order.rows; row += order.group) {
           const int height = smaller(order.group, order.rows - row);
           for (int column = 0; column < order.columns; ++column) {
@@ -50,7 +57,7 @@ struct Triangular {
                       count = pass == 0 ? inside : height - inside;
             for (; turn < count; turn += step) {
               const int skipped = pass == 0 ? has.first : turn < before ? 0 : inside;
-              f(WorkTile{batch, row + skipped + turn, column, 0, pass == 0 ? stages : 0});
+              f(WorkTile{batch, row + skipped + turn, column, 0, pass == 0 ? worker.stages : 0});
             }
             turn -= count;
           }
