@@ -12,7 +12,7 @@ inline constexpr bool kDefers = Epilogue::kTma&& Epilogue::kOutputs == 1 && size
 
 inline constexpr int kDeferredColumns = 64;  // 16 rows of so many fill a staging buffer
 
-template <class Tile, int kCount>
+template <RowTile Tile, int kCount>
 struct DeferredTile {
   static constexpr int kChunks = kCount / 32, kHeld = kChunks / 2;
   using Words = u32[16];  // of a chunk: 16 rows x 64 columns of a warp
@@ -92,7 +92,7 @@ struct DeferredTile {
       if (!box) write_lines(epilogue, chunk, buffer);
     }
     if (tile.lane == 0) {
-      if (box) copy::store_box(map, tile.n0 + chunk * kDeferredColumns, tile.m0, tile.batch, buffer);
+      if (box) tile.store_box(map, tile.n0 + chunk * kDeferredColumns, buffer);
       copy::store_commit();  // an empty group where the lines were written directly
     }
   }

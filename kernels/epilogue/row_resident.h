@@ -289,7 +289,7 @@ struct RowWriter {
 };
 
 // A warp's 16 rows x 2*kHalves*kCount columns in wgmma's layout; the blocks of a cluster have the other columns.
-template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
+template <int kAtOnce, class Epilogue, RowTile Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void write_row_resident(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
                                         float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
   constexpr bool kInside = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;

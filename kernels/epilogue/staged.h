@@ -3,9 +3,9 @@
 // that, writes it back line by line, coalesced. Two buffers a warp: one is filled while the other drains.
 #pragma once
 
-#include "copy/tma.h"
 #include "epilogue/output.h"
 #include "epilogue/parts.h"
+#include "epilogue/tile.h"
 #include "math/storage.h"
 #include "ptx/memory.h"
 #include "ptx/sync.h"
@@ -50,35 +50,6 @@ SOLSTICE_DEVICE void stage_pair(u32 buffer, int row, int column, float a, float 
   else
     ptx::store_shared(at, a, b);
 }
-
-// Where the accumulators of a warp lie in its tile.
-struct WarpLayout {
-  u32 staging;  // the warp's two buffers
-  int lane;
-
-  SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
-  SOLSTICE_DEVICE int column(int step, int j, int i) const {
-    return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2;
-  }
-};
-
-// A warp's 16 rows of the result, one after another. Another `Tile` may have other rows: it says what the functions
-// below ask of this one.
-struct WarpTile : WarpLayout {
-  static constexpr bool kIsBox =
-      true;           // of the result: the copy engine leaves out what lies outside. Else is_box() says.
-  int batch, m0, n0;  // of the warp's 16 rows
-  int m, n;           // extents of the problem
-
-  WarpTile() = default;
-  SOLSTICE_DEVICE WarpTile(int batch_, int m0_, int n0_, int m_, int n_, u32 staging_, int lane_)
-      : WarpLayout{staging_, lane_}, batch(batch_), m0(m0_), n0(n0_), m(m_), n(n_) {}
-
-  SOLSTICE_DEVICE int own_line(int i) const { return m0 + row(i); }  // of the thread's own element i
-  SOLSTICE_DEVICE int last_line() const { return m - 1; }
-  SOLSTICE_DEVICE int line(int r) const { return m0 + r; }  // of row r, for the whole warp
-  SOLSTICE_DEVICE bool has_line(int r) const { return m0 + r < m; }
-};
 
 template <class T>
 SOLSTICE_DEVICE T staged_value(u32 address) {
@@ -147,7 +118,7 @@ SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, cons
       box = tile.is_box();
       if (!box) drain_pieces(epilogue, tile, step, buffer);
     }
-    if (box && tile.lane == 0) copy::store_box(map, tile.n0 + step * kStageColumns, tile.m0, tile.batch, buffer);
+    if (box && tile.lane == 0) tile.store_box(map, tile.n0 + step * kStageColumns, buffer);
   } else {
     drain_lines<kOutput>(epilogue, tile, step, buffer);
   }
@@ -219,7 +190,7 @@ SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int 
 
 // kCount elements of a thread: the warp's 16 rows x 2*kCount columns in wgmma's layout. sums[i] is the accumulator of
 // one; where elements have two, second[kFrom + i] is the other.
-template <int kCount, int kFrom = 0, class Epilogue, class Tile, int kRegisters, class... Second>
+template <int kCount, int kFrom = 0, class Epilogue, RowTile Tile, int kRegisters, class... Second>
 SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
                                 const float (&sums)[kRegisters], const Second&... second) {
   constexpr int kSteps = kCount / 16;
@@ -243,7 +214,7 @@ SOLSTICE_DEVICE void write_tile(const Epilogue& epilogue, const Tile& tile, cons
 // Elements of one accumulator, of a tile's column halves, as a loop over kAtOnce steps: the accumulators of the steps
 // behind move up each time. An epilogue of many instructions, written once for every accumulator, is longer than the
 // instruction cache.
-template <int kAtOnce, class Epilogue, class Tile, int kHalves, int kCount>
+template <int kAtOnce, class Epilogue, RowTile Tile, int kHalves, int kCount>
 SOLSTICE_DEVICE void write_rolled(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
                                   float (&sums)[kHalves][kCount]) {
   constexpr int kAll = kHalves * kCount, kMoved = 16 * kAtOnce;

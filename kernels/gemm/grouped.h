@@ -14,144 +14,11 @@
 // lie along m and share B, or, always or where a group's last rows are one tile, along n and share A.
 #pragma once
 
-#include "epilogue/deferred.h"
+#include "gemm/grouped_consumer.h"
 #include "gemm/grouped_producer.h"
 #include "kernel/warp_specialized.h"
-#include "mma/wgmma.h"
-#include "pipeline/stream_k_fixup.h"
 
 namespace solstice::gemm {
-
-// 16 rows of a group: rows of the result as the table lists them.
-struct GroupedRows : WarpLayout {
-  static constexpr bool kIsBox = false;
-  int batch, m0, n0;  // of the order by groups
-  int m, n;           // the group's end; columns
-  bool box;
-  int lines[2];
-
-  SOLSTICE_DEVICE int own_line(int i) const { return lines[i / 2]; }
-  SOLSTICE_DEVICE int last_line() const { return 0x7fffffff; }
-  SOLSTICE_DEVICE int line(int r) const {
-    const int low = __shfl_sync(~0u, lines[0], r % 8 * 4), high = __shfl_sync(~0u, lines[1], r % 8 * 4);
-    return r < 8 ? low : high;
-  }
-  SOLSTICE_DEVICE bool has_line(int r) const { return m0 + r < m; }
-  SOLSTICE_DEVICE bool is_box() const { return box; }
-};
-
-template <class Config>
-struct GroupedConsumer : GroupedBlock<Config> {
-  using Base = GroupedBlock<Config>;
-  using Base::kRows, Base::kN, Base::kCluster, Base::kRegisters, Base::p, Base::rank, Base::told, Base::shared,
-      Base::scattered, Base::slots, Base::gathers_a, Base::gathers_b, Base::place_behind;
-  using Rings = typename Config::Rings;
-
-  // Zeros in the rows of k behind the `count` of the group. Both warpgroups write those of B.
-  SOLSTICE_DEVICE static void clear_end(u32 a, u32 b, int count, int group) {
-    const u32 piece = threadIdx.x % 8 * 16;
-#pragma unroll 1
-    for (int row = count + static_cast<int>(threadIdx.x) % 128 / 8; row < Config::kStageK; row += 16) {
-      ptx::store_shared_zero(a + row * mma::kRowBytes + piece);
-#pragma unroll
-      for (int g = 0; g < kN / 64; ++g) ptx::store_shared_zero(b + g * mma::kGroupBytes + row * mma::kRowBytes + piece);
-    }
-    ptx::fence_async_proxy();
-    ptx::sync_some<128>(1 + group);
-  }
-
-  // `meanwhile` is called once a stage, while the tensor cores are at work.
-  template <class F>
-  SOLSTICE_DEVICE void multiply(float (&sums)[kRegisters], Rings& rings, const scheduler::GroupTile& t, int group,
-                                int lane, const F& meanwhile) const {
-    const auto prepare = [&](u32 a, u32 b, int left) {
-      if (gathers_a() || gathers_b()) ptx::fence_async_proxy();
-      if (!kRows && left < Config::kStageK) clear_end(a, b, left, group);
-    };
-    mainloop::accumulate<typename Config::Product, typename Config::Traits::Start, Config::kStageK>(
-        sums, rings, t.first, t.last, group, lane, prepare, meanwhile);
-  }
-  // Of rows that are none of the group's, and where there is no k, nothing is multiplied.
-  SOLSTICE_DEVICE static void pass_over(Rings& rings, const scheduler::GroupTile& t, int lane) {
-    int k = t.first;
-#pragma unroll 1
-    do {
-      rings.wait_full();
-      rings.release(rings.slots(), lane);
-      rings.advance();
-      k += Config::kStageK;
-    } while (k < t.last);
-  }
-
-  SOLSTICE_DEVICE static void clear(float (&sums)[kRegisters]) {
-#pragma unroll
-    for (int i = 0; i < kRegisters; ++i) sums[i] = 0;
-  }
-
-  SOLSTICE_DEVICE auto rows_of(const scheduler::GroupTile& t, int m0, u32 staging, int lane) const {
-    if constexpr (kRows) {
-      const bool plain_rows = !(scattered & 1);
-      GroupedRows out{{staging, lane}, 0, m0, t.n0, t.m, p.n, plain_rows && m0 + kStageRows <= t.m, {}};
-#pragma unroll
-      for (int i = 0; i < 2; ++i) {
-        const int position = smaller(m0 + out.row(2 * i), t.m - 1);
-        out.lines[i] = plain_rows ? position : p.table.list(0)[position];
-      }
-      return out;
-    } else {
-      return WarpTile{t.group, m0, t.n0, t.m, p.n, staging, lane};
-    }
-  }
-
-  SOLSTICE_DEVICE bool has_part(const scheduler::GroupTile& t, int group) const {
-    return t.m0 + group * 64 < t.m && t.n0 < p.n;
-  }
-
-  template <class Epilogue>
-  SOLSTICE_DEVICE void consume(const Epilogue& epilogue, const TensorMap* map_out, int group) const {
-    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32 % 4;
-    const u32 staging = shared + Config::kOffsetStaging + (group * 4 + warp) * kStageBuffers * kStageBytes;
-    const int cluster = blockIdx.x / kCluster;
-    Rings rings{slots()};
-    DeferredTile<decltype(rows_of(scheduler::GroupTile(), 0, 0, 0)), kRegisters> results;
-    const auto finish = [&](const scheduler::GroupTile& t, const float(&sums)[kRegisters]) {
-      const int m0 = t.m0 + group * 64 + warp * 16;
-      if (m0 >= t.m) return;
-      if constexpr (kDefers<Epilogue>)
-        results.take(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
-      else
-        write_tile<kRegisters>(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
-    };
-    for (int place = 0;; place = place_behind(place)) {
-      rings.wait_full();
-      const scheduler::GroupTile t = told[place];
-      ptx::sync_warp();  // every lane has read it: one of them releases the tile's slots
-      const bool more = t.group >= 0, any = more && has_part(t, group), multiplies = any && (kRows || t.first < t.last);
-      float sums[kRegisters];
-      if (multiplies) {
-        multiply(sums, rings, t, group, lane, [&] {
-          if constexpr (kDefers<Epilogue>) results.write_next(epilogue, map_out);
-        });
-      } else {
-        pass_over(rings, t, lane);
-        if constexpr (!kRows) clear(sums);
-      }
-      if constexpr (kDefers<Epilogue>) results.write_rest(epilogue, map_out);
-      if (!more) break;
-      if (!any) continue;
-      if constexpr (kRows) {
-        // Of the last tiles, whose k clusters share. The sort, which runs before, clears the signals.
-        const pipeline::StreamKFixup<kCluster, 2, kRegisters, 32, pipeline::ClearedByPreviousKernel> fixup{
-            {p.partials, p.table.signal(0)}, cluster, static_cast<int>(rank), group};
-        if (!fixup.complete(sums, t)) continue;
-      }
-      finish(t, sums);
-    }
-    if constexpr (Epilogue::kTma) {
-      if (lane == 0) copy::store_wait_all();
-    }
-  }
-};
 
 // How many tiles all groups have, behind their offsets.
 template <class Config>
@@ -162,6 +29,60 @@ SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
     atomicAdd(total, scheduler::order_of_group<Config>(p, offsets[g + 1] - offsets[g]).count());
 }
 
+template <class Config, class Rows, class Epilogue>
+struct Grouped {
+  using Block = GroupedBlock<Config>;
+  using Registers = typename Config::Traits::Registers;
+  static constexpr int kConsumers = 2, kCluster = Config::kCluster;
+
+  const TensorMap* map_a;
+  const TensorMap* map_b;
+  const TensorMap* map_out;
+  const GroupedProblem& p;
+  const Rows& rows;
+  const Epilogue& epilogue;
+  u8* memory;
+  bool own = false;  // the block has found the offsets of the groups itself
+
+  SOLSTICE_DEVICE u32 shared() const { return ptx::shared_address(memory); }
+  SOLSTICE_DEVICE int* offsets() const { return reinterpret_cast<int*>(memory + Config::kOffsetGroups); }
+  SOLSTICE_DEVICE int* scattered() const { return offsets() + p.table.groups + 2; }
+  SOLSTICE_DEVICE Block block() const {
+    scheduler::GroupTile* const told = reinterpret_cast<scheduler::GroupTile*>(memory + Config::kOffsetTold);
+    const u32 rank = kCluster > 1 ? ptx::cluster_rank() : 0,
+              which = ptx::load_shared_u32(ptx::shared_address(scattered()));
+    return {map_a, map_b, p, shared(), offsets(), {told}, rank, which};
+  }
+
+  // ---- the roles (kernel/warp_specialized.h)
+  SOLSTICE_DEVICE void init() const {
+    copy::prefetch(map_a);
+    copy::prefetch(map_b);
+    offsets()[p.table.groups + 1] = *scattered() = 0;
+    Block::init_barriers(shared());
+  }
+  SOLSTICE_DEVICE void prepare() {
+    own = Rows::kSources == 0 && p.table.rows <= kMostOwnRows &&
+          find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets());
+    if (!own) {
+      ptx::wait_for_previous_kernel();
+#pragma unroll 1
+      for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets()[i] = p.table.offsets()[i];
+      if (threadIdx.x == 0)
+        *scattered() = !p.table.plain(0) | !p.table.plain(p.a.list) << 1 | !p.table.plain(p.b.list) << 2;
+      __syncthreads();
+    }
+    ptx::let_next_kernel_start();
+    if constexpr (Block::kRows) count_tiles<Config>(p, offsets());
+  }
+  SOLSTICE_DEVICE void begin() const {}
+  SOLSTICE_DEVICE void produce() const { GroupedProducer<Config>{block()}.produce(); }
+  SOLSTICE_DEVICE void consume(int group) const { GroupedConsumer<Config>{block()}.consume(epilogue, map_out, group); }
+  SOLSTICE_DEVICE void end() const {
+    if (own) ptx::wait_for_previous_kernel();  // what follows this launch follows the sort as well
+  }
+};
+
 // The body of a kernel launched with Config::kThreads threads, Config::kSharedBytes + 4 * (groups + 3) bytes of dynamic
 // shared memory and clusters of Config::kCluster blocks; the grid is a multiple of the cluster, and all of it is
 // resident (blocks wait for the sums of others). Launched with programmatic dependence behind the sort, which itself
@@ -169,50 +90,8 @@ SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
 template <class Config, class Rows, class Epilogue>
 SOLSTICE_DEVICE void run_grouped(const TensorMap& map_a, const TensorMap& map_b, const TensorMap& map_out,
                                  const GroupedProblem& p, const Rows& rows, const Epilogue& epilogue) {
-  u8* const memory = ptx::dynamic_shared();
-  int* const offsets = reinterpret_cast<int*>(memory + Config::kOffsetGroups);
-  int* const total = offsets + p.table.groups + 1;
-  int* const scattered = total + 1;
-  using Block = GroupedBlock<Config>;
-  const u32 shared = ptx::shared_address(memory);
-  if (threadIdx.x == 0) {
-    copy::prefetch(&map_a);
-    copy::prefetch(&map_b);
-    *total = *scattered = 0;
-    Block::init_barriers(shared);
-  }
-  const bool own = Rows::kSources == 0 && p.table.rows <= kMostOwnRows &&
-                   find_offsets<Config::kThreads>(rows, p.table.groups, p.table.rows, offsets);
-  if (!own) {
-    ptx::wait_for_previous_kernel();
-#pragma unroll 1
-    for (int i = threadIdx.x; i <= p.table.groups; i += Config::kThreads) offsets[i] = p.table.offsets()[i];
-    if (threadIdx.x == 0)
-      *scattered = !p.table.plain(0) | !p.table.plain(p.a.list) << 1 | !p.table.plain(p.b.list) << 2;
-    __syncthreads();
-  }
-  ptx::let_next_kernel_start();
-  if constexpr (Block::kRows) count_tiles<Config>(p, offsets);
-  kernel::meet<Config::kCluster>();
-  // Made by each side for itself: what both had from before would be kept in memory for the producer's few registers.
-  const auto block = [&] {
-    scheduler::GroupTile* const told = reinterpret_cast<scheduler::GroupTile*>(memory + Config::kOffsetTold);
-    const u32 rank = Config::kCluster > 1 ? ptx::cluster_rank() : 0,
-              which = ptx::load_shared_u32(ptx::shared_address(scattered));
-    return Block{&map_a, &map_b, p, shared, offsets, told, rank, which};
-  };
-  using Registers = typename Config::Traits::Registers;
-  if (kernel::warpgroup() == 2) {
-    Registers::shrink();
-    const GroupedProducer<Config> producer{block()};
-    producer.produce();
-  } else {
-    Registers::grow();
-    const GroupedConsumer<Config> consumer{block()};
-    consumer.consume(epilogue, &map_out, kernel::warpgroup());
-  }
-  if (own) ptx::wait_for_previous_kernel();  // what follows this launch follows the sort as well
-  kernel::part<Config::kCluster>();
+  Grouped<Config, Rows, Epilogue> parts{&map_a, &map_b, &map_out, p, rows, epilogue, ptx::dynamic_shared()};
+  kernel::run_warp_specialized(parts);
 }
 
 }  // namespace solstice::gemm

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "epilogue/staged.h"
+#include "gemm/cluster.h"
 #include "gemm/group_rows.h"
 #include "kernel/warp_specialized.h"
 #include "mainloop/accumulate.h"
@@ -30,24 +31,22 @@ struct RaggedTraits<Ragged::kK> {
   using Registers = kernel::SplitRegisters<88, 208>;
 };
 
-template <class Type_, Ragged kRagged_, mma::Major kMajorB_, int kN_, int kSlots_, int kCluster_, bool kAlongN_>
+// A cluster along m has its rows of a tile along n instead where a group's last ones are too low for it.
+template <class Math, Ragged kRagged_, mma::Major kMajorB_, int kN_, int kSlots_, class Cluster_>
 struct GroupedConfig {
-  using Type = Type_;
+  using Cluster = Cluster_;
   static constexpr Ragged kRagged = kRagged_;
   using Traits = RaggedTraits<kRagged>;
   static constexpr mma::Major kMajorA = Traits::kMajorA, kMajorB = kMajorB_;
-  static constexpr int kN = kN_, kCluster = kCluster_;
-  static constexpr bool kAlongN = kAlongN_;  // blocks of a cluster lie along n; else along m, but where rows end
+  static constexpr int kN = kN_, kCluster = Cluster::kBlocks;
   static constexpr int kTileM = 128, kStageK = 64;
   static constexpr int kThreads = 384;
   static constexpr int kPlaneA = kTileM * mma::kRowBytes, kPlaneB = kN * mma::kRowBytes;
   using Slots = pipeline::Ring<kSlots_, kPlaneA + kPlaneB>;
   using Rings = mainloop::JointRing<Slots, kPlaneA, kCluster>;
-  using Product = mainloop::StageProduct<mainloop::Math<Type, 1>, kMajorA, kMajorB, kN, kPlaneA, kPlaneB>;
+  using Product = mainloop::StageProduct<Math, kMajorA, kMajorB, kN, kPlaneA, kPlaneB>;
 
-  // The producer tells the consumers of a tile: one place more than slots, since a release may overtake loads
-  // (tensor.h).
-  static constexpr int kTold = kSlots_ + 1;
+  static constexpr int kTold = kSlots_ + 1;  // places for tiles that consumers are told of (grouped_block.h)
 
   // Shared memory, in this order; then offsets of the groups.
   static constexpr int kOffsetStaging = Slots::kBytes;
@@ -55,6 +54,8 @@ struct GroupedConfig {
   static constexpr int kOffsetTold = kOffsetBarriers + Slots::kBarriersBytes;
   static constexpr int kOffsetGroups = kOffsetTold + kTold * static_cast<int>(sizeof(scheduler::GroupTile));
   static constexpr int kSharedBytes = kOffsetGroups;
+  static_assert(Math::kPlanes == 1 && !Math::kPromoted && !Math::kScaled && Math::Type::kBytes == 2,
+                "operands are multiplied as they are stored");
   static_assert(kRagged == Ragged::kRows || kMajorB == mma::Major::kMN,
                 "a gradient's operands are contiguous in their lines");
 };

@@ -4,51 +4,15 @@
 
 #include "copy/async.h"
 #include "copy/tma.h"
-#include "gemm/grouped_config.h"
+#include "gemm/grouped_block.h"
 
 namespace solstice::gemm {
-
-// What every role knows of its block.
-template <class Config>
-struct GroupedBlock {
-  using Type = typename Config::Type;
-  using Slots = typename Config::Slots;
-  static constexpr bool kRows = Config::kRagged == Ragged::kRows;
-  static constexpr int kN = Config::kN, kCluster = Config::kCluster;
-  static constexpr int kRegisters = kN / 2;
-  static constexpr int kProducers = 128;
-
-  const TensorMap* map_a;
-  const TensorMap* map_b;
-  const GroupedProblem& p;
-  u32 shared;
-  const int* offsets;
-  scheduler::GroupTile* told;  // tiles of which the producer has told the consumers
-  u32 rank;                    // in the cluster
-  u32 scattered;  // what does not lie one after another: bit 0 rows of the result, 1 lines of A, 2 lines of B
-
-  SOLSTICE_DEVICE static Slots slots(u32 shared) { return Slots(shared, {shared + Config::kOffsetBarriers}); }
-  SOLSTICE_DEVICE Slots slots() const { return slots(shared); }
-  SOLSTICE_DEVICE scheduler::Grouped<Config, GroupedProblem> walk() const {
-    return {p, offsets, static_cast<int>(rank)};
-  }
-  // Operands whose lines do not lie one after another come line by line.
-  SOLSTICE_DEVICE bool gathers_a() const { return scattered & 2; }
-  SOLSTICE_DEVICE bool gathers_b() const { return !kRows && scattered & 4; }
-
-  SOLSTICE_DEVICE static void init_barriers(u32 shared) {
-    slots(shared).init(kProducers + 1, 8 * kCluster);
-    ptx::barrier_init_fence();
-  }
-  // The next place for what consumers are told of a tile.
-  SOLSTICE_DEVICE static int place_behind(int place) { return place + 1 == Config::kTold ? 0 : place + 1; }
-};
 
 template <class Config>
 struct GroupedProducer : GroupedBlock<Config> {
   using Base = GroupedBlock<Config>;
   using Base::kRows, Base::kN, Base::kCluster, Base::kProducers, Base::p, Base::rank, Base::told, Base::map_a,
-      Base::map_b, Base::walk, Base::slots, Base::gathers_a, Base::gathers_b, Base::place_behind;
+      Base::map_b, Base::tiles, Base::slots, Base::gathers_a, Base::gathers_b;
   using typename Base::Slots;
 
   // The boxes of an operand for this CTA, or, where both of a cluster need the same lines, this CTA's half for both.
@@ -76,23 +40,22 @@ struct GroupedProducer : GroupedBlock<Config> {
 
   // Consumers learn what a tile is with its first stage. Where there is no k, and for the tile of no group behind the
   // last one, a stage comes with nothing in it.
-  SOLSTICE_DEVICE void tell(const Slots& ring, int place, const scheduler::GroupTile& t) const {
-    ring.wait_empty();
-    told[place] = t;
-  }
   SOLSTICE_DEVICE static void pass(Slots& ring, int arrivals) {
     ptx::barrier_arrive(ring.full(), arrivals);
     ring.advance();
   }
+  SOLSTICE_DEVICE static scheduler::GroupTile last_tile() { return {-1, 0, 0, 0, 0, 0, 0, false, false}; }
 
   // One thread, where the copy engine brings all.
   SOLSTICE_DEVICE void produce_boxes() const {
     Slots ring = slots();
-    auto tiles = walk();
-    int place = 0;
-    scheduler::GroupTile t;
-    for (; tiles.next(t); place = place_behind(place)) {
-      tell(ring, place, t);
+    auto to = told;
+    const auto tell = [&](const scheduler::GroupTile& t) {
+      ring.wait_empty();
+      to.tell(t);
+    };
+    tiles().for_each([&](const scheduler::GroupTile& t) {
+      tell(t);
 #pragma unroll 1
       for (int k = t.first; k < t.last; k += Config::kStageK, ring.advance()) {
         ring.wait_empty();
@@ -102,9 +65,8 @@ struct GroupedProducer : GroupedBlock<Config> {
         ptx::barrier_arrive(ring.full(), kProducers);
       }
       if (!kRows && t.first >= t.last) pass(ring, kProducers + 1);
-    }
-    t.group = -1, t.first = t.last = 0;
-    tell(ring, place, t);
+    });
+    tell(last_tile());
     pass(ring, kProducers + 1);
   }
 
@@ -113,13 +75,16 @@ struct GroupedProducer : GroupedBlock<Config> {
   SOLSTICE_DEVICE void produce_gathered() const {
     const int thread = threadIdx.x % kProducers;
     Slots ring = slots();
-    auto tiles = walk();
+    auto to = told;
     const bool gather_a = gathers_a(), gather_b = gathers_b();
     const int arrivals = thread == 0 ? 2 : 1;
-    int place = 0;
-    scheduler::GroupTile t;
-    for (; tiles.next(t); place = place_behind(place)) {
-      if (thread == 0) tell(ring, place, t);
+    const auto tell = [&](const scheduler::GroupTile& t) {
+      if (thread != 0) return;
+      ring.wait_empty();
+      to.tell(t);
+    };
+    tiles().for_each([&](const scheduler::GroupTile& t) {
+      tell(t);
       mainloop::Lines<kRows ? Config::kTileM : 64> lines_a;
       mainloop::Lines<64> lines_b;
       // Of a gradient, a stage's lines are looked up while the one before is on its way.
@@ -146,9 +111,8 @@ struct GroupedProducer : GroupedBlock<Config> {
         if (!kRows) find(k + Config::kStageK);
       }
       if (!kRows && t.first >= t.last) ring.wait_empty(), pass(ring, arrivals);
-    }
-    t.group = -1, t.first = t.last = 0;
-    if (thread == 0) tell(ring, place, t);
+    });
+    tell(last_tile());
     ring.wait_empty();
     pass(ring, arrivals);
   }

@@ -9,6 +9,9 @@
 //   void produce() const;                        // the producer warpgroup
 //   void consume(int group) const;               // consumer warpgroup `group`
 //   void end() const;                            // all threads, before they part
+//
+// What a role needs it makes for itself: what both had from before would be kept in registers that the producer does
+// not have.
 #pragma once
 
 #include "ptx/sync.h"
@@ -48,11 +51,11 @@ SOLSTICE_DEVICE int warpgroup() { return __shfl_sync(~0u, threadIdx.x / 128, 0);
 
 template <class Parts>
 SOLSTICE_DEVICE void run_warp_specialized(Parts& parts) {
-  const int group = warpgroup();
   if (threadIdx.x == 0) parts.init();
   parts.prepare();
   meet<Parts::kCluster>();
   parts.begin();
+  const int group = warpgroup();
   if (group == Parts::kConsumers) {
     Parts::Registers::shrink();
     parts.produce();

@@ -23,10 +23,11 @@ static_assert(sizeof(GroupTile) == 32);
 // Tiles of one group for clusters.
 template <class Config, class Problem>
 SOLSTICE_DEVICE PairedOrder order_of_group(const Problem& p, int rows) {
-  constexpr int kAlongM = Config::kAlongN ? 1 : Config::kCluster, kHeight = Config::kTileM * kAlongM;
+  using Cluster = typename Config::Cluster;
+  constexpr int kHeight = Config::kTileM * Cluster::kShareB;
   const int rest = rows % kHeight;
-  const bool low = kAlongM > 1 && rest > 0 && rest <= Config::kTileM;
-  return {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * (Config::kCluster / kAlongM)), p.group, low};
+  const bool low = Cluster::kShareB > 1 && rest > 0 && rest <= Config::kTileM;
+  return {rows / kHeight + (rest > 0 && !low), ceil_div(p.n, Config::kN * Cluster::kShareA), p.group, low};
 }
 
 // The tiles of a CTA, one after another. Of a forward product they are counted; the last ones, if they leave enough
@@ -34,8 +35,9 @@ SOLSTICE_DEVICE PairedOrder order_of_group(const Problem& p, int rows) {
 // `Problem`: extents m, n, k, `group` (row tiles walked before the next column), table.groups.
 template <class Config, class Problem>
 struct Grouped {
-  static constexpr bool kRows = Config::kRagged == Ragged::kRows, kAlongN = Config::kAlongN;
-  static constexpr int kBlocks = Config::kCluster, kAlongM = kAlongN ? 1 : kBlocks;
+  static constexpr bool kRows = Config::kRagged == Ragged::kRows;
+  using Cluster = typename Config::Cluster;
+  static constexpr int kBlocks = Cluster::kBlocks;
   static constexpr int kChunk = 4 * Config::kStageK;
   // Stages that adding up takes about as long as, and clusters that share a tile at most.
   static constexpr int kAddingStages = 16, kMostSharing = 4;
@@ -53,6 +55,12 @@ struct Grouped {
     if constexpr (kRows) split(offsets[p.table.groups + 1], gridDim.x / kBlocks);
   }
 
+  template <class F>
+  SOLSTICE_DEVICE void for_each(F&& f) {
+    for (GroupTile tile; next(tile);) f(tile);
+  }
+
+ private:
   SOLSTICE_DEVICE bool next(GroupTile& out) {
     TilePart part{0, 0, 0, cluster};
     bool partial = false;
@@ -71,8 +79,6 @@ struct Grouped {
     }
     return true;
   }
-
- private:
   // Of the last tiles, first what others wait for.
   SOLSTICE_DEVICE bool next_part(TilePart& out, bool& partial) {
     partial = parts == 0 && tail.partial_of(cluster, out);
@@ -101,9 +107,9 @@ struct Grouped {
       count = order.count();
     }
     const PairedTile i = order(at - before);
-    const bool along_n = kBlocks > 1 && (kAlongN || i.along_n);
-    const int m0 = (i.m * kAlongM + (along_n ? 0 : rank)) * Config::kTileM;
-    const int n0 = (i.n * (kAlongN ? kBlocks : 1) + (along_n ? rank : 0)) * Config::kN;
+    const bool along_n = Cluster::kShareA > 1 || (kBlocks > 1 && i.along_n);
+    const int m0 = (i.m * Cluster::kShareB + (along_n ? 0 : rank)) * Config::kTileM;
+    const int n0 = (i.n * Cluster::kShareA + (along_n ? rank : 0)) * Config::kN;
     out = kRows ? GroupTile{group, begin + m0, n0, end, 0, p.k, cluster, false, along_n}
                 : GroupTile{group, m0, n0, p.m, begin, end, cluster, false, along_n};
     return true;

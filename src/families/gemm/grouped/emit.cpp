@@ -123,9 +123,9 @@ class GroupedGenerator {
 
   // ---- the product
   std::string config_text(Major major_b) const {
-    return fmt::format("gemm::GroupedConfig<mma::{}, gemm::Ragged::{}, {}, {}, {}, {}, {}>",
-                       s_.math == Math::kFP16 ? "F16" : "BF16", by_rows() ? "kRows" : "kK", major_text(major_b),
-                       s_.tile_n, layout_.slots, s_.cluster * s_.cluster_n, s_.cluster_n > 1);
+    return fmt::format("gemm::GroupedConfig<mainloop::{}, gemm::Ragged::{}, {}, {}, {}, gemm::Along{}<{}>>",
+                       s_.math == Math::kFP16 ? "Fp16" : "Bf16", by_rows() ? "kRows" : "kK", major_text(major_b),
+                       s_.tile_n, layout_.slots, s_.cluster_n > 1 ? "N" : "M", s_.cluster * s_.cluster_n);
   }
   Major major_b() const { return by_rows() ? major_of(c_.b, c_.n, c_.k) : Major::kMN; }
   // Bytes between the lines that may be gathered.
