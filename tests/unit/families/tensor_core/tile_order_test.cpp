@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/split_tail.h"
+#include "scheduler/paired.h"
 #include "scheduler/stream_k.h"
 #include "scheduler/triangular.h"
 
@@ -57,7 +57,8 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
       const int turns = step;  // a lambda cannot capture a binding
       for (int first = 0; first < turns; ++first) {
         int at = first;
-        const Triangular tiles_of{order, plane.in_tiles(kRows, kColumns), 2, 1, first, static_cast<u32>(turns)};
+        const Worker worker{order, kRows, kColumns, 2, 1, first, static_cast<u32>(turns)};
+        const Triangular tiles_of{worker, plane.in_tiles(kRows, kColumns)};
         tiles_of.for_each([&](const WorkTile& t) {
           EXPECT_TRUE(tiles.insert({t.batch, t.m, t.n}).second);
           ASSERT_LT(at, static_cast<int>(found.size()));
@@ -74,43 +75,6 @@ TEST(TileOrder, TilesOfAHalfPlaneComeFirstAndAllComeOnce) {
         EXPECT_EQ(has, any) << t.m << "," << t.n;
         EXPECT_TRUE(i == 0 || has <= found[i - 1].second);
         EXPECT_TRUE(t.m < rows && t.n < columns);
-      }
-    }
-  }
-}
-
-TEST(TileOrder, ASplitTailCoversEveryChunkOnceAndNobodyWaitsForALaterWorker) {
-  for (int tiles = 1; tiles <= 20; ++tiles) {
-    for (int chunks = 1; chunks <= 17; ++chunks) {
-      for (int workers = tiles; workers <= std::min(33, tiles * chunks); ++workers) {
-        const SplitTail tail{tiles, chunks, workers};
-        std::vector<int> of(static_cast<size_t>(tiles) * chunks, -1);
-        std::vector<int> hands(workers, -1), finished(tiles, 0);
-        const auto take = [&](const TilePart& p, int worker) {
-          EXPECT_LT(p.first, p.last);
-          for (int c = p.first; c < p.last; ++c) {
-            EXPECT_EQ(of[p.tile * chunks + c], -1);
-            of[p.tile * chunks + c] = worker;
-          }
-        };
-        TilePart p;
-        for (int w = 0; w < workers; ++w) {
-          if (!tail.partial_of(w, p)) continue;
-          EXPECT_LT(p.last, chunks);
-          take(p, w);
-          hands[w] = p.tile;
-        }
-        for (int w = 0; w < workers; ++w) {
-          if (!tail.finished(w, p)) continue;
-          EXPECT_EQ(p.last, chunks);
-          take(p, w);
-          ++finished[p.tile];
-          for (int from = p.from; from < w; ++from) EXPECT_EQ(hands[from], p.tile);
-          EXPECT_EQ(of[p.tile * chunks], p.from);
-        }
-        EXPECT_EQ(std::count(of.begin(), of.end(), -1), 0);
-        EXPECT_TRUE(std::all_of(finished.begin(), finished.end(), [](int n) { return n == 1; }));
-        EXPECT_FALSE(tail.partial_of(workers, p) || tail.finished(workers, p));
       }
     }
   }
@@ -170,6 +134,16 @@ TEST(StreamK, EveryStageIsOneWorkersAndWaitsLeadDownwards) {
           for (const int rounds : {0, 1, 3}) expect_right({rounds * step, tiles, workers}, stages, step);
         }
       }
+    }
+  }
+}
+
+// As grouped products have them: no whole tiles, and chunks of k for stages.
+TEST(StreamK, FewTilesOfFewStagesAreSharedByAnyNumberOfWorkers) {
+  for (int tiles = 1; tiles <= 20; ++tiles) {
+    for (int chunks = 1; chunks <= 17; ++chunks) {
+      for (int workers = tiles; workers <= std::min(33, tiles * chunks); ++workers)
+        expect_right({0, tiles, workers}, chunks, workers);
     }
   }
 }
