@@ -9,7 +9,8 @@ each distinct source is compiled by NVRTC against its own folder of device heade
 is compared, with its registers and shared memory; sources that are the same text are compiled too, since the headers
 may differ. Compiled code is kept in ~/.cache/solstice-emitted by content, so a second call compiles only what is new.
 --match: only names that contain TEXT; --holding: only sources that do. --explain: what differs in each kernel
-(sass.py), its registers and spills, and how many sources differ how. Exit code 1: something differs, is missing, or does not compile.
+(sass.py), its registers and spills, and how many sources differ how. Exit code 1: something differs, is missing, or
+does not compile.
 """
 
 import argparse
@@ -126,8 +127,8 @@ def compare_text(before, after):
 
 def explain(one, other):
     """(kind, text) of each kernel that differs between two cubins."""
-    pairs = zip(sass.kernels((CACHE / one).read_bytes()), sass.kernels((CACHE / other).read_bytes()))
-    return [sass.difference(a, b) for a, b in pairs if a != b] or [("other registers or constants", "")]
+    pairs = zip(*(sass.kernels((CACHE / key).read_bytes()) for key in (one, other)))
+    return [sass.difference(a, b) for a, b in pairs if a.code != b.code]
 
 
 def compare_code(before, after, args):
@@ -159,7 +160,8 @@ def compare_code(before, after, args):
         if a is None or b is None or a == b:
             continue
         bad += 1
-        print(f"{name}: other machine code in {', '.join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))}")
+        where = ", ".join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))
+        print(f"{name}: other machine code in {where}")
         if args.explain:
             differences = explain(one, other)
             kinds.update({kind for kind, _ in differences})
