@@ -184,7 +184,9 @@ def main():
     args = parser.parse_args()
     before, after = (listed(folder, args.match, args.holding) for folder in (args.before, args.after))
     different = compare_text(before, after)
-    print(f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text"))
+    print(
+        f"{len(before)} files: " + (", ".join(f"{n} {kind} differ" for kind, n in different.items()) or "the same text")
+    )
     if not args.kernels_before:
         return 1 if different else 0
     bad = compare_code(before, after, args)
