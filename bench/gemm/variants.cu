@@ -67,7 +67,7 @@ __global__ void __launch_bounds__(Config::kThreads, 1)
   gemm::run_tensor<Config>(a, b, y, p, epilogue);
 }
 
-template <Major kA, Major kB, bool kVectorA, bool kVectorB, class E>
+template <Major kA, Major kB, int kVectorA, int kVectorB, class E>
 __global__ void __launch_bounds__(gemm::kSimtThreads, 2)
     simt_kernel(gemm::StridedOperand<float> a, gemm::StridedOperand<float> b, gemm::SimtProblem p, gemm::Guard guard,
                 E epilogue) {
@@ -125,8 +125,8 @@ void launch_simt(const Data& d, const gemm::Guard& guard, const E& epilogue, boo
   const gemm::StridedOperand<float> b{d.b.data, d.batch_b(), b_k ? d.ldb : 1, b_k ? 1 : d.ldb};
   const gemm::SimtProblem p{d.c.m, d.c.n, d.c.k, d.c.batches, 8};
   const int tiles = ceil_div(d.c.m, 128) * ceil_div(d.c.n, 128) * d.c.batches;
-  launch(simt_kernel<kA, kB, kVector == 4, kVector == 4, E>, std::min(tiles, 264), gemm::kSimtThreads, 1,
-         gemm::kSimtSharedBytes, pdl, stream, a, b, p, guard, epilogue);
+  launch(simt_kernel<kA, kB, kVector, kVector, E>, std::min(tiles, 264), gemm::kSimtThreads, 1, gemm::kSimtSharedBytes,
+         pdl, stream, a, b, p, guard, epilogue);
 }
 
 template <class Config, int kVector, class E>

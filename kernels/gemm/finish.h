@@ -1,24 +1,14 @@
-// The second step of a product whose k is shared by blocks: adds partial[split][batch][m][n] in a fixed order and runs
-// the epilogue. Free of PTX.
+// The second step of split-K: adds the partial sums (epilogue/split_k.h) in a fixed order and runs the epilogue. Free
+// of PTX.
 //
 // kWays: groups of threads that share the splits of an element, for many splits of few elements; kVector: elements of
 // a row a thread takes (n is a multiple).
 #pragma once
 
+#include "epilogue/split_k.h"
 #include "gemm/simt.h"
 
 namespace solstice::gemm {
-
-template <int kVector>
-SOLSTICE_DEVICE void add_vector(float (&v)[kVector], const float* from) {
-  if constexpr (kVector == 4) {
-    const float4 w = *reinterpret_cast<const float4*>(from);
-    v[0] += w.x, v[1] += w.y, v[2] += w.z, v[3] += w.w;
-  } else {
-#pragma unroll
-    for (int j = 0; j < kVector; ++j) v[j] += from[j];
-  }
-}
 
 // The body of a kernel of kSimtThreads threads with kSimtSharedBytes of dynamic shared memory.
 template <int kSplits, int kWays, int kVector, class Epilogue>
@@ -26,7 +16,7 @@ SOLSTICE_DEVICE void run_finish(const float* partial, const SimtProblem& p, cons
   constexpr int kLanes = kSimtThreads / kWays, kPerWay = (kSplits + kWays - 1) / kWays;
   float* shared = reinterpret_cast<float*>(ptx::dynamic_shared());
   const int way = static_cast<int>(threadIdx.x) / kLanes, lane = static_cast<int>(threadIdx.x) % kLanes;
-  const i64 total = static_cast<i64>(p.batches) * p.m * p.n;
+  const i64 total = epilogue::PartialSums<const float>{partial, p.batches, p.m, p.n}.count();
   for (i64 first = static_cast<i64>(blockIdx.x) * kLanes * kVector; first < total;
        first += static_cast<i64>(gridDim.x) * kLanes * kVector) {
     const i64 at = first + lane * kVector;
@@ -35,7 +25,7 @@ SOLSTICE_DEVICE void run_finish(const float* partial, const SimtProblem& p, cons
 #pragma unroll 16
       for (int s = 0; s < kPerWay; ++s) {
         if (kPerWay * kWays == kSplits || way * kPerWay + s < kSplits)
-          add_vector(v, partial + (way * kPerWay + s) * total + at);
+          epilogue::add_partial(v, partial + (way * kPerWay + s) * total + at);
       }
     }
     if constexpr (kWays > 1) {

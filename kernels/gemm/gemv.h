@@ -10,6 +10,7 @@
 
 #include "epilogue/output.h"
 #include "gemm/simt.h"
+#include "gemm/streams.h"
 #include "ptx/memory.h"
 
 namespace solstice::gemm {
@@ -20,13 +21,13 @@ inline constexpr int kGemvLines = 8;
 inline constexpr int kGemvStep = 8;   // k of a kMN step
 inline constexpr int kGemvRun = 128;  // terms that a lane adds one after the other
 
-// kVector: elements of the streamed operand a lane takes at once, 4 or 1; kVectorHeld: the held operand's k are
-// contiguous and aligned to 16 bytes.
-template <mma::Major kMajor_, int kVector_, bool kVectorHeld_, int kHeld_, int kCluster_, bool kRowsAreM_>
+// kVector, kVectorHeld: neighbours of the streamed operand, and neighbouring k of the held one, that a lane may take at
+// once: 4 or 1. kHeld: lines of the held operand.
+template <class Side_, mma::Major kMajor_, int kVector_, int kVectorHeld_, int kHeld_, int kCluster_>
 struct GemvConfig {
+  using Side = Side_;
   static constexpr mma::Major kMajor = kMajor_;
-  static constexpr int kVector = kVector_, kHeld = kHeld_, kCluster = kCluster_;
-  static constexpr bool kVectorHeld = kVectorHeld_, kRowsAreM = kRowsAreM_;
+  static constexpr int kVector = kVector_, kVectorHeld = kVectorHeld_, kHeld = kHeld_, kCluster = kCluster_;
   static constexpr bool kByK = kMajor == mma::Major::kK;
   static constexpr int kLines = kByK ? kGemvLines : 32 * kVector;
   static constexpr int kBlocks = 2, kThreads = kGemvThreads, kWarps = kGemvWarps, kSums = kLines * kHeld;
@@ -71,8 +72,8 @@ SOLSTICE_DEVICE void gemv_by_k(float (&sums)[Config::kSums], const X& x, const H
     }
 #pragma unroll
     for (int j = 0; j < Config::kHeld; ++j) {
-      gemv_load<Config::kVectorHeld && Config::kVector == 4 ? 4 : 1>(h, held.data + j * held.line + k * held.k,
-                                                                     kStep * held.k, valid);
+      gemv_load<smaller(Config::kVectorHeld, Config::kVector)>(h, held.data + j * held.line + k * held.k,
+                                                               kStep * held.k, valid);
 #pragma unroll
       for (int i = 0; i < kGemvLines; ++i) {
 #pragma unroll
@@ -131,7 +132,7 @@ SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int 
       }
     }
     const int line = line0 + i / Config::kHeld, other = i % Config::kHeld;
-    const int m = Config::kRowsAreM ? line : other, n = Config::kRowsAreM ? other : line;
+    const int m = Config::Side::m(line, other), n = Config::Side::n(line, other);
     if (line >= p.lines) continue;
     float values[Epilogue::kOutputs];
     epilogue.compute(sum, epilogue.load(batch, m, n), batch, m, n, values);

@@ -17,15 +17,17 @@
 namespace solstice::gemm {
 
 // Both operands lie as vectors of 8: base, lines, batches and the streamed operand's extent along them are multiples
-// of 8. kVectorHeld: the held operand's k are contiguous and aligned to 16 bytes. kTiles: of 16 lines each in a slab, 4
-// of kMN. kBlocks: of an SM, as its registers allow.
-template <class T_, mma::Major kMajor_, bool kVectorHeld_, int kHeld_, int kCluster_, bool kRowsAreM_, int kTiles_,
+// of 8. kVectorHeld: neighbouring k of the held operand that a lane may take at once, 8 or 1. kTiles: of 16 lines each
+// in a slab, 4 of kMN. kBlocks: of an SM, as its registers allow.
+template <class Side_, class T_, mma::Major kMajor_, int kVectorHeld_, int kHeld_, int kCluster_, int kTiles_,
           int kAhead_, int kWarps_, int kBlocks_>
 struct GemvMmaConfig {
+  using Side = Side_;
   using T = T_;
   static constexpr mma::Major kMajor = kMajor_;
-  static constexpr bool kByK = kMajor == mma::Major::kK, kVectorHeld = kVectorHeld_, kRowsAreM = kRowsAreM_;
-  static constexpr int kHeld = kHeld_, kCluster = kCluster_, kAhead = kAhead_, kWarps = kWarps_, kBlocks = kBlocks_;
+  static constexpr bool kByK = kMajor == mma::Major::kK;
+  static constexpr int kVectorHeld = kVectorHeld_, kHeld = kHeld_, kCluster = kCluster_, kAhead = kAhead_,
+                       kWarps = kWarps_, kBlocks = kBlocks_;
   static constexpr int kTiles = kTiles_,
                        kColumns = ceil_div(kHeld, 8);  // instructions: 16 lines each, 8 held ones each
   static constexpr int kLines = 16 * kTiles, kSlabK = kByK ? 64 : 16;
@@ -35,6 +37,9 @@ struct GemvMmaConfig {
   static_assert(kByK || kTiles == 4);
   static constexpr int kSharedBytes = kWarps * kSums * 4;
 };
+
+// Of k: a slab whose end is not the operand's, or the last one, which ends within.
+enum class Slab { kWhole, kPart };
 
 // d += a * b: 16 lines x 16 k by 16 k x 8.
 template <class T>
@@ -113,11 +118,11 @@ struct GemvMma {
   }
 
   // Pairs of k of this lane's held line in eight `j`, from `at` k further on.
-  template <int kWords, bool kPart>
+  template <Slab kSlab, int kWords>
   SOLSTICE_DEVICE void take(u32 (&v)[kWords], int j, int at) const {
     const T* from = held[j] + at * held_k;
-    const int left = kPart ? extent - own_k - at : 2 * kWords;
-    if (Config::kVectorHeld && left >= 2 * kWords) {
+    const int left = kSlab == Slab::kPart ? extent - own_k - at : 2 * kWords;
+    if (Config::kVectorHeld == 8 && left >= 2 * kWords) {
       if constexpr (kWords == 4) {
         const uint4 w = *reinterpret_cast<const uint4*>(from);
         v[0] = w.x, v[1] = w.y, v[2] = w.z, v[3] = w.w;
@@ -136,7 +141,7 @@ struct GemvMma {
   }
 
   // Of the slab `turn` turns ahead.
-  template <bool kPart>
+  template <Slab kSlab>
   SOLSTICE_DEVICE void multiply(const u32 (&v)[kVectors][4], int turn) {
     const int at = turn * Config::kTurns * kSlabK;
     if constexpr (Config::kByK) {
@@ -145,7 +150,7 @@ struct GemvMma {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
           u32 b[4];
-          take<4, kPart>(b, j, at + 32 * half);
+          take<kSlab>(b, j, at + 32 * half);
 #pragma unroll
           for (int i = 0; i < Config::kTiles; ++i) {
             const u32(&low)[4] = v[half * kLineCount + 2 * i], (&high)[4] = v[half * kLineCount + 2 * i + 1];
@@ -157,7 +162,7 @@ struct GemvMma {
     } else {
       u32 b[kColumns][2];
 #pragma unroll
-      for (int j = 0; j < kColumns; ++j) take<2, kPart>(b[j], j, at);
+      for (int j = 0; j < kColumns; ++j) take<kSlab>(b[j], j, at);
 #pragma unroll
       for (int i = 0; i < 4; ++i) {  // lines i and i + 4 of the lane's eight
         u32 a[4];
@@ -195,19 +200,19 @@ struct GemvMma {
     for (; left >= Config::kAhead; left -= Config::kAhead) {
 #pragma unroll
       for (int i = 0; i < Config::kAhead; ++i) {
-        multiply<false>(v[i], i);
+        multiply<Slab::kWhole>(v[i], i);
         if (i + Config::kAhead < left) load(v[i], i + Config::kAhead);
       }
       step(Config::kAhead);
     }
 #pragma unroll
     for (int i = 0; i < Config::kAhead - 1; ++i) {
-      if (i < left) multiply<false>(v[i], i);
+      if (i < left) multiply<Slab::kWhole>(v[i], i);
     }
     if (extent % kSlabK != 0 && slabs % Config::kTurns == first) {
       step(larger(left, 0));
       load_part(v[0]);
-      multiply<true>(v[0], 0);
+      multiply<Slab::kPart>(v[0], 0);
     }
   }
 

@@ -10,8 +10,8 @@
 #pragma once
 
 #include "gemm/chunk.h"
-#include "gemm/planes.h"
 #include "gemm/prologue.h"
+#include "mainloop/planes.h"
 
 namespace solstice::gemm {
 

@@ -39,7 +39,7 @@ struct SimtProblem {
 };
 
 // One operand's share of a stage. kK: thread t loads four k of line t/2; kMN: four lines of k t/32.
-template <typename T, class Made, mma::Major kMajor, bool kVector>
+template <typename T, class Made, mma::Major kMajor, int kVector>
 struct SimtLoader {
   static constexpr bool kAlongK = kMajor == mma::Major::kK;
   const T* from;
@@ -72,7 +72,7 @@ struct SimtLoader {
     if constexpr (!Made::kStored) {
       made.load(v, batch, line, k, valid);
       k += kSimtK;
-    } else if constexpr (kVector && kSame<T, float>) {
+    } else if constexpr (kVector == 4 && kSame<T, float>) {
       if (valid >= 4) {
         const float4 w = *reinterpret_cast<const float4*>(from);
         v[0] = w.x, v[1] = w.y, v[2] = w.z, v[3] = w.w;
@@ -113,18 +113,18 @@ SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int 
   }
 }
 
-template <bool kDual, class Epilogue>
+template <int kSums, class Epilogue>
 SOLSTICE_DEVICE void simt_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
                                 const float (&sums)[8][8]) {
 #pragma unroll
   for (int i = 0; i < 8; ++i) {
 #pragma unroll
-    for (int j = 0; j < (kDual ? 4 : 8); ++j) {
+    for (int j = 0; j < 8 / kSums; ++j) {
       const int m = m0 + i % 4 + i / 4 * 64;
       const int n = n0 + j % 4 + j / 4 * 64;
       if (m < p.m && n < p.n) {
         float values[Epilogue::kValues];
-        if constexpr (kDual)
+        if constexpr (kSums == 2)
           epilogue.compute(sums[i][j], sums[i][j + 4], epilogue.load(batch, m, n), batch, m, n, values);
         else
           epilogue.compute(sums[i][j], epilogue.load(batch, m, n), batch, m, n, values);
@@ -186,17 +186,17 @@ SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, con
 }
 
 // The body of a kernel launched with kSimtThreads threads and kSimtSharedBytes of dynamic shared memory;
-// kVectorA, kVectorB: 16-byte loads along the contiguous dimension are aligned. kDual: there is a second B. Takes tiles
-// number `first`, `first + step` ...
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, bool kDual = false, typename TA,
-          class MadeA, typename TB, class MadeB, class Epilogue>
+// kVectorA, kVectorB: neighbours along the contiguous dimension that may be loaded at once, 4 or 1. kSums: of an
+// element, 2 where there is a second B. Takes tiles number `first`, `first + step` ...
+template <mma::Major kMajorA, mma::Major kMajorB, int kVectorA, int kVectorB, int kSums = 1, typename TA, class MadeA,
+          typename TB, class MadeB, class Epilogue>
 SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedOperand<TB, MadeB>& b,
                               const SimtProblem& p, const Epilogue& epilogue,
                               const StridedOperand<TB, MadeB>& second_b = {}, int first = static_cast<int>(blockIdx.x),
                               int step = static_cast<int>(gridDim.x)) {
   using LoaderB = SimtLoader<TB, MadeB, kMajorB, kVectorB>;
-  constexpr int kColumns = kDual ? kSimtTile / 2 : kSimtTile;  // of the result
-  const bool of_second = kDual && LoaderB::own_line() >= kColumns;
+  constexpr int kColumns = kSimtTile / kSums;  // of the result
+  const bool of_second = kSums == 2 && LoaderB::own_line() >= kColumns;
   __shared__ __align__(16) float stages[2][2][kSimtK * kSimtPitch];
   float4* totals = reinterpret_cast<float4*>(ptx::dynamic_shared()) + threadIdx.x;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -237,7 +237,7 @@ SOLSTICE_DEVICE void run_simt(const StridedOperand<TA, MadeA>& a, const StridedO
     if constexpr (Epilogue::kReduces)
       simt_reduce(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
     else
-      simt_write<kDual>(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
+      simt_write<kSums>(epilogue, p, tile.batch, tile.m * kSimtTile + row, tile.n * kColumns + column, sums);
   }
 }
 

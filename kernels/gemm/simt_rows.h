@@ -86,8 +86,7 @@ struct LineWriter {
 };
 
 // The body of a kernel like that of run_simt. `sums`: 128 x columns floats for every block.
-template <mma::Major kMajorA, mma::Major kMajorB, bool kVectorA, bool kVectorB, typename TA, typename TB,
-          class Epilogue>
+template <mma::Major kMajorA, mma::Major kMajorB, int kVectorA, int kVectorB, typename TA, typename TB, class Epilogue>
 SOLSTICE_DEVICE void run_simt_rows(const StridedOperand<TA>& a, const StridedOperand<TB>& b, const SimtProblem& p,
                                    const Epilogue& epilogue, float* sums) {
   float* const own = sums + static_cast<i64>(blockIdx.x) * kSimtTile * p.n;

@@ -43,7 +43,7 @@ SOLSTICE_DEVICE void split_k_major(const Operand<T, Made>& x, int block, int blo
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       if (live && k0 + 16 * i < x.plane_stride)
-        store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
+        mainloop::store_planes<Math>(to + 16 * i * Math::Type::kBytes, x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());
@@ -83,8 +83,8 @@ SOLSTICE_DEVICE void split_mn_major(const Operand<T, Made>& x, int block, int bl
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (k0 + 4 * i < x.lines)
-        store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes,
-                           x.template plane_bytes<Math>(), v[i]);
+        mainloop::store_planes<Math>(to + static_cast<i64>(4 * i) * x.plane_stride * Math::Type::kBytes,
+                                     x.template plane_bytes<Math>(), v[i]);
     }
   }
   if constexpr (Math::kScaled) store_block_guard(x.guard, block, range.word());

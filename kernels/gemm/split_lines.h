@@ -45,7 +45,7 @@ SOLSTICE_DEVICE void store_scaled(u8* to, const float (&v)[4], const float (&sca
     x[i] = v[i] * scale[i];
     counts[one_line ? 0 : i].add(x[i]);
   }
-  store_planes<Math>(to, 0, x);
+  mainloop::store_planes<Math>(to, 0, x);
 }
 
 // kK: a block takes one line at a time, in segments of 16 elements a thread.

@@ -192,7 +192,8 @@ std::string simt_source(const std::string& entry, const ir::Program& program, co
                                                     : "gemm/simt.h"}),
       prologue_head(above), entry, parameters.substr(2), guard, functor.parameters + (whole ? ", float* sums" : ""),
       c.m, c.n, c.k, c.batches, s.group, decide, values, whole ? "_rows" : "", major_text(a.major), major_text(b.major),
-      wide(a), std::all_of(operands.begin() + 1, operands.end(), wide), s.dual ? ", true" : "", functor.arguments,
+      wide(a) ? 4 : 1, std::all_of(operands.begin() + 1, operands.end(), wide) ? 4 : 1, s.dual ? ", 2" : "",
+      functor.arguments,
       s.dual  ? ", b1"
       : whole ? ", sums"
               : "");

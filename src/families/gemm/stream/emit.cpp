@@ -8,19 +8,21 @@
 namespace solstice::families::gemm {
 namespace {
 
-bool held_in_vectors(const StreamPlan& p, int elements) {
-  return p.held.k == 1 && vector_of(p.held, Major::kK, elements) == elements;
+// Neighbouring k of the held operand that may be loaded at once: `elements` or 1.
+int held_vector(const StreamPlan& p, int elements) {
+  return p.held.k == 1 && vector_of(p.held, Major::kK, elements) == elements ? elements : 1;
 }
+
+const char* side_text(const StreamPlan& p) { return p.rows_are_m ? "gemm::StreamsA" : "gemm::StreamsB"; }
 
 std::string gemv_config(const Settings& s, const StreamPlan& p) {
   const GemvShape shape = gemv_shape(p, s);
   if (s.math != Math::kSimt)
-    return fmt::format("GemvMmaConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>",
-                       s.math == Math::kFP16 ? "Half" : "BFloat", major_text(p.major), held_in_vectors(p, 8), p.columns,
-                       s.split, p.rows_are_m, shape.tiles, shape.ahead, shape.warps, shape.blocks);
-  const bool wide = p.held.dtype == DType::kF32 && held_in_vectors(p, 4);
-  return fmt::format("GemvConfig<{}, {}, {}, {}, {}, {}>", major_text(p.major), p.vector == 4 ? 4 : 1, wide, p.columns,
-                     s.split, p.rows_are_m);
+    return fmt::format("GemvMmaConfig<{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>", side_text(p),
+                       s.math == Math::kFP16 ? "Half" : "BFloat", major_text(p.major), held_vector(p, 8), p.columns,
+                       s.split, shape.tiles, shape.ahead, shape.warps, shape.blocks);
+  return fmt::format("GemvConfig<{}, {}, {}, {}, {}, {}>", side_text(p), major_text(p.major), p.vector == 4 ? 4 : 1,
+                     p.held.dtype == DType::kF32 ? held_vector(p, 4) : 1, p.columns, s.split);
 }
 
 }  // namespace
@@ -31,22 +33,21 @@ std::string stream_source(const std::string& entry, const Problem& problem, cons
   // The contiguous one of an operand's strides is 1 even where its extent is, and so its stride 0.
   const int64_t line = p.major == Major::kK ? p.streamed.line : 1, k = p.major == Major::kK ? 1 : p.streamed.k;
   const bool guarded = s.scaled || guards_sums(s);
-  const char* const form = guards_sums(s) ? "stream_bf16" : "stream";
   return fmt::format(
-      "#include \"gemm/{}.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
-      "using Config = gemm::StreamConfig<mainloop::{}, {}, {}, {}, {}, {}, {}, {}, {}, {}>;\n\n"
+      "#include \"gemm/stream.h\"\n#include \"math/platform.h\"\n\nusing namespace solstice;\n"
+      "using Config = gemm::StreamConfig<mainloop::{}, {}, {}, {}, {}, gemm::StreamTile<{}, {}>, "
+      "gemm::StreamSlots<{}, {}>, {}>;\n\n"
       "SOLSTICE_KERNEL void SOLSTICE_BOUNDS(Config::kThreads, {}) {}(const __grid_constant__ TensorMap map, const "
       "float* x{}, float* partial{}) {{\nptx::let_next_kernel_start();\n"
-      "const gemm::StreamProblem problem{{x, i64({}), i64({}), i64({}), {}, {}, {}, {}, {}, {}, {}, partial, "
-      "{}}};\ngemm::run_{}<Config>(map, problem);\n}}\n",
-      form,
+      "const gemm::StreamProblem problem{{{{x, i64({}), i64({}), i64({})}}, {}, {}, {}, {}, {}, {}, {}, partial, "
+      "{}}};\ngemm::run_stream<Config>(map, problem);\n}}\n",
       guards_sums(s) ? "Bf16x6Lifted"
       : s.scaled     ? "Fp16x3"
                      : "Tf32",
-      major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots, p.slots_held,
-      p.rows_are_m, p.cluster, p.blocks_per_sm, entry, s.scaled ? ", const u8* scales" : "",
+      side_text(p), major_text(p.major), p.vector, major_text(p.major_held), p.groups, p.held_lines, p.slots,
+      p.slots_held, p.cluster, p.blocks_per_sm, entry, s.scaled ? ", const u8* scales" : "",
       guarded ? ", gemm::GuardWord* guard" : "", p.streamed.batch, line, k, p.rows, p.columns, c.k, c.batches, s.split,
-      s.scaled ? "scales" : "nullptr", scale_stride, guarded ? "guard" : "nullptr", form);
+      s.scaled ? "scales" : "nullptr", scale_stride, guarded ? "guard" : "nullptr");
 }
 
 std::string finish_source(const std::string& entry, const ir::Program& program, const Problem& problem,

@@ -21,9 +21,9 @@ TEST(GemmStream, FewRowsStreamTheWeight) {
   EXPECT_EQ(product.arguments[0].map.buffer, "up-planes_a");
   EXPECT_EQ(product.arguments[1].buffer, "w");
   EXPECT_LE(product.shared_bytes, static_cast<int64_t>(h200().shared_per_block.value));
-  EXPECT_NE(
-      emission.sources[1].code.find("gemm::StreamConfig<mainloop::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
-      std::string::npos)
+  EXPECT_NE(emission.sources[1].code.find(
+                "gemm::StreamConfig<mainloop::Bf16x6Lifted, gemm::StreamsB, mma::Major::kK, 4, mma::Major::kK"),
+            std::string::npos)
       << emission.sources[1].code;
   EXPECT_NE(emission.sources[2].code.find("gemm::run_finish<"), std::string::npos) << emission.sources[2].code;
   for (const PlanBuffer& buffer : emission.workspace) EXPECT_NE(buffer.name, "up-planes_b");
@@ -37,10 +37,9 @@ TEST(GemmStream, FewRowsOf16BitsTakeOneLaunch) {
       ASSERT_EQ(steps_of(emission), (Names{"up"}));
       EXPECT_EQ(emission.steps[0].grid[0] / emission.steps[0].cluster[0], 4096 / (transposed ? 64 : 32));
       EXPECT_EQ(emission.steps[0].block[0], 512);
-      const std::string config =
-          dtype == DType::kF16 ? "gemm::GemvMmaConfig<Half, mma::Major::" : "gemm::GemvMmaConfig<BFloat, mma::Major::";
-      EXPECT_NE(emission.sources[0].code.find(config + (transposed ? "kMN, true, 9, " : "kK, true, 9, ")),
-                std::string::npos)
+      const std::string config = std::string("gemm::GemvMmaConfig<gemm::StreamsB, ") +
+                                 (dtype == DType::kF16 ? "Half" : "BFloat") + ", mma::Major::";
+      EXPECT_NE(emission.sources[0].code.find(config + (transposed ? "kMN, 8, 9, " : "kK, 8, 9, ")), std::string::npos)
           << emission.sources[0].code;
     }
   }
@@ -92,11 +91,9 @@ TEST(GemmStream, Bf16StreamsWithAGuardOfItsSums) {
     EXPECT_EQ(emission.steps[1].arguments[0].map.extents[2], 3) << "planes";
     EXPECT_EQ(emission.steps[1].arguments[0].map.box[1] * emission.steps[1].cluster[0], 80) << "lines of a tile";
     EXPECT_EQ(emission.steps[1].arguments.size(), 4u);  // planes, weight, partial sums, guard words
-    EXPECT_NE(
-        emission.sources[1].code.find("gemm::StreamConfig<mainloop::Bf16x6Lifted, mma::Major::kK, 4, mma::Major::kK"),
-        std::string::npos)
-        << emission.sources[1].code;
-    EXPECT_NE(emission.sources[1].code.find("run_stream_bf16<Config>"), std::string::npos) << emission.sources[1].code;
+    const std::string config = std::string("gemm::StreamConfig<mainloop::Bf16x6Lifted, gemm::Streams") +
+                               (columns ? "B" : "A") + ", mma::Major::kK, 4, mma::Major::kK";
+    EXPECT_NE(emission.sources[1].code.find(config), std::string::npos) << emission.sources[1].code;
     EXPECT_NE(emission.sources[2].code.find(columns ? "guard{nullptr, guard_b, 0, " : "guard{guard_a, nullptr, "),
               std::string::npos)
         << emission.sources[2].code;

@@ -6,16 +6,18 @@
 #include "ptx/convert.h"
 #include "ptx/memory.h"
 
-namespace solstice::gemm {
+namespace solstice::mainloop {
 
 SOLSTICE_DEVICE u32 round_pair(mma::F16, Pair v) { return ptx::pack_half(v.x, v.y); }
 SOLSTICE_DEVICE u32 round_pair(mma::BF16, Pair v) { return ptx::pack_bfloat(v.x, v.y); }
 SOLSTICE_DEVICE Pair widen_pair(mma::F16, u32 v) { return ptx::unpack_half(v); }
 SOLSTICE_DEVICE Pair widen_pair(mma::BF16, u32 v) { return ptx::unpack_bfloat(v); }
 
-// kCount words (pairs) of the next plane; `v` keeps the rest. An infinite value leaves no rest (Inf - Inf is
-// NaN).
-template <class Type, bool kKeepInfinity, int kCount>
+// The rest of an infinite value: 0, or Inf - Inf, where nobody reads the products then.
+enum class RestOfInfinity { kZero, kNaN };
+
+// kCount words (pairs) of the next plane; `v` keeps the rest.
+template <class Type, RestOfInfinity kRest, int kCount>
 SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
 #pragma unroll
   for (int i = 0; i < kCount; ++i) {
@@ -23,8 +25,8 @@ SOLSTICE_DEVICE void take_plane(float (&v)[2 * kCount], u32 (&words)[kCount]) {
     const Pair back = widen_pair(Type{}, words[i]);
     const float x = v[2 * i] - back.x;
     const float y = v[2 * i + 1] - back.y;
-    v[2 * i] = kKeepInfinity && v[2 * i] == back.x ? 0.f : x;
-    v[2 * i + 1] = kKeepInfinity && v[2 * i + 1] == back.y ? 0.f : y;
+    v[2 * i] = kRest == RestOfInfinity::kZero && v[2 * i] == back.x ? 0.f : x;
+    v[2 * i + 1] = kRest == RestOfInfinity::kZero && v[2 * i + 1] == back.y ? 0.f : y;
   }
 }
 
@@ -51,14 +53,15 @@ SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
         r[j] = ptx::bits_of(high);
         v[j] = v[j] == high ? 0.f : v[j] - high;
       }
-      // In every group of eight, k 2t lies at t and k 2t + 1 at t + 4: a thread of stream.h then finds the two that it
-      // owns beside each other. Products do not depend on the order of k, as long as both operands have the same.
+      // In every group of eight, k 2t lies at t and k 2t + 1 at t + 4: a thread of fragments_tf32.h then finds the two
+      // that it owns beside each other. Products do not depend on the order of k, as long as both operands have the
+      // same.
       u8* const group = at - (reinterpret_cast<u64>(at) & 16) / 2;
       ptx::store_global(group, r[0], r[2]);
       ptx::store_global(group + 16, r[1], r[3]);
     } else {
       u32 r[kCount / 2];
-      take_plane<typename Math::Type, !Math::kScaled>(v, r);
+      take_plane<typename Math::Type, Math::kScaled ? RestOfInfinity::kNaN : RestOfInfinity::kZero>(v, r);
       if constexpr (kCount == 4)
         ptx::store_global(at, r[0], r[1]);
       else
@@ -67,4 +70,4 @@ SOLSTICE_DEVICE void store_planes(u8* to, i64 plane_bytes, float (&v)[kCount]) {
   }
 }
 
-}  // namespace solstice::gemm
+}  // namespace solstice::mainloop
