@@ -1,5 +1,6 @@
-// Value families: the kinds of inputs that verification uses. The names are those of the oracle's `prepare_inputs` request
-// (docs/protocol.md), which makes the values; this table says what each is for and how its errors are modelled.
+// Value families: the kinds of inputs that verification uses. The names are those of the oracle's request
+// `prepare_inputs` (docs/protocol.md), which makes the values; this table says what each is for and how its errors are
+// modelled.
 #pragma once
 
 #include <string_view>

@@ -56,8 +56,7 @@ void print_meaning(const ir::Equivalence& meaning) {
                fmt::join(e.index, ","), e.problem, e.candidate, e.family, dims.empty() ? "" : "; at ",
                fmt::join(dims, ", "));
   }
-  for (const std::string& branch : meaning.uncovered)
-    fmt::print("  tests take only one side of: {}\n", branch);
+  for (const std::string& branch : meaning.uncovered) fmt::print("  tests take only one side of: {}\n", branch);
 }
 
 Result<int> run_same(const Invocation& in) {
