@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs every test this machine can run; `./x test` and CI call it. Usage: run_tests.py [--quick]
 
---quick is the inner loop: no second compiler, no sanitizer build. A step that cannot run here is skipped aloud.
+--quick is the inner loop: no second compiler, no sanitizer build, no slow Python tests (those marked `slow`), and
+nothing whose inputs are the same as when it passed (tools/passed.py). A step that cannot run here is skipped aloud.
 After the build two steps run side by side, since the longest of them keeps one core busy; on a machine with a GPU each
 runs alone, for the times' sake. Ctrl-C stops the steps that run, and the exit status is 130. The last line is
 `N passed, N failed, N skipped`: single GoogleTest, pytest and syntax cases are counted, and a step that fails without a
@@ -11,6 +12,7 @@ failed case counts as one.
 import argparse
 import concurrent.futures
 import importlib.util
+import json
 import os
 import re
 import signal
@@ -21,9 +23,10 @@ import time
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-BUILD = ROOT / "build"
+from passed import BUILD, DATA, PACKAGE, ROOT, Passed, digest
+
 SANITIZED = ("base", "record", "lang", "ir", "import")
+UNCHANGED = "its inputs are the same as when it passed"
 SKIPPED = 77  # exit code of a step that says itself why it does not run
 INTERRUPTED = 130
 
@@ -48,20 +51,44 @@ def first_steps():
 
 
 def steps(quick):
-    """(name, command or the reason to skip it): what keeps one core busy for long comes first, what uses all last."""
+    """(name, command or the reason to skip it): what keeps one core busy for long comes first, what uses all last.
+    Behind them the digests that are remembered where the step passes."""
     python = sys.executable
     if any((ROOT / "tests/python").glob("test_*.py")):
-        yield "python tests", [python, "-m", "pytest", "-q", "--durations=25", "-p", "no:cacheprovider", "tests/python"]
+        tests = [python, "-m", "pytest", "-q", "--durations=25", "-p", "no:cacheprovider", "tests/python"]
+        yield "python tests", tests + (["--quick"] if quick else [])
     if not quick:
         yield "sanitizers", ["bash", "tools/sanitize.sh", str(BUILD / "sanitize"), *SANITIZED]
-    yield "unit tests", ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "1200", "--verbose"]
+    yield "unit tests", *unit_tests(quick)
     for name, arguments in against_pytorch():
-        yield name, [python, *arguments, "--binary", str(BUILD / "tests/import_check")]
+        checker = str(BUILD / "tests/import_check")
+        inputs = {name: digest(checker, *DATA, *PACKAGE)}
+        same = quick and Passed().has(name, inputs[name])
+        yield name, UNCHANGED if same else [python, *arguments, "--binary", checker], inputs
     if any((ROOT / "tests/gpu").glob("*_test.py")):
         gpu = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/gpu"]
         yield "gpu tests", gpu if has_gpu() else "no GPU on this machine"
     if not quick:
         yield "clang syntax", [python, "tools/clang_pass.py", str(BUILD)]
+
+
+def unit_tests(quick):
+    """(command, or why there is none; digests): a test reads its program, those that it requires, and data."""
+    command = ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "1200", "--verbose"]
+    listed = subprocess.run([*command[:3], "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
+    data = digest(*DATA)
+    inputs = {test["name"]: data + digest(test["command"][0], *required(test)) for test in json.loads(listed)["tests"]}
+    if not quick:
+        return command, inputs
+    changed = {name: value for name, value in inputs.items() if not Passed().has(name, value)}
+    if not changed:
+        return UNCHANGED, {}
+    return [*command, "--tests-regex", f"^({'|'.join(map(re.escape, changed))})$"], changed
+
+
+def required(test):
+    """The files that tests/CMakeLists.txt says a test of ctest needs."""
+    return [file for p in test["properties"] if p["name"] == "REQUIRED_FILES" for file in p["value"]]
 
 
 def against_pytorch():
@@ -141,8 +168,8 @@ class Runner:
             self.running.discard(process)
         return process.returncode, text
 
-    def run_step(self, name, command):
-        """What it counts, after it has said how it ended."""
+    def run_step(self, name, command, inputs=None):
+        """What it counts, after it has said how it ended. `inputs`: digests that are remembered where it passes."""
         if isinstance(command, str):
             say(f"[skipped] {name}: {command}")
             return {"skipped": 1}
@@ -155,6 +182,8 @@ class Runner:
         log = self.logs / f"{name.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text)
+        if inputs and not status:
+            Passed().add(inputs)
         return verdict(name, status, text, f"{took:.1f} s (log: {os.path.relpath(log, ROOT)})")
 
     def run_together(self, chosen, side_by_side):
@@ -239,7 +268,7 @@ def report(runner, first, others, side_by_side):
 
 def main():
     parser = argparse.ArgumentParser(prog="./x test", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="no second compiler, no sanitizer build")
+    parser.add_argument("--quick", action="store_true", help="no second compiler, no sanitizers, no slow tests, nothing unchanged")
     quick = parser.parse_args().quick
     return report(Runner(), first_steps(), steps(quick), 1 if has_gpu() else min(2, cores()))
 

@@ -12,6 +12,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 pytest.register_assert_rewrite("host_dropin")  # imported by the fixtures only: it loads PyTorch
 
+from quick import pytest_addoption, pytest_collection_modifyitems, pytest_configure  # noqa: E402, F401 (hooks)
+
 
 @pytest.fixture
 def write_model(tmp_path):
