@@ -27,9 +27,9 @@ SOLSTICE_DEVICE void load_plane(u32 to, const TensorMap* map, int k, int line, i
     load_shared_box<kShare>(to + first * mma::kRowBytes, map, k, line + first, z, full);
   } else {
 #pragma unroll
-    for (int g = 0; g < kLines / 64; ++g)
-      load_shared_box<kShare>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, line + g * 64, k + first, z,
-                              full);
+    for (int g = 0; g < ceil_div(kLines, mma::kGroupRows); ++g)
+      load_shared_box<kShare>(to + g * mma::kGroupBytes + first * mma::kRowBytes, map, line + g * mma::kGroupRows,
+                              k + first, z, full);
   }
 }
 
