@@ -51,7 +51,7 @@ TEST_F(Resolve, WhatIsLeftOutIsTheRuns) {
   const Result<ResolvedRun> resolved = resolve_run(asked_);
   ASSERT_TRUE(resolved.ok()) << resolved.error().text();
   EXPECT_EQ(resolved->options.resume, id_);
-  EXPECT_EQ(resolved->stored.resumed->events.size(), 3u);  // the original, and two trials
+  EXPECT_EQ(resolved->stored.resumed->events.size(), 2u);
   EXPECT_EQ(resolved->options.search.policy, "beam");
   EXPECT_EQ(resolved->options.search.trials, 3);
   EXPECT_EQ(resolved->options.out, "/home/me/runs/softmax");
@@ -67,7 +67,7 @@ TEST_F(Resolve, AModelLeadsFromWhereTheExpertEnded) {
   const Result<ResolvedRun> resolved = resolve_run(asked_);
   ASSERT_TRUE(resolved.ok()) << resolved.error().text();
   EXPECT_EQ(resolved->options.led_before.agent, "");
-  EXPECT_EQ(resolved->options.model_since, 3u);
+  EXPECT_EQ(resolved->options.model_since, 2u);
 }
 
 TEST_F(Resolve, AModelThatWouldNotBeAskedIsRefused) {
