@@ -237,8 +237,9 @@ TEST_F(CommandTest, WhyABudgetOfMoneyCannotBeHeldIsTrue) {
   };
   model_ = model_of("openai");
   model_.price.cached.reset();
-  EXPECT_NE(second(R"({"input": 30, "cached": 10, "output": 5})", question()).find("what 1 attempt cost is not known"),
-            std::string::npos);
+  EXPECT_NE(
+      second(R"({"input": 30, "cached": 10, "output": 5})", question()).find("the cost of 1 attempt is not known"),
+      std::string::npos);
   model_ = model_of("openai");
   model_.price.up_to_input = 1000;
   const std::string longer = second(R"({"input": 30, "output": 5})", question(std::string(6000, 'x')));

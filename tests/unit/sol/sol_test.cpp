@@ -112,7 +112,7 @@ TEST(Violations, AreTimesBelowIo) {
   EXPECT_EQ(violation(report, report.io.time), "");
   EXPECT_EQ(violation(report, report.practical.time), "");
   EXPECT_EQ(violation(report, report.io.time * 0.999, Cache::kWarm), "");
-  EXPECT_NE(violation(report, report.io_warm * 0.999, Cache::kWarm).find(" with inputs in L2: the work"),
+  EXPECT_NE(violation(report, report.io_warm * 0.999, Cache::kWarm).find(" with inputs in L2: the kernels"),
             std::string::npos);
   SolReport five;
   five.io.time = microseconds(5);

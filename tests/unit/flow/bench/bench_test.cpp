@@ -212,7 +212,7 @@ TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   gpu = "GPU B";
   const Result<Bench> elsewhere = run_bench(again, make, silent_, ignore);
   ASSERT_FALSE(elsewhere.ok());
-  EXPECT_NE(elsewhere.error().message.find("made elsewhere: device GPU A then, GPU B now; use another --out"),
+  EXPECT_NE(elsewhere.error().message.find("rows from another place: device GPU A then, GPU B now; use another --out"),
             std::string::npos);
   gpu = "GPU A", torch = "2.2";
   EXPECT_NE(run_bench(again, make, silent_, ignore).error().message.find("torch 2.1"), std::string::npos);

@@ -52,7 +52,7 @@ TEST_F(FitTest, ATableNamesProblems) {
 TEST_F(FitTest, MistakesInATableAreNamed) {
   const auto wrong = read_fit_cases(table("sums M=4\nsums dtype=f33\n"), {});
   ASSERT_FALSE(wrong.ok());
-  EXPECT_NE(wrong.error().message.find("cases.txt:2: `dtype=f33` is none of"), std::string::npos)
+  EXPECT_NE(wrong.error().message.find("cases.txt:2: `dtype=f33` is not one of"), std::string::npos)
       << wrong.error().message;
   const auto dim = read_fit_cases(table("sums Q=4\n"), {});
   ASSERT_TRUE(dim.ok());

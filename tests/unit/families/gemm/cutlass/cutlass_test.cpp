@@ -246,7 +246,8 @@ TEST(Cutlass, ProblemsAreReadOffTheEquations) {
       << "C takes shared memory";
   EXPECT_EQ(product("bf16", "epilogue=no_smem", "2 * sum[k](x[m,k]*w[n,k]) + r[m,n]"), "") << "alpha and beta";
   EXPECT_NE(product("bf16", "epilogue=no_smem", "relu(sum[k](x[m,k]*w[n,k]))").find("beyond alpha"), std::string::npos);
-  EXPECT_NE(product("bf16", "schedule=tma, epilogue=tma, tile=64x128x64", plain).find("no pair"), std::string::npos);
+  EXPECT_NE(product("bf16", "schedule=tma, epilogue=tma, tile=64x128x64", plain).find("not a legal pair"),
+            std::string::npos);
   EXPECT_NE(product("bf16", "split=0", plain).find("`split=0"), std::string::npos);
   EXPECT_NE(said("dim M = 1024\ninput x : bf16[M,M]\ninput w : bf16[M,M]\noutput y : bf16[M,M] strides(1028, 1)",
                  "kernel k by gemm(backend=cutlass) { y[m,n] = sum[k](x[m,k]*w[n,k]) }")

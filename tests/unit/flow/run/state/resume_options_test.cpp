@@ -91,10 +91,10 @@ TEST(ResumeOptions, AFileIsTheSameByItsText) {
   now.module.file = "/elsewhere/softmax.py";
   EXPECT_EQ(refused(now, run_of(begun_with())), "");
   EXPECT_NE(refused(now, run_of(begun_with()), "other")
-                .find("FILE (the run has /home/me/softmax.py, given is /elsewhere/softmax.py); what"),
+                .find("FILE (the run has /home/me/softmax.py, given is /elsewhere/softmax.py); options"),
             std::string::npos);
   const std::string changed = refused(begun_with(), run_of(begun_with()), "other");
-  EXPECT_NE(changed.find("FILE (the text of /home/me/softmax.py has changed since the run began); a new run"),
+  EXPECT_NE(changed.find("FILE (the text of /home/me/softmax.py has changed since the run began); to use the new"),
             std::string::npos)
       << changed;
   now.module.class_name = "Other";
