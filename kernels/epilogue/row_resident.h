@@ -130,11 +130,14 @@ struct BothRows {
   }
 };
 
+// The end of the rows: that of the last tile, or inside one, whose other columns are left out.
+enum class RowEnd { kOfTile, kInside };
+
 // Goes over a lane's accumulators, 16 (eight columns of each of its rows) a step: step(number, values). What a step
 // needs is loaded while the one before is computed. kAtOnce steps are a loop's body, behind which all accumulators move
 // up and those that are done go to the end; 0: there is no loop. Text that is written for every accumulator is longer
 // than the instruction cache.
-template <int kAtOnce, bool kInside, class Tile, class Above, class Below, int kHalves, int kCount>
+template <int kAtOnce, RowEnd kEnd, class Tile, class Above, class Below, int kHalves, int kCount>
 struct Steps {
   static constexpr int kAll = kHalves * kCount, kSteps = kAll / 16, kBody = kAtOnce == 0 ? kSteps : kAtOnce,
                        kMoved = 16 * kBody;
@@ -145,7 +148,7 @@ struct Steps {
 
   SOLSTICE_DEVICE int column(int step, int i) const {
     const int n = tile.n0 + tile.column(step, i / 4, i % 4);
-    return kInside ? n : smaller(n, tile.n - 1);
+    return kEnd == RowEnd::kOfTile ? n : smaller(n, tile.n - 1);
   }
 
   template <int kValues, class Step>
@@ -192,7 +195,7 @@ struct Steps {
 };
 
 // What a lane finds of its rows: in trees over eight columns, then in doubles.
-template <int kAtOnce, int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
+template <int kAtOnce, int kSweep, RowEnd kEnd, class Epilogue, class Tile, int kHalves, int kCount>
 struct RowFinder {
   static constexpr int kFirst = Epilogue::kFirst[kSweep], kLast = Epilogue::kFirst[kSweep + 1];
   const Tile& tile;
@@ -201,7 +204,7 @@ struct RowFinder {
 
   template <class Above, class Below>
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
-    const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
+    const Steps<kAtOnce, kEnd, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
     steps.template run<Epilogue::kValues>([&](int step, const float(&values)[16][Epilogue::kValues]) {
 #pragma unroll
       for (int f = 0; f < 2 * (kLast - kFirst); ++f) {
@@ -209,7 +212,7 @@ struct RowFinder {
         float terms[8];
 #pragma unroll
         for (int i = 0; i < 8; ++i) {
-          const bool inside = kInside || tile.n0 + tile.column(step, i / 2, i % 2) < tile.n;
+          const bool inside = kEnd == RowEnd::kOfTile || tile.n0 + tile.column(step, i / 2, i % 2) < tile.n;
           terms[i] = inside ? values[4 * (i / 2) + 2 * half + i % 2][r] : Epilogue::template start<float>(kFirst + r);
         }
 #pragma unroll
@@ -224,11 +227,11 @@ struct RowFinder {
   }
 };
 
-template <int kAtOnce, int kSweep, bool kInside, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
+template <int kAtOnce, int kSweep, RowEnd kEnd, class Epilogue, class Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void find_rows(const Epilogue& epilogue, const Tile& tile, float (&sums)[kHalves][kCount],
                                double (&results)[2][Epilogue::kResults], RowExchange<kBlocks>& exchange) {
   if constexpr (kSweep < Epilogue::kSweeps) {
-    using Finder = RowFinder<kAtOnce, kSweep, kInside, Epilogue, Tile, kHalves, kCount>;
+    using Finder = RowFinder<kAtOnce, kSweep, kEnd, Epilogue, Tile, kHalves, kCount>;
     constexpr int kFirst = Finder::kFirst, kLast = Finder::kLast;
     double found[2][kLast - kFirst];
 #pragma unroll
@@ -240,7 +243,7 @@ SOLSTICE_DEVICE void find_rows(const Epilogue& epilogue, const Tile& tile, float
     for (int f = 0; f < 2 * (kLast - kFirst); ++f)
       results[f % 2][kFirst + f / 2] = over_lanes<4, Epilogue>(kFirst + f / 2, found[f % 2][f / 2]);
     if constexpr (kBlocks > 1) exchange.template run<Epilogue, kFirst, kLast>(results, tile.lane);
-    find_rows<kAtOnce, kSweep + 1, kInside>(epilogue, tile, sums, results, exchange);
+    find_rows<kAtOnce, kSweep + 1, kEnd>(epilogue, tile, sums, results, exchange);
   }
 }
 
@@ -272,7 +275,7 @@ SOLSTICE_DEVICE void write_resident_outputs(const Epilogue& epilogue, const Tile
   }
 }
 
-template <int kAtOnce, bool kInside, class Epilogue, class Tile, int kHalves, int kCount>
+template <int kAtOnce, RowEnd kEnd, class Epilogue, class Tile, int kHalves, int kCount>
 struct RowWriter {
   const Epilogue& epilogue;
   const Tile& tile;
@@ -281,7 +284,7 @@ struct RowWriter {
 
   template <class Above, class Below>
   SOLSTICE_DEVICE void operator()(const Above& above, const Below& below) const {
-    const Steps<kAtOnce, kInside, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
+    const Steps<kAtOnce, kEnd, Tile, Above, Below, kHalves, kCount> steps{tile, above, below, sums};
     steps.template run<Epilogue::kValues>([&](int step, const float(&values)[16][Epilogue::kValues]) {
       write_resident_outputs<0>(epilogue, tile, map, step, values);
     });
@@ -292,10 +295,10 @@ struct RowWriter {
 template <int kAtOnce, class Epilogue, RowTile Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void write_row_resident(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
                                         float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
-  constexpr bool kInside = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
+  constexpr RowEnd kEnd = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
   double results[2][Epilogue::kResults];
-  find_rows<kAtOnce, 0, kInside>(epilogue, tile, sums, results, exchange);
-  using Writer = RowWriter<kAtOnce, kInside, Epilogue, Tile, kHalves, kCount>;
+  find_rows<kAtOnce, 0, kEnd>(epilogue, tile, sums, results, exchange);
+  using Writer = RowWriter<kAtOnce, kEnd, Epilogue, Tile, kHalves, kCount>;
   const Writer writer{epilogue, tile, map, sums};
   BothRows<Epilogue::kSweeps, Epilogue, Tile, Writer>{epilogue, tile, results, writer}.run();
   if constexpr (Epilogue::kStoresRows) {

@@ -9,23 +9,32 @@ namespace solstice::gemm {
 // Tiles on their way from the producer to the consumers, which learn of one with its first stage. One place more than
 // the ring of stages has slots, since a release may overtake loads (tensor_config.h).
 template <int kPlaces>
-struct ToldTiles {
+struct TilePlaces {
   scheduler::GroupTile* places;
   int place = 0;
 
+  SOLSTICE_DEVICE scheduler::GroupTile& at() const { return places[place]; }
   SOLSTICE_DEVICE void advance() { place = place + 1 == kPlaces ? 0 : place + 1; }
   // By one thread, once the slot of the tile's first stage is empty.
   SOLSTICE_DEVICE void tell(const scheduler::GroupTile& tile) {
-    places[place] = tile;
+    at() = tile;
     advance();
   }
-  // The sequence as the consumers see it: f(tile) for each tile, and for one of no group (`group` < 0) behind the last,
-  // which also has a stage. f takes the tile's stages from the ring.
-  template <class Rings, class F>
-  SOLSTICE_DEVICE void for_each(const Rings& rings, F&& f) {
-    for (bool more = true; more; advance()) {
+};
+
+// The sequence of tiles as consumers see it. The last one is of no group (`group` < 0), and has a stage as well. Who
+// takes a tile takes its stages from the rings.
+template <int kPlaces, class Rings>
+struct ToldTiles {
+  TilePlaces<kPlaces> told;
+  const Rings& rings;
+
+  template <class F>
+  SOLSTICE_DEVICE void for_each(F&& f) const {
+    TilePlaces<kPlaces> from = told;
+    for (bool more = true; more; from.advance()) {
       rings.wait_full();
-      const scheduler::GroupTile tile = places[place];
+      const scheduler::GroupTile tile = from.at();
       ptx::sync_warp();  // every lane has read it: one of them releases the tile's slots
       more = tile.group >= 0;
       f(tile);
@@ -47,7 +56,7 @@ struct GroupedBlock {
   const GroupedProblem& p;
   u32 shared;
   const int* offsets;
-  ToldTiles<Config::kTold> told;
+  TilePlaces<Config::kTold> told;
   u32 rank;       // in the cluster
   u32 scattered;  // what does not lie one after another: bit 0 rows of the result, 1 lines of A, 2 lines of B
 

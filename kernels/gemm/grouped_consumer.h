@@ -28,6 +28,7 @@ struct GroupedRows : WarpLayout {
     copy::store_box(map, column, m0, batch, buffer);
   }
 };
+static_assert(RowTile<GroupedRows>);
 
 template <class Config>
 struct GroupedConsumer : GroupedBlock<Config> {
@@ -111,8 +112,8 @@ struct GroupedConsumer : GroupedBlock<Config> {
       else
         write_tile<kRegisters>(epilogue, rows_of(t, m0, staging, lane), map_out, sums);
     };
-    auto tiles = told;
-    tiles.for_each(rings, [&](const scheduler::GroupTile& t) {
+    const ToldTiles<Config::kTold, Rings> tiles{told, rings};
+    tiles.for_each([&](const scheduler::GroupTile& t) {
       const bool more = t.group >= 0, any = more && has_part(t, group), multiplies = any && (kRows || t.first < t.last);
       float sums[kRegisters];
       if (multiplies) {

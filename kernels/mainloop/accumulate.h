@@ -8,7 +8,7 @@
 
 namespace solstice::mainloop {
 
-// How sums begin, and how often the loop may be written out (0: as the compiler likes).
+// `Start`: how sums begin, and how often the loop may be written out (0: as the compiler likes).
 struct FromZeros {  // they are zeros before
   static constexpr bool kFirstApart = false;
   static constexpr int kUnroll = 0;
@@ -47,10 +47,12 @@ SOLSTICE_DEVICE void multiply_stage(float (&sums)[Product::kRegisters], const Ri
   mma::commit();
 }
 
-// The sums of k = first .. last - 1, counted in any unit of which a stage has kStep; first < last, which
-// the compiler has to see where sums begin here: else it finds a way by which they do not, and lets no products
-// overlap. prepare(a, b, left): makes a stage, at these addresses, ready to be multiplied. meanwhile(): called once a
-// stage (not of one apart), while the tensor cores are at work.
+// The sums of k = first .. last - 1, counted in any unit; a stage has kStep of them.
+//
+// - first < last. The compiler has to see it where sums begin here: else it finds a way by which they do not, and lets
+//   no products overlap.
+// - prepare(a, b, left) makes a stage, at these addresses, ready to be multiplied.
+// - meanwhile() is called once a stage (not of one apart), while the tensor cores are at work.
 template <class Product, class Start, int kStep, class Rings, class Prepare = AsItCame, class Meanwhile = NothingElse>
 SOLSTICE_DEVICE void accumulate(float (&sums)[Product::kRegisters], Rings& rings, int first, int last, int group,
                                 int lane, const Prepare& prepare = {}, const Meanwhile& meanwhile = {}) {

@@ -85,7 +85,7 @@ struct Wgmma {
     const auto multiply_chunk = [&](float(&part)[kRegisters]) {
       multiply_stage<Product>(part, rings, 0, group, AsItCame(), Begins());
     };
-    const auto add_chunk = [&](float(&part)[kRegisters], const auto& slots) {
+    const auto add_chunk = [&](float(&part)[kRegisters], const typename Config::Rings::Slots& slots) {
       mma::pin(part);
       rings.release(slots, lane);
 #pragma unroll
@@ -94,7 +94,7 @@ struct Wgmma {
     int s = 0;
     for (; s + 1 < count; s += 2) {
       float part[2][kRegisters];
-      const auto first = rings.slots();
+      const typename Config::Rings::Slots first = rings.slots();
       multiply_chunk(part[0]);
       rings.advance();
       multiply_chunk(part[1]);

@@ -24,5 +24,6 @@ struct Persistent {
     }
   }
 };
+static_assert(TileScheduler<Persistent>);
 
 }  // namespace solstice::scheduler

@@ -81,5 +81,6 @@ struct StreamK {
     }
   }
 };
+static_assert(TileScheduler<StreamK>);
 
 }  // namespace solstice::scheduler

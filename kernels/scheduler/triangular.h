@@ -66,5 +66,6 @@ struct Triangular {
     }
   }
 };
+static_assert(TileScheduler<Triangular>);
 
 }  // namespace solstice::scheduler

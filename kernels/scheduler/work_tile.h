@@ -1,6 +1,6 @@
 // Tile schedulers: the sequence of tiles of one worker, a block or a cluster. All have one function:
 //
-//   template <class F> void for_each(F&& f) const;   // f(tile) for each tile
+//   template <class F> void for_each(F&& f) const;   // f(tile) for each tile: the concept TileScheduler
 //
 // and every role that needs the sequence makes the scheduler for itself. (As an iterator, with `bool next(Tile&)`, the
 // one of triangular.h takes up to 28 % more instructions, and registers.) Those of products whose tiles a formula gives
@@ -19,7 +19,7 @@
 
 namespace solstice::scheduler {
 
-// What a scheduler hands out is number `number` of `count` workers'.
+// Number `number` of `count` workers.
 struct Worker {
   RasterOrder order;
   int rows, columns;  // elements of a worker's tile
@@ -37,6 +37,11 @@ struct WorkTile {
 // One block's part of a tile, where a worker is a cluster; its first row and column.
 struct BlockTile : WorkTile {
   int m0, n0;
+};
+
+template <class Scheduler, class Tile = WorkTile>
+concept TileScheduler = requires(const Scheduler& tiles, void (&f)(const Tile&)) {
+  tiles.for_each(f);
 };
 
 }  // namespace solstice::scheduler
