@@ -67,12 +67,38 @@ def name_of(word):
     return NAMES.get(op, hex(op))
 
 
+BRANCH = 0x147
+
+
+def target_of(code, at):
+    """Where the branch at this offset goes: its words of four bytes from the instruction behind it, in 56 bits."""
+    low, high = struct.unpack_from("<QQ", code, at)
+    far = low >> 34 | (high & 0x3FFFF) << 30
+    words = (low >> 16 & 0xFF) | far << 8
+    return at + 16 + 4 * (words - (1 << 56 if words >> 55 else 0))
+
+
+def product_loops(code, names):
+    """Instructions of the innermost loops that hold tensor-core instructions, sorted."""
+    loops = []
+    for i in range(len(names)):
+        if struct.unpack_from("<Q", code, 16 * i)[0] & 0x1FF == BRANCH and (to := target_of(code, 16 * i)) <= 16 * i:
+            loops.append((to // 16, i))
+    around = lambda i: [loop for loop in loops if loop[0] <= i <= loop[1]]
+    inner = {min(around(i), key=lambda loop: loop[1] - loop[0])
+             for i, name in enumerate(names) if name in ("HGMMA", "QGMMA") and around(i)}  # fmt: skip
+    return sorted(last - first + 1 for first, last in inner)
+
+
 @dataclass
 class Kernel:
     registers: int
     stack: int
     instructions: list  # names, in order
     code: bytes
+
+    def loops(self):
+        return product_loops(self.code, self.instructions)
 
     def spills(self):
         return sum(name in ("LDL", "STL") for name in self.instructions)
@@ -100,7 +126,8 @@ def difference(before, after):
     text = ", ".join((changed("registers", before.registers, after.registers),
                       changed("stack", before.stack, after.stack),
                       changed("spills", before.spills(), after.spills()),
-                      changed("instructions", len(before.instructions), len(after.instructions))))  # fmt: skip
+                      changed("instructions", len(before.instructions), len(after.instructions)),
+                      changed("loops of products", before.loops(), after.loops())))  # fmt: skip
     if before.instructions == after.instructions:
         return "the same instructions of other registers or constants", text
     counts = Counter(after.instructions)

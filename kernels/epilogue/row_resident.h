@@ -295,7 +295,8 @@ struct RowWriter {
 template <int kAtOnce, class Epilogue, RowTile Tile, int kHalves, int kCount, int kBlocks>
 SOLSTICE_DEVICE void write_row_resident(const Epilogue& epilogue, const Tile& tile, const TensorMap* map,
                                         float (&sums)[kHalves][kCount], RowExchange<kBlocks>& exchange) {
-  constexpr RowEnd kEnd = Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0;
+  constexpr RowEnd kEnd =
+      Epilogue::kColumns % (2 * kHalves * kCount * kBlocks) == 0 ? RowEnd::kOfTile : RowEnd::kInside;
   double results[2][Epilogue::kResults];
   find_rows<kAtOnce, 0, kEnd>(epilogue, tile, sums, results, exchange);
   using Writer = RowWriter<kAtOnce, kEnd, Epilogue, Tile, kHalves, kCount>;
