@@ -80,13 +80,14 @@ def target_of(code, at):
 
 def product_loops(code, names):
     """Instructions of the innermost loops that hold tensor-core instructions, sorted."""
-    loops = []
+    loops, inner = [], set()
     for i in range(len(names)):
         if struct.unpack_from("<Q", code, 16 * i)[0] & 0x1FF == BRANCH and (to := target_of(code, 16 * i)) <= 16 * i:
             loops.append((to // 16, i))
-    around = lambda i: [loop for loop in loops if loop[0] <= i <= loop[1]]
-    inner = {min(around(i), key=lambda loop: loop[1] - loop[0])
-             for i, name in enumerate(names) if name in ("HGMMA", "QGMMA") and around(i)}  # fmt: skip
+    for i, name in enumerate(names):
+        around = [loop for loop in loops if loop[0] <= i <= loop[1]]
+        if name in ("HGMMA", "QGMMA") and around:
+            inner.add(min(around, key=lambda loop: loop[1] - loop[0]))
     return sorted(last - first + 1 for first, last in inner)
 
 
@@ -120,14 +121,19 @@ def kernels(cubin):
     return out
 
 
+def changed(what, before, after):
+    return f"{what} {before}" if before == after else f"{what} {before} -> {after}"
+
+
 def difference(before, after):
     """(kind, text) of how two versions of a kernel differ."""
-    changed = lambda what, a, b: f"{what} {a}" if a == b else f"{what} {a} -> {b}"
-    text = ", ".join((changed("registers", before.registers, after.registers),
-                      changed("stack", before.stack, after.stack),
-                      changed("spills", before.spills(), after.spills()),
-                      changed("instructions", len(before.instructions), len(after.instructions)),
-                      changed("loops of products", before.loops(), after.loops())))  # fmt: skip
+    text = ", ".join([
+        changed("registers", before.registers, after.registers),
+        changed("stack", before.stack, after.stack),
+        changed("spills", before.spills(), after.spills()),
+        changed("instructions", len(before.instructions), len(after.instructions)),
+        changed("loops of products", before.loops(), after.loops()),
+    ])  # fmt: skip
     if before.instructions == after.instructions:
         return "the same instructions of other registers or constants", text
     counts = Counter(after.instructions)
