@@ -8,22 +8,19 @@
 
 namespace solstice::mainloop {
 
-// `Start`: how sums begin, and how often the loop may be written out (0: as the compiler likes).
+// `Start`: how sums begin, and whether the loop's text stands once (kOneText) or as often as the compiler likes.
 struct FromZeros {  // they are zeros before
-  static constexpr bool kFirstApart = false;
-  static constexpr int kUnroll = 0;
+  static constexpr bool kFirstApart = false, kOneText = false;
   SOLSTICE_DEVICE static Adds fresh(bool) { return {}; }
 };
 struct FirstMarked {  // with the first stage: one text for all stages
-  static constexpr bool kFirstApart = false;
-  static constexpr int kUnroll = 1;
+  static constexpr bool kFirstApart = false, kOneText = true;
   SOLSTICE_DEVICE static bool fresh(bool first) { return first; }
 };
 // With the first stage, which has a text of its own: the compiler then sees that products start from zero, and lets
 // them overlap, also where sums are added to behind the loop.
 struct FirstApart {
-  static constexpr bool kFirstApart = true;
-  static constexpr int kUnroll = 1;
+  static constexpr bool kFirstApart = true, kOneText = true;
   SOLSTICE_DEVICE static Adds fresh(bool) { return {}; }
 };
 
@@ -64,13 +61,20 @@ SOLSTICE_DEVICE void accumulate(float (&sums)[Product::kRegisters], Rings& rings
     k += kStep;
     rings.advance();
   }
-#pragma unroll Start::kUnroll
-  for (; k < last; k += kStep, rings.advance()) {
+  const auto next = [&] {
     multiply_stage<Product>(sums, rings, last - k, group, prepare, Start::fresh(k == first));
     mma::wait<1>();
     if (used.any()) rings.release(used, lane);
     used = rings.slots();
     meanwhile();  // not before the release: loads would start later
+    k += kStep;
+    rings.advance();
+  };
+  if constexpr (Start::kOneText) {
+#pragma unroll 1
+    while (k < last) next();
+  } else {
+    while (k < last) next();
   }
   mma::wait<0>();
   mma::pin(sums);
