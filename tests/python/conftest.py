@@ -1,5 +1,6 @@
 """Shared by all tests: the package on the path, small files on disk, and drop-ins on host memory."""
 
+import os
 import pathlib
 import shutil
 import subprocess
@@ -55,3 +56,22 @@ def subject(tmp_path, record, fake_runtime):
     HostDevice.capturing_into, HostDevice.stream_number = None, 0
     with torch.no_grad():
         yield Subject(tmp_path, record, fake_runtime)
+
+
+@pytest.fixture(scope="session")
+def warm_server(tmp_path_factory):
+    """The path of a Python that starts workers in milliseconds (warm_python.py)."""
+    folder = tmp_path_factory.mktemp("warm")
+    command = [sys.executable, str(ROOT / "tests/python/warm_python.py"), str(folder)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    with subprocess.Popen(command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdout.readline() == b"ready\n"
+        yield folder / "python"  # the server ends with its standard input
+
+
+@pytest.fixture(scope="module")
+def warm_python(warm_server):
+    """The program's Python is that one."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SOLSTICE_PYTHON", str(warm_server))
+        yield

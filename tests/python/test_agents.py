@@ -19,7 +19,10 @@ STORED = ROOT / "tests" / "transcripts"
 CONTROLLERS = ("flat", "inprompt")
 TRIALS = 8
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
+    pytest.mark.usefixtures("warm_python"),
+]
 
 HEAD = """program softmax
 dim B = 8192, N = 16384

@@ -13,7 +13,10 @@ ROOT = pathlib.Path(__file__).parents[2]
 PROGRAM = ROOT / "build" / "bin" / "solstice"
 MODULE = ROOT / "examples" / "softmax.py"
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
+    pytest.mark.usefixtures("warm_python"),
+]
 
 # A provider of `command`: keeps each request, and gives the answers of its folder one after the other.
 MODEL = """#!/bin/sh

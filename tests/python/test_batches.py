@@ -10,7 +10,10 @@ import pytest
 
 from batch_site import PROGRAM, ROOT, Site
 
-pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
+pytestmark = [
+    pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
+    pytest.mark.usefixtures("warm_python"),
+]
 
 
 @pytest.fixture
@@ -202,23 +205,25 @@ def test_a_record_that_is_too_large_is_refused(site):
 
 
 def test_memory_is_a_choice_of_a_new_run(site):
-    def facts():
+    def begin(name, *arguments):
+        return site.propose(name, "--batch", 1, *arguments, run=ROOT / "examples" / "softmax.py")["run"]
+
+    def facts_of(run):
         shown = subprocess.run(
-            [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
+            [PROGRAM, "show", run, "--json", "--store", site.folder / "store"], check=True, capture_output=True
         )
         return json.loads(shown.stdout)["run"].get("facts", 0)
 
-    run = site.propose("one", "--batch", 1, run=ROOT / "examples" / "softmax.py")["run"]
+    run = begin("one")
     with site.database() as store:  # of a machine that no search here asks for
         store.execute("INSERT INTO facts(run, node, machine, form, record) VALUES (?, 1, 'another', '', '{}')", (run,))
-    site.propose("two", "--batch", 1, run=ROOT / "examples" / "softmax.py")
-    assert facts() == 1
-    site.propose("three", "--batch", 1, "--memory", "off", run=ROOT / "examples" / "softmax.py")
-    assert facts() == 0
-    refused = site.call("propose", "last", "--again", "--memory", "on", "--store", site.folder / "store")
+    assert facts_of(begin("two")) == 1
+    run = begin("three", "--memory", "off")
+    assert facts_of(run) == 0
+    refused = site.call("propose", run, "--again", "--memory", "on", "--store", site.folder / "store")
     assert refused.returncode == 2 and "--memory (the run has off, given is on)" in refused.stderr
-    site.propose("four", "--again")
-    assert facts() == 0
+    site.propose("four", "--again", run=run)
+    assert facts_of(run) == 0
 
 
 def agent_of(site):

@@ -16,6 +16,7 @@ SOFTMAX = ROOT / "examples" / "softmax.py"
 pytestmark = [
     pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
     pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU"),
+    pytest.mark.usefixtures("warm_python"),
 ]
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import sqlite3
 import subprocess
-import sys
 import textwrap
 import time
 
@@ -40,7 +39,7 @@ TOTAL = 12
 
 
 @pytest.fixture
-def bench(tmp_path):
+def bench(tmp_path, warm_server):
     folder = tmp_path / "modules"
     folder.mkdir()
     for name, body in BODIES.items():
@@ -50,7 +49,7 @@ def bench(tmp_path):
         homes = {
             "SOLSTICE_HOME": str(tmp_path / "home"),
             "SOLSTICE_CACHE": str(tmp_path / "cache"),
-            "SOLSTICE_PYTHON": sys.executable,
+            "SOLSTICE_PYTHON": str(warm_server),
         }
         command = [
             PROGRAM,
