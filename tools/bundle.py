@@ -19,17 +19,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 48 << 20
 FOLDERS = (
-    "kernels",
-    "machines",
-    "models",
-    "prompts",
-    "python",
-    "examples",
-    "bench/families",
-    "bench/kernels",
-    "bench/speed",
+    "kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed",
     "tests/gpu",
-)
+)  # fmt: skip
 FILES = ("LICENSE", "README.md")
 PROGRAMS = {
     "bin/solstice": "bin",

@@ -20,19 +20,8 @@ from pathlib import Path
 
 MAX_WORDS = 120
 FOLDERS = (
-    "bench",
-    "docs",
-    "examples",
-    "kernels",
-    "machines",
-    "models",
-    "prompts",
-    "python",
-    "src",
-    "tests",
-    "tools",
-    "web",
-)
+    "bench", "docs", "examples", "kernels", "machines", "models", "prompts", "python", "src", "tests", "tools", "web",
+)  # fmt: skip
 
 MADE = {"build", "bundle", "runs"}  # folders that are no part of the project
 

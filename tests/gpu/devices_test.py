@@ -49,31 +49,15 @@ def trials_of(program, store):
 def test_gpus_that_are_not_there_are_named(program, tmp_path):
     count = torch.cuda.device_count()
     text = run(
-        program,
-        "optimize",
-        MODULE,
-        "--devices",
-        f"0,{count}",
-        "--out",
-        tmp_path / "out",
-        "--store",
-        tmp_path / "store",
-        code=3,
-    )
+        program, "optimize", MODULE, "--devices", f"0,{count}", "--out", tmp_path / "out",
+        "--store", tmp_path / "store", code=3,
+    )  # fmt: skip
     assert f"--devices names GPU {count}, and" in text
     if count > 1:
         text = run(
-            program,
-            "optimize",
-            MODULE,
-            "--devices",
-            "1",
-            "--out",
-            tmp_path / "out",
-            "--store",
-            tmp_path / "store",
+            program, "optimize", MODULE, "--devices", "1", "--out", tmp_path / "out", "--store", tmp_path / "store",
             code=3,
-        )
+        )  # fmt: skip
         assert "leaves out GPU 0" in text
 
 

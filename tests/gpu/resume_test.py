@@ -103,17 +103,9 @@ def test_kills_at_random_moments_lose_and_repeat_no_trial(solstice, tmp_path):
     module = tmp_path / "chain.py"
     module.write_text(CHAIN)
     options = (
-        "--store",
-        tmp_path / "home",
-        "--budget",
-        "120s,60trials",
-        "--eps",
-        "0",
-        "--window",
-        "0",
-        "--no-baselines",
+        "--store", tmp_path / "home", "--budget", "120s,60trials", "--eps", "0", "--window", "0", "--no-baselines",
         "--allow-busy",
-    )
+    )  # fmt: skip
     moments = random.Random(11)
     kills, runs, while_searching, known = 0, 0, 0, []
     while kills < KILLS:

@@ -24,13 +24,9 @@ class Browser:
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         flags = [
-            "--headless=new",
-            "--disable-gpu",
-            "--hide-scrollbars",
-            "--no-first-run",
-            "--remote-debugging-pipe",
-            f"--user-data-dir={profile}",
-        ]
+            "--headless=new", "--disable-gpu", "--hide-scrollbars", "--no-first-run",
+            "--remote-debugging-pipe", f"--user-data-dir={profile}",
+        ]  # fmt: skip
         flags += ["--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage"]
         if os.geteuid() == 0:
             flags.append("--no-sandbox")  # Chromium refuses root otherwise

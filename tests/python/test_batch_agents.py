@@ -144,18 +144,9 @@ def test_what_a_model_proposes_goes_out_and_is_told_what_became_of_it(site, agen
     again = Site(site.folder / "again")
     again.folder.mkdir()
     replayed = (
-        "--agent",
-        agent,
-        "--provider",
-        "command",
-        "--expert",
-        1,
-        "--tune",
-        0,
-        "--no-network",
-        "--replay-transcript",
-        transcript,
-    )
+        "--agent", agent, "--provider", "command", "--expert", 1, "--tune", 0, "--no-network",
+        "--replay-transcript", transcript,
+    )  # fmt: skip
     assert goes_out_and_comes_back(again, 3, *replayed) == tree
     assert model.asked() == 2
 

@@ -236,14 +236,10 @@ def agent_of(site):
 
 
 def test_a_run_goes_on_as_it_was_led(site):
+    # It is not asked: there are the expert's trials first.
     model = (
-        "--agent",
-        "flat",
-        "--provider",
-        "command",
-        "--option",
-        "command=false",
-    )  # it is not asked: there are the expert's trials first
+        "--agent", "flat", "--provider", "command", "--option", "command=false",
+    )  # fmt: skip
     said = ("--write", "both", "--sol", "off", "--max-tokens", 100000)
     site.propose("one", "--batch", 1, *model, *said, run=ROOT / "examples" / "softmax.py")
     first = {

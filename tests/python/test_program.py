@@ -255,17 +255,9 @@ def test_rewritten_equations_are_searched_beside_the_problems_own(run, write_mod
     reports = {}
     for rewrites in ("on", "off"):
         code, _, err = run(
-            "optimize",
-            path,
-            "--device",
-            "model",
-            "--rewrites",
-            rewrites,
-            "--budget",
-            "10s,3trials",
-            "--out",
-            tmp_path / rewrites,
-        )
+            "optimize", path, "--device", "model", "--rewrites", rewrites, "--budget", "10s,3trials",
+            "--out", tmp_path / rewrites,
+        )  # fmt: skip
         assert code == 0, err
         reports[rewrites] = json.loads((tmp_path / rewrites / "report.json").read_text())
     first, second = reports["on"]["candidates"][:2]
@@ -412,31 +404,18 @@ def runs_of(run, store):
 def test_a_mistake_leaves_no_run_behind(run, write_model, tmp_path, options, said):
     for command in (("optimize", "--device", "model"), ("propose",)):
         code, _, err = run(
-            command[0],
-            write_model(MODEL),
-            *command[1:],
-            *options,
-            "--store",
-            tmp_path / "store",
-            "--out",
-            tmp_path / "out",
-        )
+            command[0], write_model(MODEL), *command[1:], *options, "--store", tmp_path / "store",
+            "--out", tmp_path / "out",
+        )  # fmt: skip
         assert code in (2, 3) and said in err, err
         assert runs_of(run, tmp_path / "store") == [] and not (tmp_path / "out").exists()
 
 
 def test_last_is_no_run_that_failed_before_its_search(run, write_model, tmp_path):
     here = (
-        "--device",
-        "model",
-        "--budget",
-        "60s,1trials",
-        "--no-baselines",
-        "--store",
-        tmp_path / "store",
-        "--out",
-        tmp_path / "out",
-    )
+        "--device", "model", "--budget", "60s,1trials", "--no-baselines", "--store", tmp_path / "store",
+        "--out", tmp_path / "out",
+    )  # fmt: skip
     model = write_model(MODEL)
     assert run("optimize", model, *here)[0] == 0
     assert run("optimize", f"{model}:Modle", *here)[0] == 2

@@ -166,21 +166,9 @@ def test_a_part_of_the_budget_leaves_the_other(place):
 
 def test_a_search_goes_on_under_its_own_terms(place):
     led = (
-        "--budget",
-        "50s,3trials",
-        "--window",
-        2,
-        "--eps",
-        0.5,
-        "--roi",
-        0.125,
-        "--memory",
-        "off",
-        "--policy",
-        "mcts",
-        "--seed",
-        5,
-    )
+        "--budget", "50s,3trials", "--window", 2, "--eps", 0.5, "--roi", 0.125, "--memory", "off", "--policy", "mcts",
+        "--seed", 5,
+    )  # fmt: skip
     place.done("optimize", SOFTMAX, *led, "--out", "mine")
     before = place.run()
     place.done("optimize", "--resume", "last")
@@ -191,20 +179,9 @@ def test_a_search_goes_on_under_its_own_terms(place):
     report = place.report("mine")
     assert (report["options"]["budget"], report["options"]["memory"]) == ("50 s, 3 trials", "off")
     place.done(
-        "optimize",
-        "--resume",
-        "last",
-        "--policy",
-        "greedy",
-        "--seed",
-        6,
-        "--window",
-        0,
-        "--budget",
-        "50s,4trials",
-        "--out",
-        "other",
-    )
+        "optimize", "--resume", "last", "--policy", "greedy", "--seed", 6, "--window", 0, "--budget", "50s,4trials",
+        "--out", "other",
+    )  # fmt: skip
     after = place.run()
     assert (after["policy"], after["seed"], after["folder"]) == ("greedy", 6, str(place.folder / "other"))
     assert (after["options"]["window"], after["options"]["trials"], after["options"]["eps"]) == (0, 4, 0.5)

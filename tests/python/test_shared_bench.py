@@ -52,17 +52,9 @@ def bench(tmp_path, warm_server):
             "SOLSTICE_PYTHON": str(warm_server),
         }
         command = [
-            PROGRAM,
-            "bench",
-            "kernels",
-            "--path",
-            str(folder),
-            "--device",
-            "model",
-            "--total",
-            f"{TOTAL}trials",
+            PROGRAM, "bench", "kernels", "--path", str(folder), "--device", "model", "--total", f"{TOTAL}trials",
             "--verbose",
-        ]
+        ]  # fmt: skip
         command += ["--out", str(tmp_path / "out"), *more]
         return subprocess.Popen(
             command, env={**os.environ, **homes}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE

@@ -40,14 +40,8 @@ _NAMED = (types.FunctionType, types.BuiltinFunctionType, type, functools._lru_ca
 _DESCRIPTORS = (types.MethodDescriptorType, types.WrapperDescriptorType, types.ClassMethodDescriptorType)
 _OPERATORS = (torch._ops.OpOverload, torch._ops.OpOverloadPacket)
 _OF_EVERY_CLASS = {
-    "__dict__",
-    "__weakref__",
-    "__module__",
-    "__doc__",
-    "__qualname__",
-    "__abstractmethods__",
-    "_abc_impl",
-}
+    "__dict__", "__weakref__", "__module__", "__doc__", "__qualname__", "__abstractmethods__", "_abc_impl",
+}  # fmt: skip
 _OF_EVERY_CLASS |= {"__annotations__", "__firstlineno__", "__static_attributes__", "__slots__", "__slotnames__"}
 _OF_EVERY_CLASS |= {"__dataclass_fields__", "__dataclass_params__"}
 

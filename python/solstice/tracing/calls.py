@@ -23,20 +23,8 @@ _BETWEEN = (_OTHER, "result ")
 _WRITING = ("__setitem__",)  # without a result
 # Of a tensor that has the form already they give back that tensor, where the tracer makes another.
 _CONVERTING = (
-    "to",
-    "contiguous",
-    "type",
-    "type_as",
-    "cpu",
-    "cuda",
-    "float",
-    "double",
-    "half",
-    "bfloat16",
-    "long",
-    "int",
-    "bool",
-)
+    "to", "contiguous", "type", "type_as", "cpu", "cuda", "float", "double", "half", "bfloat16", "long", "int", "bool",
+)  # fmt: skip
 _PLAIN = (bool, int, float, complex, str, type(None), torch.dtype, slice, type(...))
 
 
