@@ -68,7 +68,7 @@ def matches(shown, output):
 
 @each_page
 @needs_program
-def test_commands_print_what_the_page_shows(page, checkout, cache):
+def test_commands_print_what_the_page_shows(page, checkout, cache, warm_python):
     blocks = blocks_of(page)
     for (commands, shown), output in zip(blocks, outputs_of(blocks, checkout, cache), strict=True):
         assert not shown or matches(shown, output), f"{commands}prints\n{output}\nThe page shows\n{shown}"
