@@ -268,7 +268,9 @@ def report(runner, first, others, side_by_side):
 
 def main():
     parser = argparse.ArgumentParser(prog="./x test", description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="no second compiler, no sanitizers, no slow tests, nothing unchanged")
+    parser.add_argument(
+        "--quick", action="store_true", help="no second compiler, no sanitizers, no slow tests, nothing unchanged"
+    )
     quick = parser.parse_args().quick
     return report(Runner(), first_steps(), steps(quick), 1 if has_gpu() else min(2, cores()))
 

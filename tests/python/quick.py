@@ -9,7 +9,13 @@ import re
 import passed
 import pytest
 
-PROGRAMS = ("build/bin", "build/lib", *(f"build/tests/{name}" for name in ("import_check", "interpret_check", "make_runs")))
+PROGRAMS = (
+    "build/bin",
+    "build/lib",
+    "build/tests/import_check",
+    "build/tests/interpret_check",
+    "build/tests/make_runs",
+)
 STARTS_PROGRAMS = re.compile(r"\bbuild\b|^from (pages|batch_site) import", re.MULTILINE)
 
 
