@@ -30,11 +30,11 @@ Result<bool> add_whole(Database& database, const LoadedRun& run) {
   return true;
 }
 
-// Runs that failed before their search are passed over where there are others: nobody means a mistyped command.
+// The newest run. `started` has milliseconds, an id only seconds. Runs that failed before their search are passed over
+// where there are others: nobody means a mistyped command.
 constexpr const char* kLast =
     "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) "
-    "AND "
-    "NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), id DESC LIMIT 1";
+    "AND NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), started DESC, id DESC LIMIT 1";
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
@@ -98,7 +98,8 @@ Status Store::add_trial(const TrialRecord& trial) {
 }
 
 Result<std::vector<ListedRun>> Store::list(int limit) {
-  SOLSTICE_TRY(Statement query, state_->database.prepare("SELECT id, record FROM runs ORDER BY id DESC LIMIT ?"));
+  SOLSTICE_TRY(Statement query,
+               state_->database.prepare("SELECT id, record FROM runs ORDER BY started DESC, id DESC LIMIT ?"));
   query.bind(static_cast<int64_t>(limit));
   std::vector<ListedRun> runs;
   for (;;) {

@@ -82,6 +82,17 @@ TEST_F(StoreTest, FindsRunsByPrefixAndLast) {
   EXPECT_EQ(store.list(1)->front().run->problem, "b");
 }
 
+TEST_F(StoreTest, TheNewestOfTwoRunsOfOneSecondIsTheOneThatStartedLater) {
+  Store store = open();
+  RunRecord first = run_of("a", "o"), second = run_of("b", "o");
+  first.id = "20260101-000000-zzzz", first.started = "2026-01-01T00:00:00.200Z";
+  second.id = "20260101-000000-aaaa", second.started = "2026-01-01T00:00:00.700Z";
+  ASSERT_TRUE(store.begin_run(first).ok());
+  ASSERT_TRUE(store.begin_run(second).ok());
+  EXPECT_EQ(store.load_run("last")->run.problem, "b");
+  EXPECT_EQ(store.list(1)->front().run->problem, "b");
+}
+
 TEST_F(StoreTest, LastPassesOverRunsThatFailedBeforeTheirSearch) {
   Store store = open();
   const auto begin = [&](const char* id) {
