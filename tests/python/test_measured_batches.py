@@ -99,7 +99,7 @@ def test_a_batch_ends_where_what_came_back_is_enough(site):
     assert (
         none["over"]
         and site.states() == events
-        and re.search(r"enough \(patience\).*; `solstice optimize --resume .*ends the run", site.record()["reason"])
+        and re.search(r"stopped \(patience\).*; `solstice optimize --resume .*ends the run", site.record()["reason"])
     )
     more = site.propose("two", "--batch", 1, "--window", 0)
     assert more["candidates"] == 1
