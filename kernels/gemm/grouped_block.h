@@ -32,12 +32,12 @@ struct ToldTiles {
   template <class F>
   SOLSTICE_DEVICE void for_each(F&& f) const {
     TilePlaces<kPlaces> from = told;
-    for (bool more = true; more; from.advance()) {
+    for (;; from.advance()) {
       rings.wait_full();
       const scheduler::GroupTile tile = from.at();
       ptx::sync_warp();  // every lane has read it: one of them releases the tile's slots
-      more = tile.group >= 0;
       f(tile);
+      if (tile.group < 0) break;
     }
   }
 };
