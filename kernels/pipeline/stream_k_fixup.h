@@ -47,10 +47,11 @@ struct StreamKFixup {
   StreamKWorkspace workspace;
   int worker, rank, group;
 
-  // The warpgroup of this number in the block of this rank of a worker.
-  SOLSTICE_DEVICE int place(int of) const { return (of * kBlocks + rank) * kGroups + group; }
-  SOLSTICE_DEVICE float* of_thread(int of) const {
-    return workspace.partials + static_cast<i64>(place(of)) * (128 * kCount) + threadIdx.x % 128 * 4;
+  // The block of this rank in a worker, and the places of this warpgroup and thread in a block.
+  SOLSTICE_DEVICE int block_of(int of) const { return of * kBlocks + rank; }
+  SOLSTICE_DEVICE int* signal(int block) const { return workspace.signals + block * kGroups + group; }
+  SOLSTICE_DEVICE float* of_thread(int block) const {
+    return workspace.partials + (static_cast<i64>(block) * kGroups + group) * (128 * kCount) + threadIdx.x % 128 * 4;
   }
 
   // Hands the sums on where the tile is another worker's, else adds what others have of it: whether all are here now.
@@ -68,15 +69,15 @@ struct StreamKFixup {
   template <class Sums>
   SOLSTICE_DEVICE void store(const Sums& sums) const {
     static_assert(sizeof(Sums) == kCount * sizeof(float));
-    float* const to = of_thread(worker);
+    const int block = block_of(worker);
+    float* const to = of_thread(block);
 #pragma unroll
     for (int i = 0; i < kCount; i += 4)
       *reinterpret_cast<float4*>(to + i * 128) =
           make_float4(sum_at(sums, i), sum_at(sums, i + 1), sum_at(sums, i + 2), sum_at(sums, i + 3));
     Cleared::wait();
     ptx::sync_some<128>(1 + group);
-    if (threadIdx.x % 128 == 0)
-      ptx::store_release(workspace.signals + place(worker), 1);  // with all that the barrier ordered before it
+    if (threadIdx.x % 128 == 0) ptx::store_release(signal(block), 1);  // with all that the barrier ordered before it
   }
 
   // Adds what workers first .. the one before this store, in this order, each as soon as it is there.
@@ -86,12 +87,15 @@ struct StreamKFixup {
     Cleared::wait();
 #pragma unroll 1
     for (int other = first; other < worker; ++other) {
+      // Found once, before the wait: found again behind it, it changes the registers of the main loop, which then takes
+      // up to 8 % longer.
+      const int block = block_of(other);
       if (threadIdx.x % 128 == 0) {
-        while (ptx::load_acquire(workspace.signals + place(other)) == 0) {
+        while (ptx::load_acquire(signal(block)) == 0) {
         }
       }
       ptx::sync_some<128>(1 + group);
-      const float* const from = of_thread(other);
+      const float* const from = of_thread(block);
 #pragma unroll
       for (int at = 0; at < kCount; at += kAtOnce) {
         float v[kAtOnce / 4][4];

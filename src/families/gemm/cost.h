@@ -7,11 +7,11 @@
 //
 // If blocks share the last tiles (tensor_core/stream_k.h), their round counts in proportion to its occupancy, and the
 // fix-up is added; part of the gain is lost to the clock, since SMs without work leave others the power. A streamed
-// operand (stream_cost.cpp, gemv_cost.cpp) is read once at a share of the read ceiling, or split and multiplied by the
-// SM with the most blocks, whichever takes longer; sums that several blocks share are written and read once more. A
-// grouped product (grouped_cost.cpp) is walked as if rows were spread evenly over its groups. The pipe's ceiling is
-// that of a large library product on this machine; products of a split math count each. The model is poor for small
-// problems whose operands stay in L2, and at power-limited clocks.
+// operand (stream/cost.cpp, stream/gemv_cost.cpp) is read once at a share of the read ceiling, or split and multiplied
+// by the SM with the most blocks, whichever takes longer; sums that several blocks share are written and read once
+// more. A grouped product (grouped/cost.cpp) is walked as if rows were spread evenly over its groups. The pipe's
+// ceiling is that of a large library product on this machine; products of a split math count each. The model is poor
+// for small problems whose operands stay in L2, and at power-limited clocks.
 #pragma once
 
 #include "families/family.h"

@@ -160,7 +160,7 @@ TEST_F(ExportTest, WhatIsDamagedIsNotTakenIn) {
   named.run.id = "last";
   refused(named, "`last` is no id of a run");
   foreign.trials[0].run = "20260102-030405-else";
-  refused(foreign, "trial 1 is of run");
+  refused(foreign, "trial 1 belongs to run");
   gap.events.erase(gap.events.begin() + 1);
   refused(gap, "error[bad_argument]");
 

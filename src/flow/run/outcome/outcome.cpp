@@ -7,9 +7,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 
@@ -71,6 +74,20 @@ Status write_list(const fs::path& folder, const std::vector<fs::path>& files) {
   Json list = Json::array();
   for (const fs::path& file : files) list.push(file.string());
   return write_file(folder / kList, list.dump(1) + "\n");
+}
+
+// A run that was killed is taken down for a moment: what it was starting still holds its descriptors.
+constexpr Seconds kTakenDown{2};
+
+// 0, or the error of the last try.
+int lock_within(int descriptor, Seconds time) {
+  const Deadline deadline(time);
+  while (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) {
+    const int error = errno;
+    if (error != EWOULDBLOCK || deadline.passed()) return error;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return 0;
 }
 
 Error not_ours(const fs::path& file) {
@@ -171,8 +188,9 @@ Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) return fail(Code::io_error, fmt::format("cannot open {}: {}", file, std::strerror(errno)));
   OutcomeLock lock(descriptor);
-  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(errno)));
+  const int error = lock_within(descriptor, kTakenDown);
+  if (error == 0) return lock;
+  if (error != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)));
   return fail(Code::bad_argument,
               fmt::format("another run of solstice writes to {}; wait for it, or use another --out", out.string()));
 }

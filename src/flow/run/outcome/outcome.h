@@ -18,7 +18,8 @@ namespace solstice::flow {
 // Keeps other runs out of one folder as long as it lives, also where its process is killed.
 class OutcomeLock {
  public:
-  // Makes the folder where it is missing. Errors: bad_argument where another run holds it; io_error.
+  // Makes the folder where it is missing. Errors: bad_argument where another run holds it for more than two seconds
+  // (one that was killed is still taken down); io_error.
   static Result<OutcomeLock> take(const std::filesystem::path& out);
   OutcomeLock(OutcomeLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
   OutcomeLock& operator=(OutcomeLock&&) = delete;

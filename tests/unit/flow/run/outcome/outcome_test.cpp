@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
+#include <thread>
+
 #include "base/file.h"
 #include "base/json.h"
 
@@ -135,6 +139,17 @@ TEST_F(OutcomeTest, AListNeverLeadsOutOfTheFolder) {
   write(fresh / "report.md", "new");
   ASSERT_TRUE(commit_outcome(fresh, out_).ok());
   EXPECT_EQ(read(folder_.path() / "precious"), "kept");
+}
+
+TEST_F(OutcomeTest, AFolderIsFreeAMomentAfterItsRunWasKilled) {
+  auto dying = OutcomeLock::take(out_);
+  ASSERT_TRUE(dying.ok());
+  std::thread end([held = std::optional<OutcomeLock>(std::move(*dying))]() mutable {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    held.reset();
+  });
+  EXPECT_TRUE(OutcomeLock::take(out_).ok());
+  end.join();
 }
 
 TEST_F(OutcomeTest, ASecondRunIsKeptOut) {
