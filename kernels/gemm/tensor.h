@@ -85,7 +85,9 @@ struct Tensor {
       float sums[kHalves][kRegisters] = {};
       loop.run(sums, count, group, lane, warp * 16 + lane / 4);
       if constexpr (Config::Scheduler::kShares) {
-        const Fixup fixup{p.sums, tiles().worker(), static_cast<int>(rank), group};
+        // Found anew: kept from before the main loop, it takes the place of an address there.
+        const int worker = static_cast<int>(blockIdx.x) / kCluster;
+        const Fixup fixup{p.sums, worker, static_cast<int>(rank), group};
         if (!fixup.complete(sums, tile)) return;
       }
       output.write(tile, sums);

@@ -69,7 +69,7 @@ struct StreamKFixup {
   template <class Sums>
   SOLSTICE_DEVICE void store(const Sums& sums) const {
     static_assert(sizeof(Sums) == kCount * sizeof(float));
-    const int block = block_of(worker);
+    const int block = static_cast<int>(blockIdx.x);
     float* const to = of_thread(block);
 #pragma unroll
     for (int i = 0; i < kCount; i += 4)
