@@ -22,7 +22,9 @@ def is_data(path):
 def code_files(root):
     for folder in CHECKED:
         yield from (
-            p for p in sorted((root / folder).rglob("*")) if p.suffix in CODE and not is_data(p.relative_to(root))
+            p
+            for p in sorted((root / folder).rglob("*"))
+            if (p.suffix in CODE or p.name == "CMakeLists.txt") and not is_data(p.relative_to(root))
         )
 
 
