@@ -15,7 +15,7 @@ enum class Writes { kUcut, kCuda, kBoth };
 std::vector<const char*> enum_names(Writes);
 
 // Feedback on a measurement with verdict and time: nothing more; counters as they are, which exists to measure
-// what they do to it (papers.md: worse than nothing); findings in words.
+// what they do to it (KernelPro found them worse than none); findings in words.
 enum class Feedback { kNone, kRaw, kTools };
 std::vector<const char*> enum_names(Feedback);
 

@@ -1,5 +1,5 @@
 // Measure, implement: every attempt is asked for on its own, with what bears on the node that it goes on from
-// (papers.md: "MI", flat; the window of a coder is STARK's: the node, its children, the best elsewhere).
+// ("MI", flat; the window of a coder is STARK's: the node, its children, the best elsewhere).
 #include <algorithm>
 
 #include "agents/controller.h"
