@@ -127,7 +127,7 @@ def compare_text(before, after):
 
 def explain(one, other):
     """(kind, text) of each kernel that differs between two cubins."""
-    pairs = zip(*(sass.kernels((CACHE / key).read_bytes()) for key in (one, other)))
+    pairs = zip(*(sass.kernels((CACHE / key).read_bytes()) for key in (one, other)), strict=True)
     return [sass.difference(a, b) for a, b in pairs if a.code != b.code]
 
 

@@ -1,11 +1,18 @@
 """Remembers the inputs with which a test passed; `./x test --quick` leaves out tests whose inputs are still the same.
 
 Inputs are compared by content, so a build that makes the same program again changes nothing. A full run leaves out
-nothing; it only remembers.
+nothing; it only remembers, and forgets what failed.
 """
 
+import fcntl
+import functools
 import hashlib
+import importlib.metadata
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -14,10 +21,23 @@ MEMORY = BUILD / "test-logs/passed.json"
 
 # What programs and tests of the house read besides their own code.
 DATA = (
-    *("kernels", "machines", "models", "prompts", "examples", "web", "docs", "README.md"),
-    *("bench", "tests/corpus", "tests/evil", "tests/golden", "tests/support", "tests/transcripts", "tests/writing"),
+    *("kernels", "machines", "models", "prompts", "examples", "web", "docs", "bench", "README.md", "CHANGELOG.md"),
+    *("tests/corpus", "tests/evil", "tests/golden", "tests/support", "tests/transcripts", "tests/writing"),
 )
-PACKAGE = ("python", "tools", "tests/python", "requirements.txt", "requirements-torch.txt")
+PACKAGE = ("python", "tools", "tests/python", "tests/gpu", "cmake", "x", "LICENSE", "ruff.toml")
+REQUIREMENTS = ("requirements.txt", "requirements-torch.txt", "requirements-cuda.txt")
+
+
+@functools.cache
+def machine():
+    """What decides how a test ends here, or is skipped: packages, compilers, a GPU, a browser, variables."""
+    packages = sorted(f"{each.name} {each.version}" for each in importlib.metadata.distributions())
+    compiler = subprocess.run(["c++", "--version"], capture_output=True, text=True, check=False).stdout
+    found = [shutil.which(name) for name in ("cc", "g++", "nvcc", "clang++-14", "chromium")]
+    named = sorted(
+        f"{key}={value}" for key, value in os.environ.items() if key.startswith(("SOLSTICE_", "CUDA_", "CI"))
+    )
+    return json.dumps([sys.version, packages, compiler, found, named, Path("/dev/nvidia0").exists()])
 
 
 def files_of(path):
@@ -28,8 +48,8 @@ def files_of(path):
 
 
 def digest(*names):
-    """Of the names and contents of files and folders, which are relative to the root or absolute."""
-    whole = hashlib.blake2b(digest_size=16)
+    """Of this machine, and of the names and contents of files and folders, relative to the root or absolute."""
+    whole = hashlib.blake2b(machine().encode(), digest_size=16)
     for name in names:
         for path in files_of(ROOT / name):
             whole.update(f"{path}\0".encode())
@@ -39,7 +59,7 @@ def digest(*names):
 
 
 class Passed:
-    """The digests of what passed, in a file that every step of a run adds to."""
+    """The digests of what passed, in a file that the steps of a run share."""
 
     def __init__(self, path=MEMORY):
         self.path = path
@@ -50,12 +70,23 @@ class Passed:
         except (FileNotFoundError, json.JSONDecodeError):
             return {}  # nothing is known to have passed: all tests run
 
+    def _change(self, change):
+        """Of all that is remembered, one process and thread after another."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with self.path.with_suffix(".lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            remembered = self._read()
+            change(remembered)
+            new = self.path.with_suffix(".new")
+            new.write_text(json.dumps(remembered, indent=1, sort_keys=True))
+            new.replace(self.path)
+
     def has(self, test, inputs):
         return self._read().get(test) == inputs
 
     def add(self, digests):
-        """{test: the digest of its inputs}. Whole or not at all: two runs at once lose an entry at most."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(f".{id(digests)}.new")
-        new.write_text(json.dumps(self._read() | digests, indent=1, sort_keys=True))
-        new.replace(self.path)
+        """{test: the digest of its inputs}."""
+        self._change(lambda remembered: remembered.update(digests))
+
+    def forget(self, tests):
+        self._change(lambda remembered: [remembered.pop(test, None) for test in tests])

@@ -23,7 +23,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from passed import BUILD, DATA, PACKAGE, ROOT, Passed, digest
+from passed import BUILD, DATA, PACKAGE, REQUIREMENTS, ROOT, Passed, digest
 
 SANITIZED = ("base", "record", "lang", "ir", "import")
 UNCHANGED = "its inputs are the same as when it passed"
@@ -62,7 +62,7 @@ def steps(quick):
     yield "unit tests", *unit_tests(quick)
     for name, arguments in against_pytorch():
         checker = str(BUILD / "tests/import_check")
-        inputs = {name: digest(checker, *DATA, *PACKAGE)}
+        inputs = {name: digest(checker, *DATA, *PACKAGE, *REQUIREMENTS)}
         same = quick and Passed().has(name, inputs[name])
         yield name, UNCHANGED if same else [python, *arguments, "--binary", checker], inputs
     if any((ROOT / "tests/gpu").glob("*_test.py")):
@@ -75,9 +75,13 @@ def steps(quick):
 def unit_tests(quick):
     """(command, or why there is none; digests): a test reads its program, those that it requires, and data."""
     command = ["ctest", "--test-dir", str(BUILD), "-j2", "--timeout", "1200", "--verbose"]
-    listed = subprocess.run([*command[:3], "--show-only=json-v1"], capture_output=True, text=True, check=True).stdout
+    listing = subprocess.run([*command[:3], "--show-only=json-v1"], capture_output=True, text=True)
+    if listing.returncode:
+        return command, {}  # it will say why
     data = digest(*DATA)
-    inputs = {test["name"]: data + digest(test["command"][0], *required(test)) for test in json.loads(listed)["tests"]}
+    inputs = {
+        test["name"]: data + digest(test["command"][0], *required(test)) for test in json.loads(listing.stdout)["tests"]
+    }
     if not quick:
         return command, inputs
     changed = {name: value for name, value in inputs.items() if not Passed().has(name, value)}
@@ -182,15 +186,17 @@ class Runner:
         log = self.logs / f"{name.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text)
-        if inputs and not status:
+        if inputs and status:
+            Passed().forget(inputs)
+        elif inputs:
             Passed().add(inputs)
         return verdict(name, status, text, f"{took:.1f} s (log: {os.path.relpath(log, ROOT)})")
 
     def run_together(self, chosen, side_by_side):
         """Yields what each step counts, as they end."""
         with concurrent.futures.ThreadPoolExecutor(side_by_side) as pool:
-            running = [pool.submit(self.run_step, *step) for step in chosen]
             try:
+                running = [pool.submit(self.run_step, *step) for step in chosen]
                 for step in concurrent.futures.as_completed(running):
                     yield step.result()
             except BaseException:

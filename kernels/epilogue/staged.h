@@ -13,7 +13,6 @@
 namespace solstice {
 
 inline constexpr int kStageRows = 16;
-inline constexpr int kStageColumns = 32;
 inline constexpr int kStageBytes = kStageRows * kStageColumns * 4;
 inline constexpr int kStageBuffers = 2;
 

@@ -33,13 +33,17 @@ concept RowTile = requires(const T& tile, const TensorMap* map, int i, u32 buffe
   tile.store_box(map, i, buffer);
 };
 
+inline constexpr int kStageColumns = 32;
+
 // Where the accumulators of a warp lie in its tile (mma/wgmma.h).
 struct WarpLayout {
   u32 staging;
   int lane;
 
   SOLSTICE_DEVICE int row(int i) const { return lane / 4 + 8 * (i / 2); }
-  SOLSTICE_DEVICE int column(int step, int j, int i) const { return step * 32 + 8 * j + 2 * (lane % 4) + i % 2; }
+  SOLSTICE_DEVICE int column(int step, int j, int i) const {
+    return step * kStageColumns + 8 * j + 2 * (lane % 4) + i % 2;
+  }
 };
 
 // Rows that follow each other, of one batch.

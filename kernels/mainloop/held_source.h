@@ -26,9 +26,9 @@ struct HeldSource {
   static constexpr int kShare = kShare_;
   static_assert(kShare == 1 || Tile::kN % (8 * kShare) == 0, "parts of whole swizzle patterns");
   using Ring = pipeline::Ring<kSlots, Tile::kBytes>;
-  // One more slot of scales than of planes: an arrival may pass loads that are still on their way (tensor.h). It also
-  // stands for a fence of the filling thread, which would lose 1 % by it: a slot is filled after an arrival behind the
-  // use of its values.
+  // One more slot of scales than of planes: an arrival may pass loads that are still on their way
+  // (gemm/tensor_config.h). It also stands for a fence of the filling thread, which would lose 1 % by it: a slot is
+  // filled after an arrival behind the use of its values.
   using Scales = pipeline::SideSlots<kSlots + 1, Tile::kScaleBytes>;
   static constexpr int kAhead = kSlots - 1;  // chunks on their way while one is multiplied
 

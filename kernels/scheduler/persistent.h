@@ -1,4 +1,4 @@
-// Whole tiles in turns: worker w of `step` takes tiles w, w + step, ... Free of PTX.
+// Whole tiles in turns: worker w of `count` takes tiles w, w + count, ... Free of PTX.
 #pragma once
 
 #include "scheduler/work_tile.h"

@@ -16,7 +16,8 @@ PROGRAMS = (
     "build/tests/interpret_check",
     "build/tests/make_runs",
 )
-STARTS_PROGRAMS = re.compile(r"\bbuild\b|^from (pages|batch_site) import", re.MULTILINE)
+ALL = (*PROGRAMS, "build/tests/test_gpu_runtime", "build/tests/test_random_kernels", "src", "tests")
+READS_ALL = re.compile(r"\bbuild\b|\bsrc\b|^from (pages|batch_site) import", re.MULTILINE)
 
 
 def pytest_addoption(parser):
@@ -34,9 +35,9 @@ def _digest(*names):
 
 
 def inputs_of(path):
-    """What the tests of a file read: the package, data, and programs of the build where it speaks of a build."""
-    starts = STARTS_PROGRAMS.search(path.read_text())
-    return _digest(*passed.PACKAGE, *passed.DATA) + (_digest(*PROGRAMS) if starts else "")
+    """What the tests of a file read: the package and data; where it speaks of a build or of sources, those too."""
+    reads_all = READS_ALL.search(path.read_text())
+    return _digest(*passed.PACKAGE, *passed.REQUIREMENTS, *passed.DATA) + (_digest(*ALL) if reads_all else "")
 
 
 def name_of(path):
@@ -53,19 +54,41 @@ def pytest_collection_modifyitems(config, items):
     items[:] = [item for item in items if item not in left_out]
 
 
+def is_whole(config):
+    """Nobody narrowed the run down to some tests."""
+    narrowed = ("keyword", "markexpr", "deselect", "lf", "stepwise")
+    return config.args == ["tests/python"] and not any(getattr(config.option, name, None) for name in narrowed)
+
+
 class Remember:
-    """Files none of whose tests failed, of a run that nobody narrowed down."""
+    """The files all of whose tests ran to their end and none failed; the others are forgotten where one failed."""
 
     def __init__(self, config):
-        self.whole = config.args == ["tests/python"] and not config.option.keyword and not config.option.markexpr
-        self.failed = set()
+        self.whole = is_whole(config)
+        self.quick = config.getoption("--quick")
+        self.inputs = {}  # of each file, as they were before its tests
+        self.open = {}  # {test: its file} of those that have not ended
+        self.failed = set()  # files
+
+    def pytest_collection_finish(self, session):
+        for item in session.items:
+            if item.path not in self.inputs:
+                self.inputs[item.path] = inputs_of(item.path) if self.whole else ""
+            self.open[item.nodeid] = item.path
 
     def pytest_runtest_logreport(self, report):
         if report.failed:
-            self.failed.add(report.location[0])
+            self.failed.add(self.open[report.nodeid])
+        if report.when == "teardown":
+            del self.open[report.nodeid]
 
+    @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session, exitstatus):
-        if not self.whole or exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            return
-        files = {item.path for item in session.items}
-        passed.Passed().add({name_of(p): inputs_of(p) for p in files if name_of(p) not in self.failed})
+        if self.quick and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK  # all of them passed as they are
+        memory = passed.Passed()
+        if self.failed:
+            memory.forget([name_of(path) for path in self.failed])
+        ended = self.inputs.keys() - self.failed - set(self.open.values())
+        if self.whole and ended:
+            memory.add({name_of(path): self.inputs[path] for path in ended})

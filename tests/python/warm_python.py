@@ -65,7 +65,8 @@ class Server:
     def run(self):
         while True:
             for key, _ in self.selector.select():
-                key.data()
+                if key.fd in self.selector.get_map():  # what came before it may have ended it
+                    key.data()
 
     def accept(self):
         client, _ = self.listener.accept()
@@ -90,7 +91,8 @@ class Server:
 
     def kill(self, client, pid):
         self.selector.unregister(client)
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def tell(self, client, pid, ended):
         """Passes on how the worker ended."""

@@ -1,6 +1,6 @@
-// Method, speed of light and history in one conversation (as μCUTLASS's MANTIS, in-prompt): the model is told how to work,
-// and each result is the next message. The conversation is made anew from the tree's events each time; it begins as it
-// did before, so that a provider's cache serves it.
+// Method, speed of light and history in one conversation (as μCUTLASS's MANTIS, in-prompt): the model is told how to
+// work, and each result is the next message. The conversation is made anew from the tree's events each time; it begins
+// as it did before, so that a provider's cache serves it.
 #include <algorithm>
 #include <set>
 

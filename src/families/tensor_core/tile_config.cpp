@@ -70,7 +70,7 @@ Layout layout_of(const TileConfig& s, int64_t shared_limit) {
   const auto set = [&](int stages) {
     out.slots_a = stages;
     out.slots_b = stages * out.halves;
-    // One more slot of scales than of planes (kernels/gemm/tensor.h).
+    // One more slot of scales than of planes (kernels/gemm/tensor_config.h).
     out.scales = by_chunk ? (out.slots_a + 1) * s.tile_m + (out.slots_b + 1) * 4 * out.n : 0;
     out.barriers = 16 * (out.slots_a + out.slots_b);
   };

@@ -121,7 +121,7 @@ class RowRun {
     const bool ours =
         std::any_of(row_.variants.begin(), row_.variants.end(), [](const BenchVariant& v) { return v.ran(); });
     if (ours || options_.opponents_of_all) return run_opponents();
-    row_.opponents_note = row_.flaws.note = "not timed: Solstice does not support the problem";
+    row_.opponents_note = row_.flaws.note = "not timed: no variant of Solstice ran";
   }
 
   void run_opponents() {

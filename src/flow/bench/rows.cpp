@@ -35,7 +35,7 @@ const BenchRow* BenchRows::known(const BenchProblem& problem) {
   }
   progress_.message(fmt::format(
       "{}: {}; it is run again", problem.id,
-      row->source.empty() ? "the stored row does not name its file" : "its file has changed since the stored row"));
+      row->source.empty() ? "the stored row does not name its file" : "its file is not that of the stored row"));
   bench_.rows.erase(row);
   return nullptr;
 }

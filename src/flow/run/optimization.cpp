@@ -48,19 +48,27 @@ namespace {
 
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is
 // said.
-void choose_folder(Run& run) {
+Status take_folder(Run& run, std::optional<OutcomeLock>& lock) {
   const RunOptions& options = run.options;
   const fs::path& given = options.out;
   const bool named = options.named_out;
   const fs::path wanted = given.empty() ? fs::path("runs") / name_of_problem(options) : given;
   const std::string subject = subject_text(options.module.file, options.module.class_name);
-  const std::string found = subject_in(wanted);
+  const auto choose = [&] { return named || subject.empty() ? wanted : folder_for(wanted, subject); };
   fs::path& out = run.folders.out;
-  out = named || subject.empty() ? wanted : folder_for(wanted, subject);
-  if (subject.empty() || found.empty() || found == subject) return;
+  // A run that ends while this one waits for its folder leaves an outcome there: the choice may be another then.
+  do {
+    lock.reset();
+    out = choose();
+    SOLSTICE_TRY(OutcomeLock taken, OutcomeLock::take(out));
+    lock.emplace(std::move(taken));
+  } while (choose() != out);
+  const std::string found = subject_in(wanted);
+  if (subject.empty() || found.empty() || found == subject) return success();
   run.progress.message(
       named ? fmt::format("{} holds the outcome of {}; a new one replaces it", wanted.string(), found)
             : fmt::format("{} holds the outcome of {}; this one goes to {}", wanted.string(), found, out.string()));
+  return success();
 }
 
 // Everything before the first trial.
@@ -188,9 +196,7 @@ Result<std::unique_ptr<Optimization>> Optimization::open(OptimizeOptions options
   auto parts = std::make_unique<Parts>(std::move(resolved), progress, engine);
   Run& run = parts->run;
   SOLSTICE_CHECK(open_leaders(run));
-  choose_folder(run);
-  SOLSTICE_TRY(OutcomeLock lock, OutcomeLock::take(run.folders.out));
-  parts->lock.emplace(std::move(lock));
+  SOLSTICE_CHECK(take_folder(run, parts->lock));
   SOLSTICE_TRY(run.folders.fresh, begin_outcome(run.folders.out));
   begin_report(run);
   if (Status begun = begin_run(run); !begun.ok()) {
