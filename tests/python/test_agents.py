@@ -20,6 +20,7 @@ CONTROLLERS = ("flat", "inprompt")
 TRIALS = 8
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
     pytest.mark.usefixtures("warm_python"),
 ]

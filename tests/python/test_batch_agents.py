@@ -14,6 +14,7 @@ PROGRAM = ROOT / "build" / "bin" / "solstice"
 MODULE = ROOT / "examples" / "softmax.py"
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
     pytest.mark.usefixtures("warm_python"),
 ]

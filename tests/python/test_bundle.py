@@ -14,7 +14,10 @@ from conftest import ROOT
 
 BUILD = ROOT / "build"
 MISSING = [name for name in bundle.PROGRAMS if not (BUILD / name).exists()]
-pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not built; run ./x build")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(bool(MISSING), reason=f"{', '.join(MISSING)} not built; run ./x build"),
+]
 MIB = 1 << 20
 
 

@@ -9,6 +9,8 @@ import subprocess
 import pytest
 from conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 CHECKER = ROOT / "build" / "tests" / "import_check"
 SOLSTICE = ROOT / "build" / "bin" / "solstice"
 MOST_LINES = 150

@@ -8,6 +8,7 @@ import pytest
 from batch_site import PROGRAM, ROOT, Site, as_measured
 
 pytestmark = [
+    pytest.mark.slow,
     pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`"),
     pytest.mark.usefixtures("warm_python"),
 ]

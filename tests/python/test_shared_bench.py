@@ -12,9 +12,10 @@ import time
 import pytest
 from test_program import PROGRAM
 
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"),
+]
 
 MODULE = '''
     """{name}"""

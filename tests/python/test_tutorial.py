@@ -13,6 +13,8 @@ import pytest
 from conftest import ROOT
 from pages import PROGRAM, blocks_in, needs_program
 
+pytestmark = pytest.mark.slow
+
 TUTORIAL = ROOT / "docs/tutorial"
 PAGES = sorted(TUTORIAL.glob("*.md"))
 MARK = "@@ block"
