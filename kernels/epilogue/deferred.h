@@ -70,7 +70,7 @@ struct DeferredTile {
   }
 
  private:
-  // Where 16 bytes of a row lie in a staging buffer: lines of 128 bytes, swizzled.
+  // The place of 16 bytes of a row in a staging buffer: lines of 128 bytes, swizzled.
   SOLSTICE_DEVICE static u32 place(u32 buffer, int row, int piece) {
     return buffer + row * 128 + ((piece ^ (row & 7)) << 4);
   }

@@ -1,4 +1,4 @@
-// What a generated epilogue provides. It is a small struct of pointers; a kernel calls it for every output
+// The concept of a generated epilogue. It is a small struct of pointers; a kernel calls it for every output
 // element:
 //
 //   struct Epilogue {

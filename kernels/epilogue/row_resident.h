@@ -194,7 +194,7 @@ struct Steps {
   }
 };
 
-// What a lane finds of its rows: in trees over eight columns, then in doubles.
+// A lane's partial results of its rows: in trees over eight columns, then in doubles.
 template <int kAtOnce, int kSweep, RowEnd kEnd, class Epilogue, class Tile, int kHalves, int kCount>
 struct RowFinder {
   static constexpr int kFirst = Epilogue::kFirst[kSweep], kLast = Epilogue::kFirst[kSweep + 1];

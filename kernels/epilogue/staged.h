@@ -104,7 +104,7 @@ SOLSTICE_DEVICE void begin_buffer(const Tile& tile) {
   ptx::sync_warp();
 }
 
-// What a staging buffer holds of one output of one step goes to memory.
+// Stores a staging buffer, one output of one step, to memory.
 template <int kOutput, class Epilogue, class Tile>
 SOLSTICE_DEVICE void end_buffer(const Epilogue& epilogue, const Tile& tile, const TensorMap* map, int step,
                                 u32 buffer) {
@@ -163,7 +163,7 @@ SOLSTICE_DEVICE void load_step(const Epilogue& epilogue, const Tile& tile, int s
   }
 }
 
-// What the columns of a step contribute to their rows: a thread's quad has 32 columns of two rows.
+// Partial results of a step's columns for their rows: a thread's quad has 32 columns of two rows.
 template <class Epilogue, class Tile>
 SOLSTICE_DEVICE void keep_parts(const Epilogue& epilogue, const Tile& tile, int step,
                                 const float (&values)[16][Epilogue::kValues]) {

@@ -35,7 +35,7 @@ concept RowTile = requires(const T& tile, const TensorMap* map, int i, u32 buffe
 
 inline constexpr int kStageColumns = 32;
 
-// Where the accumulators of a warp lie in its tile (mma/wgmma.h).
+// The places of a warp's accumulators in its tile (mma/wgmma.h).
 struct WarpLayout {
   u32 staging;
   int lane;

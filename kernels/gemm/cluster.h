@@ -1,4 +1,4 @@
-// How the blocks of a cluster lie: along m they share B, along n they share A. Every kBlocks tiles of a block are one
+// The layout of a cluster's blocks: along m they share B, along n they share A. Every kBlocks tiles of a block are one
 // of the cluster.
 #pragma once
 

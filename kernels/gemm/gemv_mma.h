@@ -94,7 +94,7 @@ struct GemvMma {
       held[j] = held_.data + batch * held_.batch + smaller(8 * j + g, Config::kHeld - 1) * held_.line + own_k * held_k;
   }
 
-  // Where vector i of the slab at `from` lies, and its first k.
+  // The place of vector i of the slab at `from`, and its first k.
   SOLSTICE_DEVICE const T* vector(const T* from, int i) const {
     if constexpr (Config::kByK)
       return from + lines[i % kLineCount] + k_of(i);

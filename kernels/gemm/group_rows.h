@@ -35,7 +35,7 @@ SOLSTICE_DEVICE int bucket_of(const Rows& of, int groups, int m) {
   return static_cast<int>(g < -1 ? -1 : g > groups ? groups : g) + 1;
 }
 
-// Whether rows lie by group; then a group begins where the number changes (else what is written is wrong). For all
+// True where rows lie by group; then a group begins where the number changes (else what is written is wrong). For all
 // kThreads of a block. Loads of a batch are on their way together (with loads under a condition only five or so would
 // be): one block has to wait for them, and nothing else runs. A product's blocks meet this code cold, so it is short.
 template <int kThreads, class Rows>

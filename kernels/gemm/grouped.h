@@ -20,7 +20,7 @@
 
 namespace solstice::gemm {
 
-// How many tiles all groups have, behind their offsets.
+// Counts the tiles of all groups, behind their offsets.
 template <class Config>
 SOLSTICE_DEVICE void count_tiles(const GroupedProblem& p, int* offsets) {
   int* const total = offsets + p.table.groups + 1;  // 0 to begin with

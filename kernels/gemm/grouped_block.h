@@ -1,5 +1,5 @@
-// What the roles of a grouped product (grouped.h) have in common: what each knows of its block, and the tiles of which
-// the producer tells the consumers.
+// The common part of the roles of a grouped product (grouped.h): the block, and the tiles of which the producer tells
+// the consumers.
 #pragma once
 
 #include "gemm/grouped_config.h"
@@ -42,7 +42,7 @@ struct ToldTiles {
   }
 };
 
-// What every role knows of its block.
+// The block, as every role knows it.
 template <class Config>
 struct GroupedBlock {
   using Slots = typename Config::Slots;

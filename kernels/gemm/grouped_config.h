@@ -13,8 +13,8 @@ namespace solstice::gemm {
 
 using scheduler::Ragged;
 
-// What depends on it: the layout of A, how sums begin (those of a forward product may be added to behind the loop), and
-// the registers of a thread, 504 for the three warpgroups: lines of two operands, which a gradient may gather, need
+// The direction decides the layout of A, how sums begin (those of a forward product may be added to behind the loop),
+// and the registers of a thread, 504 for the three warpgroups: lines of two operands, which a gradient may gather, need
 // more than 40.
 template <Ragged kRagged>
 struct RaggedTraits;

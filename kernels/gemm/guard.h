@@ -35,7 +35,7 @@ struct Scale {
   SOLSTICE_DEVICE constexpr bool representable() const { return exponent < kHugeExponent; }
 };
 
-// What one block found, in bytes of half elements: depths at 4, 8, 12 (from the lowest byte) of all chunks, and of
+// One block's counts, in bytes of half elements: depths at 4, 8, 12 (from the lowest byte) of all chunks, and of
 // those with a lost element; 255 where a chunk has no scale. A byte-wise maximum joins words.
 struct alignas(8) GuardWord {
   u32 all, lossy;

@@ -7,7 +7,7 @@
 
 namespace solstice::gemm {
 
-// What the guard counts of a line, of the elements that one thread has seen.
+// The guard's counts of a line, of the elements that one thread has seen.
 struct LineCounts {
   u32 nonzero, above, lost;  // above 2^6, below 2^-14
 

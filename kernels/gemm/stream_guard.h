@@ -1,4 +1,4 @@
-// What a block of a streamed product (stream.h) leaves for the fallback's decision: one guard word, as the split pass
+// The guard word that a block of a streamed product (stream.h) leaves for the fallback's decision, as the split pass
 // does. `kWords`: words of shared memory for each warp.
 #pragma once
 
@@ -15,7 +15,7 @@ struct StreamGuard<mainloop::Tf32> {
   static constexpr int kWords = 0;
 };
 
-// What the chunks lose by their scales.
+// Guards against what chunks lose by their scales.
 template <>
 struct StreamGuard<mainloop::Fp16x3> {
   static constexpr int kWords = 1;

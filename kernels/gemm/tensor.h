@@ -4,7 +4,7 @@
 // producer warpgroup fills two rings (A: all rows of a stage, B: kN columns of a stage); kGroups consumer warpgroups
 // multiply (mainloop/wgmma.h). Each CTA of a cluster loads a part of the operand that they share, for all.
 //
-// Where elements need their row's results (epilogue/row_resident.h), the CTAs of a cluster lie along n and have whole
+// If elements need their row's results (epilogue/row_resident.h), the CTAs of a cluster lie along n and have whole
 // rows. Where workers share the k of tiles (scheduler/stream_k.h), a tile's sums meet in pipeline/stream_k_fixup.h.
 #pragma once
 

@@ -10,7 +10,7 @@
 //   void consume(int group) const;               // consumer warpgroup `group`
 //   void end() const;                            // all threads, before they part
 //
-// What a role needs it makes for itself: what both had from before would be kept in registers that the producer does
+// Each role makes its own parts: values that both had from before would be kept in registers that the producer does
 // not have.
 #pragma once
 

@@ -33,14 +33,14 @@ SOLSTICE_DEVICE void load_plane(u32 to, const TensorMap* map, int k, int line, i
   }
 }
 
-// Where an operand lies in memory.
+// An operand in memory.
 struct BoxOperand {
   const TensorMap* map;
   const u8* scales;  // [batch][stage][scale_stride]
   int scale_stride;
 };
 
-// How the slots of a stage are filled: kLines lines of one operand in each of kParts slots, or a part of a slot each of
+// The contents of a stage's slots: kLines lines of one operand in each of kParts slots, or a part of a slot each of
 // two operands (kHalvesOfSlots), or a slot each (kSlots).
 enum class Operands { kOne, kHalvesOfSlots, kSlots };
 

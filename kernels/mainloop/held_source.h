@@ -7,7 +7,7 @@
 
 namespace solstice::mainloop {
 
-// Where the planes of a chunk lie in a slot. A plane of TF32 is two boxes, of half a chunk each.
+// The planes of a chunk in a slot. A plane of TF32 is two boxes, of half a chunk each.
 template <class Math_, mma::Major kMajor_, int kN_>
 struct HeldTile {
   using Math = Math_;

@@ -1,4 +1,4 @@
-// How products are computed: the element type of the tensor cores' operands, how many planes an operand is
+// The arithmetic of products: the element type of the tensor cores' operands, how many planes an operand is
 // split into (x = plane 0 + plane 1 + ...), whether planes carry a scale per chunk of k or per line (a row of A, a
 // column of B), whether partial sums are promoted into fp32 registers every chunk (the tensor cores truncate when they
 // add; promotion keeps that from growing with k).

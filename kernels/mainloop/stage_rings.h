@@ -1,4 +1,4 @@
-// Where a main loop finds the stages of its operands. Its concept, for accumulate.h:
+// The stages of a main loop's operands. Their concept, for accumulate.h:
 //
 //   struct Slots { bool any() const; };              // of one stage; by default: none
 //   void wait_full() const;                          // until the next stage is there

@@ -1,4 +1,4 @@
-// What generated code needs of its surroundings: on the device nothing but integer names; on the host (tests run
+// The surroundings of generated code: on the device nothing but integer names; on the host (tests run
 // generated kernels there) the words of CUDA, thread indices and barriers, given by host/emulator.h.
 #pragma once
 

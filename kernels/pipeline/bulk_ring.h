@@ -12,8 +12,8 @@
 
 namespace solstice::pipeline {
 
-// What of a tensor of `total` elements is copied so that elements [offset, offset + count) arrive: whole units, and
-// the few elements after the last whole unit of the tensor, which bulk copies cannot reach.
+// The part of a tensor of `total` elements that is copied so that elements [offset, offset + count) arrive: whole
+// units, and the few elements after the last whole unit of the tensor, which bulk copies cannot reach.
 template <typename T>
 struct BulkRun {
   static constexpr int kUnit = 16 / static_cast<int>(sizeof(T));

@@ -78,7 +78,7 @@ struct Ring {
   }
 };
 
-// What goes with a ring's slots and is read by ordinary loads: kSlots slots taken in turn, without barriers of their
+// Data beside a ring's slots that ordinary loads read: kSlots slots taken in turn, without barriers of their
 // own.
 template <int kSlots, int kSlotBytes>
 struct SideSlots {

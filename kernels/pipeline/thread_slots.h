@@ -49,7 +49,7 @@ SOLSTICE_DEVICE math::Vec<T, N> take(const math::Vec<T, N>& slot) {
 #endif
 }
 
-// What was fetched since the last call belongs together.
+// Ends a group of fetches: those since the last call belong together.
 SOLSTICE_DEVICE void commit() {
 #if defined(__CUDACC__)
   copy::async_commit();

@@ -1,4 +1,4 @@
-// What a part of a row found around its own maximum or mean, for the row's (src/families/rows/local.h).
+// Corrections of partial results around a part's own maximum or mean to the row's (src/families/reduction/online.h).
 #pragma once
 
 #include "math/special.h"
@@ -12,8 +12,8 @@ template <typename T>
 SOLSTICE_DEVICE T center_of(T maximum) {
   return maximum == reduction::lowest<T>() ? T(0) : maximum;
 }
-// What makes exponentials around a part's own center those around the row's. Finite where the row's center is: zeros
-// stay zeros.
+// The factor from exponentials around a part's own center to those around the row's. Finite where the row's center is:
+// zeros stay zeros.
 template <typename T>
 SOLSTICE_DEVICE T factor_of(T own, T center) {
   if (own == center) return T(1);

@@ -80,7 +80,7 @@ SOLSTICE_DEVICE void offer_to_all(T value, int rank, int place, u32 row, Offer* 
   for (int reader = place; reader < kBlocks; reader += kThreads) offer(value, row, offers + reader * kBlocks + rank);
 }
 
-// What lane `lane` of a warp is to know of what all blocks of the team offer to this one: kValues of each, from blocks
+// The part of lane `lane` of a warp of all that the blocks of the team offer to this one: kValues of each, from blocks
 // lane, lane + 32, ..: value[i * kEach + k]. Beyond the last block, this one's. All are asked for at once, as often as
 // it takes.
 template <int kBlocks, int kValues, int kEach>

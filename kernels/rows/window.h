@@ -12,7 +12,7 @@ struct Window {
   math::Vec<T, V> low, high;
 };
 
-// Whether the window of elements [at, at + V) lies in a tensor of kTotal elements; I: a signed integer.
+// True where the window of elements [at, at + V) lies in a tensor of kTotal elements; I: a signed integer.
 template <int V, long long kTotal, typename I>
 SOLSTICE_DEVICE bool has_window(I at) {
   const I first = at & ~I(V - 1);

@@ -60,7 +60,7 @@ class SharedRows {
     }
   }
 
-  // What comes before this block's tile of the round, which is number `tile` of its row; the round's last one is number
+  // The prefix before this block's tile of the round, which is number `tile` of its row; the round's last one is number
   // `last` of its own row. Rounds are glanced at and asked for in their order.
   SOLSTICE_DEVICE T before(int round, int tile, int last) {
     const reduction::Offer* const offers = offers_ + round % kRounds * kBlocks;

@@ -90,7 +90,7 @@ SOLSTICE_DEVICE T scan_lanes(T v, int lane) {
   return v;
 }
 
-// What the warps before this one hold, and what all hold. One barrier: the caller alternates between two regions of
+// The prefix of the warps before this one, and that of all. One barrier: the caller alternates between two regions of
 // kWarps slots, so that a region is written again only behind the next tile's barrier.
 template <class Op, int kWarps, typename T>
 SOLSTICE_DEVICE T scan_warps(T& all, int lane, int warp, T* slots) {
@@ -102,7 +102,7 @@ SOLSTICE_DEVICE T scan_warps(T& all, int lane, int warp, T* slots) {
   return warp == 0 ? Op::template start<T>() : before;
 }
 
-// Where a row is one group's: what comes before a tile of it is what the group has seen.
+// A row of one group: the prefix before a tile of it is what the group has seen.
 template <class Op, typename T>
 struct Alone {
   Carry<Op, T> carry;
@@ -134,8 +134,8 @@ SOLSTICE_DEVICE void scan_vectors(T (&t)[kUnroll][kVector]) {
   for (int u = 0; u < kUnroll; ++u) scan_vector<Op, kReverse>(t[u]);
 }
 
-// What of the tile comes before each of a thread's vectors, which hold their own prefixes; returns what the whole tile
-// holds.
+// The prefix of the tile before each of a thread's vectors, which hold their own prefixes; returns that of the whole
+// tile.
 template <class Op, int kLanes, int kWarps, bool kReverse, int kUnroll, int kVector, typename T>
 SOLSTICE_DEVICE T scan_tile(const T (&t)[kUnroll][kVector], T (&before)[kUnroll], int lane, int warp, T* slots) {
   T all = Op::template start<T>();

@@ -32,7 +32,7 @@ struct StreamKShare {
   bool partial;
 };
 
-// What one of `workers` does, one after another: whole tiles in turns, then its share of the others.
+// The sequence of one of `workers`: whole tiles in turns, then its share of the others.
 struct StreamKWalk {
   StreamKTiles shared;
   int stages, worker, step;

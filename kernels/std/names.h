@@ -1,4 +1,4 @@
-// What CCCL has of the standard library, by the names that host code uses. Given code (`by cuda`) may include
+// CCCL's part of the standard library, by the names that host code uses. Given code (`by cuda`) may include
 // <cstdint>, <cmath>, <limits> and so on, which the compiler of device code lacks: the files beside this one stand for
 // them.
 #pragma once

@@ -32,7 +32,7 @@ std::optional<double> leading_number(std::string& part) {
   return value;
 }
 
-// Why `part` is no part of a budget, "" where it is one.
+// The reason that `part` is no part of a budget, "" where it is one.
 std::string add_part(const std::string& part, GivenBudget& given) {
   if (part.empty()) return "a part is empty";
   std::string unit = part;

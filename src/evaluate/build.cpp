@@ -22,7 +22,7 @@ Result<toolchain::Compiled> compiled_of(const families::Source& source, const Re
   return out;
 }
 
-// Why the plan cannot run on what the source became; "" it can.
+// The reason that the plan cannot run on the compiled source; "" where it can.
 std::string flaw_in(const families::Source& source, const toolchain::Compiled& compiled, const Plan& plan,
                     const machine::Machine& machine) {
   if (!is_given(source)) return compiled.ok() ? "" : compiled.log;

@@ -46,7 +46,7 @@ class FleetDevice {
   virtual void close() = 0;              // after such an error too
 };
 
-// Why a device takes no part, or no further one.
+// A device that takes no part, or no further one, with the reason.
 struct LeftOut {
   size_t device = 0;
   std::string name;

@@ -88,7 +88,7 @@ class Ledger {
 
  private:
   int64_t tokens() const;
-  // Why what a call may cost, or what was paid, is not known; "" where it is.
+  // The reason that the cost of a call, possible or paid, is not known; "" where it is.
   std::string unknown_cost(const Price& price, int64_t input, bool recorded) const;
 
   Budget budget_;

@@ -89,7 +89,7 @@ struct Answer {
   }
 };
 
-// Why there is none.
+// The failure in place of an answer.
 struct Failure {
   std::string code = "provider_failed";  // of base/codes.def
   std::string message;

@@ -21,7 +21,7 @@ bool is_more_than_noise(double gain) { return gain > std::log2(1 + search::kNois
 
 }  // namespace
 
-// Those that are expected to gain, the most first, and then what gained elsewhere.
+// Moves that are expected to gain, the most first, and then what gained elsewhere.
 std::vector<Move> Expert::gains(const Place& from, const std::vector<Move>& moves) {
   const Formulation& formulation = from.variant->formulation;
   const Worth& worth = worth_of_variant(*from.variant);

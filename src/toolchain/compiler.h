@@ -58,8 +58,8 @@ class Compiler {
   virtual int hits() const = 0;
 };
 
-// Why a key missed: needs only the cache folder (empty: jit/ of cache_folder()). Error not_found: no such key was
-// ever compiled here, or it was evicted.
+// Explains why a key missed: needs only the cache folder (empty: jit/ of cache_folder()). Error not_found: no such key
+// was ever compiled here, or it was evicted.
 Result<Explanation> explain(std::string_view key, const std::filesystem::path& cache = {});
 
 }  // namespace solstice::toolchain

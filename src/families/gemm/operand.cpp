@@ -32,7 +32,7 @@ DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& 
   return declared && tensor_core::is_16_bit_float(*declared) ? *declared : DType::kF32;
 }
 
-// Why an element is none that can be computed as it is read.
+// The reason that an element cannot be computed as it is read; none where it can.
 std::optional<std::string> reason_against(const ir::Program& program, const ExprRef& value) {
   std::optional<std::string> out;
   if (value->kind != ir::ValueKind::kReal) out = "is of integers: a prologue computes in f32";

@@ -28,7 +28,7 @@ class BenchRows {
   // The run of a search that has no row yet; "": none.
   std::string run_of(const BenchProblem& problem) const;
   Status open(const BenchProblem& problem, const std::string& run);
-  // Why that search ended by itself, where it did.
+  // The rule by which that search ended by itself, if it did.
   std::optional<search::Stop> ended(const BenchProblem& problem) const;
   Status end(const BenchProblem& problem, search::Stop why);
   // The run is not gone on with, since it found no room beside the others; `had` is spent.

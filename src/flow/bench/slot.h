@@ -30,7 +30,7 @@ struct BenchSlot {
 // Tells `turns` the trials of the problem's new events.
 Status tell(BenchSlot& slot, search::Turns& turns);
 
-// Why a trial among the events from number `first` on found no room on the GPU; nothing: all did.
+// The reason that a trial among the events from number `first` on found no room on the GPU; none: all found it.
 std::optional<std::string> lacking_room(const search::Tree& tree, size_t first);
 
 // The share of the budget that a search used, and its result at the fixed split's `share`.

@@ -48,7 +48,7 @@ struct RunLeader {
   std::string agent;  // the language model that took part, and how; "": none did, or the run is not finished
 };
 
-// What the store says of a run's end.
+// A run's end, from the store.
 struct RunEnd {
   std::string ended, reason;       // the outcome of a finished run, else its state; why
   std::optional<double> headline;  // speedup of `forward` over `forward`

@@ -111,7 +111,7 @@ std::vector<bool> constants_of(const Draft& draft) {
   return out;
 }
 
-// Those constants that a jump reads, or that others of them are computed from: they are rounded as closed forms are.
+// The constants that a jump reads, or that others of them are computed from: they are rounded as closed forms are.
 std::vector<bool> rounded_constants(const Draft& draft) {
   const std::vector<bool> constant = constants_of(draft);
   std::vector<bool> out(draft.tensors.size(), false);

@@ -42,7 +42,7 @@ bool is_needed(const Program& p, int tensor) {
          });
 }
 
-// Those that both have: the caller passes inputs and takes outputs by place, and draws come one after the other.
+// The tensors that both have: the caller passes inputs and takes outputs by place, and draws come one after the other.
 std::vector<std::string> names_of(TensorKind kind, const Program& p, const Program& other) {
   std::vector<std::string> out;
   for (const Tensor& t : p.tensors) {

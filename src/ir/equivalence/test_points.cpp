@@ -152,7 +152,7 @@ class PointTest {
     return Outcome::kEqual;
   }
 
-  // Those that no other family tried, in growing batches, until the share of operations is spent.
+  // Points that no other family tried, in growing batches, until the share of operations is spent.
   Outcome more_points(size_t points) {
     for (Asked& t : asked_) t.tried = std::min(kFirstPoints, t.positions.size());
     size_t batch = 2 * kFirstPoints;

@@ -82,7 +82,7 @@ std::optional<Fact> schedule_change(const Kernels& before, const Kernels& after)
   return out;
 }
 
-// Those of `a` whose structure `b` lacks.
+// The kernels of `a` whose structure `b` lacks.
 Kernels only_in(const Kernels& a, const Kernels& b) {
   Kernels out;
   for (const Piece& piece : a) {

@@ -13,8 +13,8 @@
 
 namespace solstice::flow {
 
-// How it is led. What is not said is as the run that goes on had it, else as AgentTerms::usual() has it. Kept with a
-// run (RunRecord::options, "agent_terms").
+// The terms of a language model's part. Those that are not given are the resumed run's, else AgentTerms::usual(). Kept
+// with a run (RunRecord::options, "agent_terms").
 struct AgentTerms {
   std::optional<agents::Writes> writes;
   std::optional<bool> sol;  // whether it is told the speed of light

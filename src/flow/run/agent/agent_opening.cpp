@@ -1,4 +1,4 @@
-// What a language model's part needs before its run begins: provider, model, prompts and transcript.
+// Opens a language model's part before its run begins: provider, model, prompts and transcript.
 #include <fmt/format.h>
 
 #include <algorithm>

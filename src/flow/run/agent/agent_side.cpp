@@ -51,7 +51,7 @@ std::string families_words() {
   return out;
 }
 
-// How often a model answered that nothing is left.
+// Counts the answers of models that nothing is left.
 int64_t given_up_by_models(const search::Tree& tree) {
   return std::count_if(tree.events().begin(), tree.events().end(), [](const search::Event& event) {
     return event.kind == search::Event::Kind::kSpent && event.proposal && !event.proposal->answer.empty();

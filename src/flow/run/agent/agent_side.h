@@ -34,9 +34,9 @@ class AgentSide {
   // not_found, bad_model, bad_key, network_off; those of reading prompts and the transcript. What `choice` has in terms
   // is complete. `news` is told what is waited for.
   static Result<std::unique_ptr<AgentSide>> open(const AgentChoice& choice, llm::News news);
-  // Where `choice` names no transcript. `accounted`: the attempts in it that the run has accounted for; what is behind
-  // them is accounted for now, since a process may be killed between the line of an attempt and its account. Errors:
-  // those of the transcript.
+  // Opens the run's own transcript, where `choice` names none. `accounted`: the attempts in it that the run has
+  // accounted for; what is behind them is accounted for now, since a process may be killed between the line of an
+  // attempt and its account. Errors: those of the transcript.
   Status keep_transcript(const std::filesystem::path& usual, int64_t accounted);
   // Called after each attempt at a question, when the account has it.
   void after_each(std::function<Status()> spent) { client_->after_each(std::move(spent)); }

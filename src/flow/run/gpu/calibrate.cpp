@@ -54,7 +54,7 @@ Result<machine::Measured> parse_ceilings(const Json& json) {
   out.write = BytesPerSecond(json.at("write").as_double());
   out.launch = Seconds(json.at("launch").as_double());
   out.eager_launch = Seconds(json.at("eager_launch").as_double());
-  // Where PyTorch cannot compile a kernel of our own these are null, and the machine file keeps what it had.
+  // Null where PyTorch cannot compile a kernel of our own: the machine file keeps its figures.
   if (const double rate = json.at("l2_read").as_double(); rate > 0) out.l2_read = BytesPerSecond(rate);
   if (const double time = json.at("grid_sync").as_double(); time > 0) out.grid_sync = Seconds(time);
   for (const auto& [name, rate] : json.at("pipes").members()) {

@@ -21,7 +21,7 @@ struct GpuChoice {
 // "0,1,3" or "all". Error bad_argument: empty, no number, or the same twice.
 Result<GpuChoice> parse_gpu_choice(std::string_view text);
 
-// What two GPUs share whose times may be compared.
+// The kind of a GPU: times of two GPUs of one kind may be compared.
 struct GpuKind {
   std::string name;
   int multiprocessors = 0;

@@ -1,4 +1,4 @@
-// What measuring a problem takes of a GPU's memory, predicted before anything is allocated.
+// The GPU memory that measuring a problem takes, predicted before anything is allocated.
 #pragma once
 
 #include "base/result.h"
@@ -22,7 +22,7 @@ struct MemoryNeed {
 
 MemoryNeed memory_need(const ir::Program& program);
 
-// Whether a second case may be kept beside the first for a whole run: the runner's copies, and the float64 module while
+// True where a second case fits beside the first for a whole run: the runner's copies, and the float64 module while
 // the case is made, need room too.
 bool fits_another_case(const MemoryNeed& need, Bytes available);
 

@@ -102,7 +102,7 @@ fs::path place_of(const OracleModule& module) {
          (package ? fs::path(path) / file : fs::path(path + file.substr(std::min(file.find('.'), file.size()))));
 }
 
-// What the recording belongs to: kernels of another run beside it are refused.
+// The content that the recording belongs to: kernels of another run beside it are refused.
 Result<Json> content_of(const fs::path& folder) {
   std::vector<fs::path> names = {"plan.json"};
   std::error_code error;

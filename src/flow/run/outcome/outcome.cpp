@@ -26,7 +26,7 @@ constexpr const char* kTrials = "trials";
 constexpr const char* kLock = ".lock";
 constexpr const char* kList = ".files";  // what the outcome consists of
 
-// What an outcome may hold that can be named before there is one.
+// The files of an outcome that can be named before there is one.
 constexpr const char* kExpected[] = {"report.md",        "report.json",    "problem.ucut", "program.ucut",
                                      "plan.json",        "model_new.py",   "dropin.json",  "original.py",
                                      "original_modules", "solstice_dropin"};
@@ -111,7 +111,7 @@ Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const
   return success();
 }
 
-// What is still to be moved from `whole` may replace only what the list of `out` names.
+// Files that are still to be moved from `whole` may replace only those that the list of `out` names.
 Status check_places(const fs::path& whole, const fs::path& out, const std::vector<fs::path>& files) {
   SOLSTICE_TRY(const std::vector<fs::path> old, read_list(out));
   for (const fs::path& file : files) {

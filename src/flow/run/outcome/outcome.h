@@ -40,11 +40,11 @@ Result<std::filesystem::path> begin_outcome(const std::filesystem::path& out);
 // anything is moved.
 Status commit_outcome(const std::filesystem::path& fresh, const std::filesystem::path& out);
 
-// What an outcome is of, for comparison: the file's whole path and the class that was named.
+// The subject of an outcome, for comparison: the file's whole path and the class that was named.
 std::string subject_text(const std::filesystem::path& file, const std::string& class_name);
 
-// What the outcome in `folder` is of, by its report; "" where there is none, or of a module without a file. What
-// a damaged report is of is unknown: a text that is no subject's.
+// The subject of the outcome in `folder`, by its report; "" where there is none, or of a module without a file; of a
+// damaged report a text that is no subject's.
 std::string subject_in(const std::filesystem::path& folder);
 
 // `wanted`, or the first of `wanted`-2, `wanted`-3, ... that holds no outcome of anything but `subject`.

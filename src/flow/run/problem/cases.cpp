@@ -187,7 +187,7 @@ Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run:
 
 namespace {
 
-// What the model alone allows errors of the policy's class: neither a candidate nor PyTorch has a part in it.
+// The limit by the error model of the policy's class alone: neither a candidate nor PyTorch has a part in it.
 numerics::Errors modelled_limit(const run::Judge& judge, const run::ExpectedOutput& expected) {
   return numerics::limit_of(judge.options().policy, {-1, -1}, expected.sum, expected.own).allowed;
 }

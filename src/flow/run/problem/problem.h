@@ -28,7 +28,7 @@ struct Problem {
 Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                              const std::string& class_name, const std::filesystem::path& cache = {});
 
-// Where traced graphs are kept; "" where there is no cache folder.
+// The folder of traced graphs; "" where there is no cache folder.
 std::filesystem::path graph_cache();
 
 // "aten.conv3d.default (model.py:12), ..."

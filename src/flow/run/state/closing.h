@@ -5,7 +5,7 @@
 
 namespace solstice::flow {
 
-// What to tell once the work is done and the store was told how it ended. Where both failed it is the work's error, and
+// The status of a run once its work is done and the store knows its end. Where both failed it is the work's error, and
 // a warning says that the store does not know of it.
 Status told_after(const Status& work, const Status& kept);
 

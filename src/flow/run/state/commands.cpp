@@ -14,8 +14,7 @@ std::string with_store(std::vector<std::string> command, const std::filesystem::
   return shell_text(command);
 }
 
-// What the record of a Solstice that kept no options lacks: its file's class, numerics and weights, as its command has
-// them.
+// The class, numerics and weights that the record of a Solstice that kept no options lacks, as its command has them.
 std::vector<std::string> arguments_of(const RunRecord& run) {
   std::vector<std::string> out;
   for (size_t i = 0; run.options.is_null() && i < run.command.size(); ++i) {

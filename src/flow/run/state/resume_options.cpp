@@ -118,7 +118,7 @@ class Differences {
     const auto compare = [&](const char* name, const Json& kept, const std::string& before, const std::string& given) {
       if (!kept.is_null() && before != given) add(name, before, given);
     };
-    // Where no machine is given it is known later, and then compared.
+    // A machine that is not given is known later, and then compared.
     if (!options_.place.machine.empty() && !run_.machine.empty() && options_.place.machine != run_.machine)
       add("--machine", run_.machine, options_.place.machine);
     compare("--numerics", had.at("numerics"), had.at("numerics").as_string(), options_.terms.numerics);

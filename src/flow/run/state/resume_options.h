@@ -14,7 +14,7 @@ namespace solstice::flow {
 
 // RunRecord::options: all that it takes to go on with the run.
 Json kept_options(const OptimizeOptions& options);
-// Those of its search, which a run that goes on may change.
+// The options of its search, which a resumed run may change.
 Json search_options(const OptimizeOptions& options);
 // RunRecord::options_key.
 std::string options_key_of(const OptimizeOptions& options);

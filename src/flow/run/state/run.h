@@ -66,7 +66,7 @@ int trials_done(const search::Tree& tree);
 
 // An event of the search, into the store; `trial`: the one that it ends.
 Status keep_event(Run& run, size_t number, const TrialRecord* trial);
-// Those from number `told` on, which end no trial.
+// Keeps the events from number `told` on, which end no trial.
 Status keep_events_since(Run& run, size_t told);
 
 // Opens nodes again for the proposer that leads now (agent/handover.h).

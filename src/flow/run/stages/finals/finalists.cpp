@@ -122,7 +122,7 @@ class Final {
     return success();
   }
 
-  // Those that were timed, fastest first.
+  // The timed ones, fastest first.
   std::vector<Finalist*> ranked() {
     std::vector<Finalist*> out;
     for (Finalist& finalist : chosen_.finalists) {

@@ -18,10 +18,10 @@ namespace solstice::flow {
 Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found,
                                                  const std::vector<ClockReading>& clocks);
 
-// Why the comparison does not count: most of its rounds had thermal or hardware slowdown. "": it does.
+// The reason that the comparison does not count: thermal or hardware slowdown in most rounds. "": it counts.
 std::string objection(const Timing& headline);
 
-// Whether a clock that was higher on one side does not decide between win and no win, and slowdown touched few rounds.
+// True where a higher clock on one side does not decide between win and no win, and slowdown touched few rounds.
 bool settled(const Timing& headline);
 
 // One try after the other, at most three, until it is settled: slowdown and a change of clocks pass. All rounds of all
@@ -29,7 +29,7 @@ bool settled(const Timing& headline);
 using HeadlineTry = std::function<Result<std::vector<TimingRound>>()>;
 Result<Timing> time_in_tries(const HeadlineTry& once);
 
-// Where judge and headline differ by more than 5 %: both medians of both, and the side that makes the difference. ""
+// Both medians of judge and headline where they differ by more than 5 %, and the side that makes the difference. ""
 // where they agree.
 std::string disagreement(const Timing& judge, const Timing& headline);
 

@@ -6,8 +6,8 @@
 
 namespace solstice::flow {
 
-// Where the replacement is faster. A verified win stays one where peaks cannot be measured: the report then says so and
-// lacks them.
+// Measures the peaks of a replacement that is faster. A verified win stays one where peaks cannot be measured: the
+// report then says so and lacks them.
 void measure_memory(Run& run, const Problem& problem);
 
 }  // namespace solstice::flow

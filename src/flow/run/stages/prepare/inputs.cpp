@@ -21,7 +21,7 @@ Result<std::optional<PreparedCase>> prepare(Run& run, const Imported& imported, 
   return prepare_case(*run.engine.oracle, *run.engine.judge, imported.problem, request);
 }
 
-// Where memory has room for other inputs with their results, repetitions take both in turn.
+// Prepares other inputs with their results, where memory has room: repetitions then take both in turn.
 Status prepare_second(Run& run, const Imported& imported, const MemoryNeed& need, TrialInputs& out) {
   SOLSTICE_TRY(const Bytes free, run.engine.judge->free_memory());
   std::string why = fmt::format("it takes {}, and {} are free", bytes_text(need.another_case()), bytes_text(free));
