@@ -79,15 +79,24 @@ def unit_tests(quick):
     if listing.returncode:
         return command, {}  # it will say why
     data = digest(*DATA)
-    inputs = {
-        test["name"]: data + digest(test["command"][0], *required(test)) for test in json.loads(listing.stdout)["tests"]
-    }
+    tests = json.loads(listing.stdout)["tests"]
+    inputs = {f"unit {test['name']}": data + digest(test["command"][0], *required(test)) for test in tests}
     if not quick:
         return command, inputs
     changed = {name: value for name, value in inputs.items() if not Passed().has(name, value)}
     if not changed:
         return UNCHANGED, {}
-    return [*command, "--tests-regex", f"^({'|'.join(map(re.escape, changed))})$"], changed
+    return [
+        *command,
+        "--tests-regex",
+        f"^({'|'.join(re.escape(name.removeprefix('unit ')) for name in changed)})$",
+    ], changed
+
+
+def failed_of(inputs, text):
+    """Those of a failed step's tests that failed: all of them, unless ctest says which."""
+    said = {f"unit {name}" for name in re.findall(r"Test +#\d+: (\S+) \.+\*\*\*(?!Skipped)", text)}
+    return said & inputs.keys() or set(inputs)
 
 
 def required(test):
@@ -186,10 +195,10 @@ class Runner:
         log = self.logs / f"{name.replace(' ', '-')}.log"
         log.parent.mkdir(parents=True, exist_ok=True)
         log.write_text(text)
-        if inputs and status:
-            Passed().forget(inputs)
-        elif inputs:
-            Passed().add(inputs)
+        if inputs:
+            failed = failed_of(inputs, text) if status else set()
+            Passed().forget(failed)
+            Passed().add({name: value for name, value in inputs.items() if name not in failed})
         return verdict(name, status, text, f"{took:.1f} s (log: {os.path.relpath(log, ROOT)})")
 
     def run_together(self, chosen, side_by_side):
