@@ -134,6 +134,7 @@ def test_a_missing_file(run, tmp_path):
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+@pytest.mark.slow
 def test_no_gpu(run, write_model, tmp_path):
     code, out, err = run("optimize", write_model(MODEL), "--device", "gpu", "--out", tmp_path / "out")
     assert code == 3 and ("error[no_gpu]" in err or "error[no_driver]" in err), err
@@ -158,6 +159,7 @@ def whole(before, out):
     return all(f.read_bytes() == text for f, text in before.items())
 
 
+@pytest.mark.slow
 def test_a_full_disk_names_the_path_and_leaves_the_earlier_outcome(run, write_model, tmp_path):
     path, out = write_model(MODEL), tmp_path / "out"
     before = earlier(run, path, out)
@@ -190,6 +192,7 @@ def test_a_killed_run_leaves_the_earlier_outcome(run, start, write_model, tmp_pa
     assert optimize(run, path, out)[0] == 0 and not (out / ".fresh").exists()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     process = start("optimize", write_model(MODEL), "--device", "model", "--out", tmp_path / "out")
     until(process, "trial 1:")
@@ -205,6 +208,7 @@ def store_of(run, folder):
     return json.loads(out)["run"]
 
 
+@pytest.mark.slow
 def test_ctrl_c_before_the_first_trial_leaves_the_earlier_outcome(run, start, write_model, tmp_path):
     path, out, store = write_model(MODEL), tmp_path / "out", tmp_path / "store"
     before = earlier(run, path, out)
@@ -346,6 +350,7 @@ def test_searches_of_several_policies_stand_beside_each_other(run, write_model, 
     ), err
 
 
+@pytest.mark.slow
 def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_path):
     folder = tmp_path / "problems" / "level1"
     folder.mkdir(parents=True)
@@ -361,6 +366,7 @@ def test_a_bench_counts_a_forward_that_raises_as_failed(run, write_model, tmp_pa
     assert code == 2 and "continue with --resume, or use another --out" in err, err
 
 
+@pytest.mark.slow
 def test_a_shape_that_the_machine_cannot_hold(run, write_model, tmp_path):
     huge = MODEL.replace("torch.rand(64, 128)", "torch.empty(1 << 20, 1 << 20)")
     code, _, err = optimize(run, write_model(huge), tmp_path / "out")
@@ -383,6 +389,7 @@ def test_a_file_that_ends_python(run, write_model, tmp_path):
     assert "ends.py" in err and "status 7" in err
 
 
+@pytest.mark.slow
 def test_times_have_fitting_units(run, write_model, tmp_path):
     code, out, err = optimize(run, write_model(MODEL), tmp_path / "out")
     assert code == 0, err
