@@ -24,8 +24,10 @@ DATA = (
     *("kernels", "machines", "models", "prompts", "examples", "web", "docs", "bench", "README.md", "CHANGELOG.md"),
     *("tests/corpus", "tests/evil", "tests/golden", "tests/support", "tests/transcripts", "tests/writing"),
 )
-PACKAGE = ("python", "tools", "tests/python", "tests/gpu", "cmake", "x", "LICENSE", "ruff.toml")
-REQUIREMENTS = ("requirements.txt", "requirements-torch.txt", "requirements-cuda.txt")
+PACKAGE = (
+    *("python", "tools", "tests/python", "tests/gpu", "cmake", "x", "LICENSE", "ruff.toml"),
+    *("requirements.txt", "requirements-torch.txt", "requirements-cuda.txt"),
+)
 
 
 @functools.cache

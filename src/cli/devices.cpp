@@ -2,6 +2,14 @@
 
 namespace solstice::cli {
 
+Parameter device_option(std::string help) {
+  return {"--device", "NAME", std::move(help), "auto", {"auto", "gpu", "model"}, false, false};
+}
+
+Parameter machine_option() {
+  return {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false};
+}
+
 Parameter devices_option() {
   return {"--devices",
           "LIST",

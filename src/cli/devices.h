@@ -1,4 +1,4 @@
-// --devices of the commands that search or measure.
+// --device, --machine and --devices of the commands that search or measure.
 #pragma once
 
 #include "cli/command.h"
@@ -6,6 +6,8 @@
 
 namespace solstice::cli {
 
+Parameter device_option(std::string help = "where candidates run; model: predict times without a GPU");
+Parameter machine_option();
 Parameter devices_option();
 
 // Error bad_argument: no list, or given where --device leaves no GPU to choose.

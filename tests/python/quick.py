@@ -37,7 +37,7 @@ def _digest(*names):
 def inputs_of(path):
     """What the tests of a file read: the package and data; where it speaks of a build or of sources, those too."""
     reads_all = READS_ALL.search(path.read_text())
-    return _digest(*passed.PACKAGE, *passed.REQUIREMENTS, *passed.DATA) + (_digest(*ALL) if reads_all else "")
+    return _digest(*passed.PACKAGE, *passed.DATA) + (_digest(*ALL) if reads_all else "")
 
 
 def name_of(path):

@@ -92,14 +92,8 @@ Result<int> run_optimize(const Invocation& in) {
 std::vector<Parameter> optimize_parameters() {
   std::vector<Parameter> out = {
       {"FILE", "", "Python file (optionally :Class); may be left out with --resume", "", {}, false, false},
-      {"--device",
-       "NAME",
-       "where candidates run; model: predict times without a GPU",
-       "auto",
-       {"auto", "gpu", "model"},
-       false,
-       false},
-      {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false},
+      device_option(),
+      machine_option(),
       {"--numerics",
        "POLICY",
        "reference: in the class of PyTorch's own result; high: TF32 class; medium: bf16 class",

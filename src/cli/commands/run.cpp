@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/devices.h"
 #include "cli/progress.h"
 #include "cli/values.h"
 #include "cli/view/table.h"
@@ -88,14 +89,8 @@ const Command solstice_commands_run = {
           {},
           false,
           false},
-         {"--device",
-          "NAME",
-          "where the program runs; model: predict its time",
-          "auto",
-          {"auto", "gpu", "model"},
-          false,
-          false},
-         {"--machine", "NAME", "machine description [default: that of the device]", "", {}, false, false},
+         device_option("where the program runs; model: predict its time"),
+         machine_option(),
          {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          {"--out", "DIR", "folder for the plan and the cubins", "", {}, false, false},

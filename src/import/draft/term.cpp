@@ -79,21 +79,21 @@ TermRef also(const TermRef& known, const TermRef& condition) {
   return known ? binary("and", known, condition) : condition;
 }
 
-TermRef negate(TermRef a) {
+namespace {
+
+TermRef prefix(std::string_view text, TermRef a) {
   Term out;
   out.kind = TermKind::kPrefix;
-  out.text = "-";
+  out.text = text;
   out.args = {std::move(a)};
   return make(std::move(out));
 }
 
-TermRef logical_not(TermRef a) {
-  Term out;
-  out.kind = TermKind::kPrefix;
-  out.text = "not ";
-  out.args = {std::move(a)};
-  return make(std::move(out));
-}
+}  // namespace
+
+TermRef negate(TermRef a) { return prefix("-", std::move(a)); }
+
+TermRef logical_not(TermRef a) { return prefix("not ", std::move(a)); }
 
 namespace {
 
