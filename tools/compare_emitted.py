@@ -2,22 +2,25 @@
 """Compares the device code of two builds: what `bench_emit` wrote with each, as text and, where that differs, as SASS.
 
     tools/compare_emitted.py BEFORE AFTER [--kernels-before DIR] [--kernels-after DIR] [--jobs N] [--match TEXT]
-        [--holding TEXT] [--explain]
+        [--holding TEXT] [--explain] [--pack DIR]
 
 BEFORE and AFTER are folders of `bench_emit`. Without --kernels-*: the text of every file has to be the same. With them
 each distinct source is compiled by NVRTC against its own folder of device headers and the machine code of every kernel
 is compared, with its registers and shared memory; sources that are the same text are compiled too, since the headers
 may differ. Compiled code is kept in ~/.cache/solstice-emitted by content, so a second call compiles only what is new.
 --match: only names that contain TEXT; --holding: only sources that do. --explain: what differs in each kernel
-(sass.py), its registers and spills, and how many sources differ how. Exit code 1: something differs, is missing, or
-does not compile.
+(sass.py), its registers and spills, and how many sources differ how. --pack: writes the launch plans of the programs
+that differ to DIR, with the cubins of both builds, for tools/time_emitted.py to time on a GPU. Exit code 1: something
+differs, is missing, or does not compile.
 """
 
 import argparse
 import concurrent.futures
 import ctypes
+import ctypes.util
 import functools
 import hashlib
+import json
 import os
 import sys
 from collections import Counter
@@ -131,21 +134,52 @@ def explain(one, other):
     return [sass.difference(a, b) for a, b in pairs if a.code != b.code]
 
 
+def content_hash(content):
+    """The hash by which a launch plan names its cubins (base/hash.h)."""
+    library = ctypes.CDLL(ctypes.util.find_library("xxhash") or sys.exit("--pack needs libxxhash"))
+
+    class Hash(ctypes.Structure):
+        _fields_ = [("low", ctypes.c_uint64), ("high", ctypes.c_uint64)]
+
+    library.XXH3_128bits.restype = Hash
+    library.XXH3_128bits.argtypes = (ctypes.c_char_p, ctypes.c_size_t)
+    found = library.XXH3_128bits(content, len(content))
+    return f"{found.high:016x}{found.low:016x}"
+
+
+def pack(names, key_of, args):
+    """DIR/PROGRAM/{before,after}/plan.json with cubins, of the programs that hold the sources `names`."""
+    programs = sorted({name.rsplit(".", 2)[0] for name in names})
+    for program in programs:
+        for side, folder in (("before", args.before), ("after", args.after)):
+            plan = json.loads((Path(folder) / f"{program}.plan.json").read_text())
+            out = Path(args.pack) / program.replace("/", "-") / side
+            out.mkdir(parents=True, exist_ok=True)
+            for i, module in enumerate(plan["modules"]):
+                content = (CACHE / key_of[side][f"{program}.{i}.cu"]).read_bytes()
+                module |= {"cubin": f"{i}.cubin", "hash": content_hash(content)}
+                (out / module["cubin"]).write_bytes(content)
+            (out / "plan.json").write_text(json.dumps(plan))
+    print(f"{len(programs)} programs in {args.pack}")
+
+
 def compare_code(before, after, args):
     """How many sources compile to other machine code."""
     prints = {folder: fingerprint(folder) for folder in (args.kernels_before, args.kernels_after)}
-    jobs, pairs = {}, {}
+    jobs, pairs, key_of = {}, {}, {"before": {}, "after": {}}
     for name in sorted(before.keys() & after.keys()):
         if not name.endswith(".cu"):
             continue
         keys = []
-        for path, kernels in ((before[name], args.kernels_before), (after[name], args.kernels_after)):
+        sides = (("before", before[name], args.kernels_before), ("after", after[name], args.kernels_after))
+        for side, path, kernels in sides:
             key = hashlib.sha256(path.read_bytes()).hexdigest()[:32] + "-" + prints[kernels]
             jobs.setdefault(key, (key, str(path), kernels))
+            key_of[side][name] = key
             keys.append(key)
         pairs.setdefault(tuple(keys), name)
     print(f"{len(jobs)} sources to compile for {len(pairs)} comparisons", flush=True)
-    codes, bad = {}, 0
+    codes, bad, different = {}, 0, []
     with concurrent.futures.ProcessPoolExecutor(args.jobs) as pool:
         for done, (key, code, log) in enumerate(pool.map(code_of, jobs.values(), chunksize=4), 1):
             codes[key] = code
@@ -160,6 +194,7 @@ def compare_code(before, after, args):
         if a is None or b is None or a == b:
             continue
         bad += 1
+        different.append(name)
         where = ", ".join(sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k)))
         print(f"{name}: other machine code in {where}")
         if args.explain:
@@ -169,6 +204,8 @@ def compare_code(before, after, args):
     for kind, count in kinds.most_common():
         print(f"{count} sources: {kind}")
     print(f"{len(pairs)} pairs of sources, {bad} with other machine code or none")
+    if args.pack:
+        pack(different, key_of, args)
     return bad
 
 
@@ -181,6 +218,7 @@ def main():
     parser.add_argument("--match", default="", help="only names that contain this")
     parser.add_argument("--holding", default="", help="only sources that contain this")
     parser.add_argument("--explain", action="store_true", help="how the code of each kernel differs")
+    parser.add_argument("--pack", metavar="DIR", help="launch plans and cubins of what differs, for time_emitted.py")
     args = parser.parse_args()
     before, after = (listed(folder, args.match, args.holding) for folder in (args.before, args.after))
     different = compare_text(before, after)

@@ -71,6 +71,7 @@ struct GroupedConsumer : GroupedBlock<Config> {
       rings.advance();
       k += Config::kStageK;
     } while (k < t.last);
+    ptx::sync_warp();  // as behind the main loop
   }
 
   SOLSTICE_DEVICE static void clear(float (&sums)[kRegisters]) {

@@ -51,11 +51,11 @@ SOLSTICE_DEVICE int warpgroup() { return __shfl_sync(~0u, threadIdx.x / 128, 0);
 
 template <class Parts>
 SOLSTICE_DEVICE void run_warp_specialized(Parts& parts) {
+  const int group = warpgroup();  // before all else: found behind begin(), it costs consumers of 256 columns registers
   if (threadIdx.x == 0) parts.init();
   parts.prepare();
   meet<Parts::kCluster>();
   parts.begin();
-  const int group = warpgroup();
   if (group == Parts::kConsumers) {
     Parts::Registers::shrink();
     parts.produce();

@@ -79,6 +79,7 @@ SOLSTICE_DEVICE void accumulate(float (&sums)[Product::kRegisters], Rings& rings
   mma::wait<0>();
   mma::pin(sums);
   rings.release(used, lane);
+  ptx::sync_warp();  // else the lanes that release may go through all that follows apart from the others
 }
 
 }  // namespace solstice::mainloop
