@@ -6,6 +6,8 @@
 
 namespace solstice {
 
+__extension__ typedef __int128 Wide;  // holds products of two integers of 64 bits
+
 // The largest q with q * b <= a; b is not 0.
 constexpr int64_t floor_div(int64_t a, int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
 

@@ -3,12 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/integer.h"
 #include "ir/interpret/rounding.h"
 
 namespace solstice::codegen {
 namespace {
-
-__extension__ typedef __int128 Wide;  // wider than any product of two bounds
 
 Interval clamp(Wide lo, Wide hi) {
   if (lo < INT64_MIN || hi > INT64_MAX) return {};

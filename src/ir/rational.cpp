@@ -8,10 +8,10 @@
 #include <numeric>
 #include <string>
 
+#include "base/integer.h"
+
 namespace solstice::ir {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 std::optional<Rational> reduced(Wide num, Wide den) {
   if (den == 0) return std::nullopt;

@@ -75,8 +75,8 @@ bool Binder::may_touch(const Draft& reader, const TensorRead& read, const Equati
     const ValueRange r = known.interval(form);
     if (r.high < w.low || r.low > w.high) return false;
     if (r.low >= w.low && r.high <= w.high) continue;
-    if (known.prove_at_most(form, w.low - 1) == Proof::kProved) return false;
-    if (known.prove_at_least(form, w.high + 1) == Proof::kProved) return false;
+    if (w.has_low() && known.prove_at_most(form, w.low - 1) == Proof::kProved) return false;
+    if (w.has_high() && known.prove_at_least(form, w.high + 1) == Proof::kProved) return false;
   }
   return true;
 }

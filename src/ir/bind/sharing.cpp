@@ -138,7 +138,7 @@ class SharedStorage {
     Integers known(e.indices, [](int) { return std::nullopt; });
     for (size_t d = 0; d < base.shape.size(); ++d) {
       const ValueRange all{0, base.shape[d] - 1}, part = at ? known.interval(known.linear(e.lhs[d])) : all;
-      out.push_back(at ? ValueRange{part.low + (*at)[d], part.high + (*at)[d]} : all);
+      out.push_back(at ? part + ValueRange{(*at)[d], (*at)[d]} : all);
     }
     return out;
   }

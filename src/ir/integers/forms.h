@@ -1,17 +1,10 @@
-// Arithmetic of forms and ranges that does not wrap (private to src/ir/integers).
+// Forms of constants and variables (private to src/ir/integers).
 #pragma once
-
-#include <algorithm>
 
 #include "ir/integers/linear.h"
 #include "ir/program.h"
 
 namespace solstice::ir {
-
-__extension__ typedef __int128 Wide;  // products of bounds need more than 64 bits
-
-inline int64_t saturate(Wide v) { return static_cast<int64_t>(std::clamp<Wide>(v, -kUnbounded, kUnbounded)); }
-inline int64_t scaled(int64_t bound, int64_t factor) { return saturate(static_cast<Wide>(bound) * factor); }
 
 inline Linear constant_form(int64_t value) { return Linear{value, {}}; }
 inline Linear variable_form(int variable) { return Linear{0, {{variable, 1}}}; }

@@ -41,13 +41,11 @@ int Integers::quotient(const Linear& dividend, int64_t divisor) {
       return static_cast<int>(v);
     }
   }
-  const ValueRange range = interval(dividend);
   Variable variable;
   variable.dividend = dividend;
   variable.divisor = divisor;
   variable.data = depends_on_data(dividend);
-  variable.range.low = range.low <= -kUnbounded ? -kUnbounded : floor_div(range.low, divisor);
-  variable.range.high = range.high >= kUnbounded ? kUnbounded : floor_div(range.high, divisor);
+  variable.range = interval(dividend).quotient(divisor);
   variables_.push_back(std::move(variable));
   const int id = static_cast<int>(variables_.size()) - 1;
   const Linear remainder = plus(dividend, variable_form(id), -divisor);

@@ -57,6 +57,16 @@ class Integers {
   Linear atom(const ExprRef& e);
   ValueRange atom_range(const ExprRef& e);
   ValueRange reduction_range(const ExprRef& e);
+  // How many values the indices take together.
+  template <class Ids>
+  ValueRange points_of(const Ids& ids) const {
+    ValueRange points{1, 1};
+    for (const int id : ids) {
+      const int64_t extent = std::max<int64_t>(0, indices_[static_cast<size_t>(id)].extent);
+      points = points * ValueRange{extent, extent};
+    }
+    return points;
+  }
   void assume_comparison(Op op, const Linear& a, const Linear& b);
   std::vector<bool> reached_from(const Linear& goal, const std::vector<Linear>& more) const;
   std::vector<Linear> case_splits(const Linear& goal) const;

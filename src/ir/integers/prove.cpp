@@ -140,8 +140,8 @@ std::vector<Linear> Integers::relevant(const Linear& goal, const std::vector<Lin
   for (size_t v = 0; v < variables_.size(); ++v) {
     const ValueRange& r = variables_[v].range;
     if (!reached[v]) continue;
-    if (r.low > -kUnbounded) out.push_back(Linear{-r.low, {{static_cast<int>(v), 1}}});
-    if (r.high < kUnbounded) out.push_back(Linear{r.high, {{static_cast<int>(v), -1}}});
+    if (r.has_low()) out.push_back(Linear{-r.low, {{static_cast<int>(v), 1}}});
+    if (r.has_high()) out.push_back(Linear{r.high, {{static_cast<int>(v), -1}}});
   }
   return out;
 }
@@ -222,8 +222,7 @@ Proof Integers::search(const Linear& form, int64_t bound) const {
   for (const Linear& f : unequal) collect_indices(f, involved);
   for (const Linear& f : system) collect_indices(f, involved);
   const std::vector<Fact> either = alternatives(involved);
-  int64_t points = 1;
-  for (const int id : involved) points = scaled(points, std::max<int64_t>(0, indices_[static_cast<size_t>(id)].extent));
+  const int64_t points = points_of(involved).low;
   if (points == 0) return Proof::kProved;
   if (points > kSearchedPoints) return Proof::kUnknown;
   std::vector<int64_t> at(indices_.size(), 0);

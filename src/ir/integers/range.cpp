@@ -9,24 +9,21 @@ namespace {
 
 ValueRange hull(ValueRange a, ValueRange b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
-ValueRange product(ValueRange a, ValueRange b) {
-  const int64_t corners[] = {scaled(a.low, b.low), scaled(a.low, b.high), scaled(a.high, b.low),
-                             scaled(a.high, b.high)};
-  return {*std::min_element(corners, corners + 4), *std::max_element(corners, corners + 4)};
-}
-
 ValueRange absolute(ValueRange a) {
-  const int64_t most = std::max(std::abs(a.low), std::abs(a.high));
-  return {a.low <= 0 && a.high >= 0 ? 0 : std::min(std::abs(a.low), std::abs(a.high)), most};
+  const ValueRange negative = a * ValueRange{-1, -1};
+  return {std::max<int64_t>(0, std::max(a.low, negative.low)), std::max(a.high, negative.high)};
 }
 
+// 0 <= a, or an odd exponent: the power grows with its base.
 ValueRange power(ValueRange a, int64_t exponent) {
   if (exponent < 0) return {};
   const ValueRange of = exponent % 2 == 0 ? absolute(a) : a;
-  ValueRange out{1, 1};
-  for (int64_t i = 0; i < std::min<int64_t>(exponent, 64 + exponent % 2); ++i)
-    out = {scaled(out.low, std::abs(of.low)), scaled(out.high, std::abs(of.high))};
-  return {of.low < 0 ? -out.low : out.low, of.high < 0 ? -out.high : out.high};
+  const auto end = [&](int64_t base) {
+    ValueRange out{1, 1};  // beyond 64 steps it is -1, 0, 1, or open
+    for (int64_t i = 0; i < std::min<int64_t>(exponent, 64 + exponent % 2); ++i) out = out * ValueRange{base, base};
+    return out;
+  };
+  return {of.has_low() ? end(of.low).low : of.low, of.has_high() ? end(of.high).high : of.high};
 }
 
 }  // namespace
@@ -48,7 +45,7 @@ ValueRange Integers::atom_range(const ExprRef& e) {
     case Op::kSelect:
       return hull(of(1), of(2));
     case Op::kMul:
-      return product(of(0), of(1));
+      return of(0) * of(1);
     case Op::kAbs:
       return absolute(of(0));
     case Op::kSign:
@@ -59,7 +56,7 @@ ValueRange Integers::atom_range(const ExprRef& e) {
     case Op::kMod: {
       const ValueRange a = of(0), b = of(1);
       if (b.low < 1) return {};
-      if (e->op == Op::kMod) return {0, b.high - 1};
+      if (e->op == Op::kMod) return ValueRange::of(0, Wide{b.high} - 1);
       return {std::min<int64_t>(a.low, 0), std::max<int64_t>(a.high, 0)};
     }
     case Op::kReduce:
@@ -77,11 +74,9 @@ ValueRange Integers::reduction_range(const ExprRef& e) {
   const ValueRange body = interval(linear(e->args[0]));
   if (e->reducer == Reducer::kMax || e->reducer == Reducer::kMin) return body;
   if (e->reducer != Reducer::kSum) return {};
-  int64_t points = 1;
-  for (const int b : e->binders) points = scaled(points, std::max<int64_t>(0, indices_[static_cast<size_t>(b)].extent));
+  const ValueRange points = points_of(e->binders);
   const bool some = e->args.size() > 1;  // of the points
-  return {scaled(some ? std::min<int64_t>(body.low, 0) : body.low, points),
-          scaled(some ? std::max<int64_t>(body.high, 0) : body.high, points)};
+  return body * ValueRange{some ? 0 : points.low, points.high};
 }
 
 ValueRange Integers::range(const ExprRef& e) {
@@ -93,11 +88,10 @@ ValueRange Integers::range(const ExprRef& e) {
   switch (e->op) {
     case Op::kAdd:
     case Op::kSub: {
-      const ValueRange a = of(0), b = e->op == Op::kAdd ? of(1) : product(of(1), {-1, -1});
-      return both({saturate(static_cast<Wide>(a.low) + b.low), saturate(static_cast<Wide>(a.high) + b.high)});
+      return both(of(0) + (e->op == Op::kAdd ? of(1) : of(1) * ValueRange{-1, -1}));
     }
     case Op::kMul:
-      return both(product(of(0), of(1)));
+      return both(of(0) * of(1));
     case Op::kMod:
       return e->args[1]->op == Op::kInt && e->args[1]->integer > 0 ? both({0, e->args[1]->integer - 1}) : known;
     default:
@@ -107,14 +101,9 @@ ValueRange Integers::range(const ExprRef& e) {
 
 ValueRange Integers::interval(const Linear& form) const {
   if (form.overflow) return {};
-  Wide low = form.constant;
-  Wide high = form.constant;
-  for (const auto& [v, c] : form.terms) {
-    const ValueRange& r = variables_[static_cast<size_t>(v)].range;
-    low += static_cast<Wide>(c) * (c > 0 ? r.low : r.high);
-    high += static_cast<Wide>(c) * (c > 0 ? r.high : r.low);
-  }
-  return {saturate(low), saturate(high)};
+  ValueRange sum{form.constant, form.constant};
+  for (const auto& [v, c] : form.terms) sum = sum + ValueRange{c, c} * variables_[static_cast<size_t>(v)].range;
+  return sum;
 }
 
 }  // namespace solstice::ir

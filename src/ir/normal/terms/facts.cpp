@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/integer.h"
 #include "ir/integers/eliminate.h"
 #include "ir/normal/terms/range.h"
 
@@ -45,8 +46,8 @@ class Facts {
     const int v = it->second;
     if (!made) return Linear{0, {{v, 1}}};
     const ValueRange range = range_of(pool_, id);
-    if (range.low > -kUnbounded) system_.push_back(Linear{-range.low, {{v, 1}}});
-    if (range.high < kUnbounded) system_.push_back(Linear{range.high, {{v, -1}}});
+    if (range.has_low()) system_.push_back(Linear{-range.low, {{v, 1}}});
+    if (range.has_high()) system_.push_back(Linear{range.high, {{v, -1}}});
     const Term& t = pool_.at(id);
     const bool division =
         t.kind == Kind::kOp && (t.op == Op::kFloorDiv || t.op == Op::kMod) && pool_.at(t.args[1]).kind == Kind::kConst;
@@ -124,7 +125,6 @@ bool holds_at(const Pool& pool, TermId condition, const std::map<int, Witness>& 
   const Term& form = pool.at(c.args[0]);
   const bool sum = form.kind == Kind::kSum;
   const std::vector<TermId> terms = sum ? form.args : std::vector<TermId>{c.args[0]};
-  __extension__ typedef __int128 Wide;
   Wide low = 0, high = 0;
   std::map<int, Wide> weights;
   for (size_t i = 0; i < terms.size(); ++i) {

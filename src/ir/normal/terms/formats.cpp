@@ -20,7 +20,7 @@ bool holds_format(DType wide, DType narrow) {
   if (wide == narrow) return true;
   if (narrow == DType::kBool || is_integer(narrow)) {
     const IntegerRange range = integer_range(narrow);
-    return holds_integers(wide, {static_cast<int64_t>(range.low), static_cast<int64_t>(range.high)});
+    return holds_integers(wide, ValueRange::of(static_cast<Wide>(range.low), static_cast<Wide>(range.high)));
   }
   if (wide == DType::kF64) return true;
   if (wide == DType::kF32) return narrow != DType::kF64;

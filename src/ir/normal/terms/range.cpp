@@ -1,23 +1,13 @@
 #include "ir/normal/terms/range.h"
 
-#include <algorithm>
-
-#include "base/integer.h"
-
 namespace solstice::ir::normal {
 namespace {
-
-__extension__ typedef __int128 Wide;
-
-int64_t limited(Wide v) { return static_cast<int64_t>(std::clamp<Wide>(v, -kUnbounded, kUnbounded)); }
 
 ValueRange range_of_division(const Pool& pool, const Term& t) {
   const Term& divisor = pool.at(t.args[1]);
   if (divisor.kind != Kind::kConst || divisor.number.num <= 0) return {};
   const int64_t c = divisor.number.num;
-  const ValueRange a = range_of(pool, t.args[0]);
-  if (t.op == Op::kMod) return {0, c - 1};
-  return {a.low <= -kUnbounded ? a.low : floor_div(a.low, c), a.high >= kUnbounded ? a.high : floor_div(a.high, c)};
+  return t.op == Op::kMod ? ValueRange{0, c - 1} : range_of(pool, t.args[0]).quotient(c);
 }
 
 }  // namespace
@@ -32,14 +22,12 @@ ValueRange range_of(const Pool& pool, TermId id) {
                                                     t.reducer == Reducer::kArgTop || t.reducer == Reducer::kArgBot);
   if (position) return {0, pool.var(t.binders[0]).extent - 1};
   if (t.kind != Kind::kSum || t.value == ValueKind::kReal) return {};
-  Wide low = 0, high = 0;
+  ValueRange sum{0, 0};
   for (size_t i = 0; i < t.args.size(); ++i) {
-    const ValueRange r = range_of(pool, t.args[i]);
-    const Wide w = t.weights[i].num;
-    low += w * (w > 0 ? r.low : r.high);
-    high += w * (w > 0 ? r.high : r.low);
+    const int64_t weight = t.weights[i].num;
+    sum = sum + ValueRange{weight, weight} * range_of(pool, t.args[i]);
   }
-  return {limited(low), limited(high)};
+  return sum;
 }
 
 }  // namespace solstice::ir::normal
