@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/integer.h"
+#include "evaluate/driver_constants.h"
 #include "toolchain/cubin.h"
 
 namespace solstice::evaluate {
@@ -69,16 +70,16 @@ std::string names_of(const std::vector<std::string>& names) {
   return fmt::format("`{}`{}", fmt::join(first, "`, `"), names.size() > kMost ? " ..." : "");
 }
 
-std::string state_flaw(const toolchain::CubinFacts& facts, const toolchain::Compiled& compiled) {
+std::string state_flaw(const toolchain::CubinFacts& facts, const Step& step) {
   if (!facts.undefined.empty()) {
     return fmt::format("it calls {}, which it does not define: device code neither allocates nor prints",
                        names_of(facts.undefined));
   }
-  if (compiled.lasting.empty()) return "";
+  if (facts.lasting.empty()) return driver_constants_flaw(facts, step);
   return fmt::format(
       "it has variables in global memory ({}): nothing lasts from one launch to the next; a table is `__constant__`, "
       "and is indexed directly",
-      names_of(compiled.lasting));
+      names_of(facts.lasting));
 }
 
 std::string entry_flaw(const toolchain::CubinFacts& facts, const Step& step) {
@@ -105,7 +106,7 @@ std::string flaw_of(const families::Source& source, const toolchain::Compiled& c
   if (!facts.ok())
     return fmt::format("source `{}`: the compiler's output cannot be read: {}", source.file, facts.error().text());
   for (const std::string& flaw :
-       {entry_flaw(*facts, step), state_flaw(*facts, compiled), resources_flaw(compiled, step, machine)}) {
+       {entry_flaw(*facts, step), state_flaw(*facts, step), resources_flaw(compiled, step, machine)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
   return "";

@@ -14,7 +14,8 @@ namespace solstice::evaluate {
 // The fault in it, for its author; "" none. The entry exists, its parameters have the sizes of the plan's
 // arguments (not their types: the cubin does not have them), a block of its size finds registers and shared memory on
 // the machine, and nothing outlives a launch: no variables in global memory, no calls of what the driver provides
-// (allocation, printing).
+// (allocation, printing), no addresses of memory that the driver keeps (driver_constants.h). All but registers and
+// local memory is read from the cubin itself, here, whoever compiled it and whenever.
 std::string flaw_of(const families::Source& source, const toolchain::Compiled& compiled, const Step& step,
                     const machine::Machine& machine);
 

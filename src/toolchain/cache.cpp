@@ -75,7 +75,6 @@ std::optional<Compiled> CubinCache::find(const std::string& key) {
   out.log = std::move(entry->log);
   out.kernels = std::move(entry->kernels);
   out.notes = std::move(entry->notes);
-  out.lasting = std::move(entry->lasting);
   out.seconds = entry->seconds;
   out.cached = true;
   out.key = key;
@@ -92,7 +91,6 @@ Status CubinCache::store(const std::string& name, const Compiled& compiled) {
                    .seconds = compiled.seconds,
                    .kernels = compiled.kernels,
                    .notes = compiled.notes,
-                   .lasting = compiled.lasting,
                    .parts = compiled.parts};
   SOLSTICE_CHECK(write_file(folder_ / (compiled.key + ".cubin"), compiled.cubin));
   SOLSTICE_CHECK(write_file(folder_ / (compiled.key + ".json"), to_json(entry).dump()));

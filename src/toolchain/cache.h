@@ -24,7 +24,6 @@ struct CacheEntry {
   Seconds seconds;
   std::vector<KernelResources> kernels;
   std::vector<PtxasNote> notes;
-  std::vector<std::string> lasting;
   std::vector<KeyPart> parts;
   static auto fields() {
     return std::make_tuple(
@@ -34,9 +33,7 @@ struct CacheEntry {
         field("log", &CacheEntry::log, "of compiler and ptxas"),
         field("seconds", &CacheEntry::seconds, "what compiling took"),
         field("kernels", &CacheEntry::kernels, "resources, one an entry"),
-        field("notes", &CacheEntry::notes, "of ptxas"),
-        optional_field("lasting", &CacheEntry::lasting, "of given code: variables that keep values between launches"),
-        field("parts", &CacheEntry::parts, "what the key hashes"));
+        field("notes", &CacheEntry::notes, "of ptxas"), field("parts", &CacheEntry::parts, "what the key hashes"));
   }
 };
 

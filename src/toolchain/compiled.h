@@ -31,7 +31,6 @@ struct Compiled {
   std::string log;                       // of the compiler and of ptxas
   std::vector<KernelResources> kernels;  // one an entry
   std::vector<PtxasNote> notes;          // performance losses and warnings of ptxas
-  std::vector<std::string> lasting;      // of given code: variables that keep values between launches (ptx.h)
   Seconds seconds;                       // time of the compilation, when it was done
   bool cached = false;                   // this time it was read from the cache
   std::string key;

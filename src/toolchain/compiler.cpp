@@ -95,13 +95,13 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   out.job.headers = closure.own;
   out.job.options = standard_options(toolchain_, options_.arch);
   out.job.options.insert(out.job.options.end(), request.options.begin(), request.options.end());
-  out.job.given = !request.file.empty();
-  if (out.job.given) {
+  const bool given = !request.file.empty();
+  if (given) {
     const std::vector<std::string> more = given_options(toolchain_);
     out.job.options.insert(out.job.options.end(), more.begin(), more.end());
   }
   out.parts = parts_of(out.job, toolchain_, closure);
-  if (out.job.given) out.parts.push_back({"file", hash_hex(request.file)});  // messages hold it
+  if (given) out.parts.push_back({"file", hash_hex(request.file)});  // messages hold it
   out.key = key_of(out.parts);
   return out;
 }
@@ -114,7 +114,6 @@ Result<Compiled> CachedCompiler::compile_now(const Prepared& prepared, Engine& e
   out.cubin = std::move(raw.cubin);
   out.kernels = parse_resources(raw.log);
   out.notes = parse_notes(raw.log);
-  out.lasting = std::move(raw.lasting);
   out.log = std::move(raw.log);
   out.seconds = raw.seconds;
   out.key = prepared.key;

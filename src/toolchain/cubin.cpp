@@ -21,12 +21,17 @@ struct SymbolEntry {
 };
 static_assert(sizeof(SectionHeader) == 64 && sizeof(SymbolEntry) == 24);
 
-constexpr uint32_t kNoBits = 8;                        // a section without bytes in the file
-constexpr uint8_t kFunction = 2;                       // low half of a symbol's info
-constexpr uint8_t kNoValue = 1, kByte = 2, kHalf = 3;  // formats of a record that holds its value in itself
-constexpr uint8_t kSized = 4, kParameterInfo = 0x17;   // of one with a size; EIATTR_KPARAM_INFO
+constexpr uint32_t kNoBits = 8;                              // a section without bytes in the file
+constexpr uint32_t kRelocations = 4, kShortRelocations = 9;  // types of sections: with addend, without
+constexpr uint8_t kFunction = 2;                             // low half of a symbol's info
+constexpr uint8_t kNoValue = 1, kByte = 2, kHalf = 3;        // formats of a record that holds its value in itself
+constexpr uint8_t kSized = 4, kParameterInfo = 0x17;         // of one with a size; EIATTR_KPARAM_INFO
+constexpr uint8_t kParameterBank = 0x0a;                     // EIATTR_PARAM_CBANK: symbol (4), offset (2), size (2)
+constexpr size_t kBankBytes = 8;
 constexpr size_t kInfoBytes = 12;  // index (4), ordinal (2), offset (2), flags (4): the size is above bit 18
-constexpr std::string_view kInfoPrefix = ".nv.info.";
+constexpr std::string_view kInfoPrefix = ".nv.info.", kCodePrefix = ".text.", kGlobalPrefix = ".nv.global",
+                           kAddressSection = ".nv.constant4";
+constexpr int kAddressBank = 4;
 
 Error damaged() { return fail(Code::bad_record, "a cubin is no ELF file, or is cut short"); }
 
@@ -43,9 +48,16 @@ Result<std::string> name_at(std::string_view table, uint32_t offset) {
   return std::string(table.substr(offset, std::min(table.find('\0', offset), table.size()) - offset));
 }
 
+// `$__NAME__49$1` is ptxas's name of a variable NAME that is declared inside a function.
+std::string plain_name(const std::string& name) {
+  const size_t end = name.rfind("__");
+  const bool inner = name.starts_with("$__") && end != std::string::npos && end > 3;
+  return inner ? name.substr(3, end - 3) : name;
+}
+
 struct Section {
   std::string name;
-  uint32_t link = 0;
+  uint32_t type = 0, link = 0;
   std::string_view content;  // empty of one without bytes in the file
 };
 
@@ -62,7 +74,7 @@ Result<std::vector<Section>> sections_of(std::string_view cubin) {
   for (uint64_t i = 0; i < count; ++i) {
     if (table > cubin.size()) return damaged();
     SOLSTICE_TRY(const SectionHeader header, at<SectionHeader>(cubin, table + i * step));
-    Section section{"", header.link, {}};
+    Section section{"", header.type, header.link, {}};
     if (header.type != kNoBits) {
       if (header.offset > cubin.size() || header.size > cubin.size() - header.offset) return damaged();
       section.content = cubin.substr(header.offset, header.size);
@@ -77,7 +89,7 @@ Result<std::vector<Section>> sections_of(std::string_view cubin) {
   return out;
 }
 
-Result<std::vector<int64_t>> parameters_in(std::string_view info) {
+Status read_info(std::string_view info, CubinKernel& out) {
   std::vector<std::pair<uint16_t, int64_t>> found;
   for (size_t i = 0; i < info.size();) {
     SOLSTICE_TRY(const uint8_t format, at<uint8_t>(info, i));
@@ -91,12 +103,14 @@ Result<std::vector<int64_t>> parameters_in(std::string_view info) {
       SOLSTICE_TRY(const uint32_t flags, at<uint32_t>(info, i + 8));
       found.emplace_back(ordinal, flags >> 18);
     }
+    if (attribute == kParameterBank && size == kBankBytes) {
+      SOLSTICE_TRY(out.parameters_at, at<uint16_t>(info, i + 4));
+    }
     i += size;
   }
   std::sort(found.begin(), found.end());
-  std::vector<int64_t> out;
-  for (const auto& [ordinal, size] : found) out.push_back(size);
-  return out;
+  for (const auto& [ordinal, size] : found) out.parameters.push_back(size);
+  return success();
 }
 
 Status read_symbols(const std::vector<Section>& sections, const Section& symbols, CubinFacts& out) {
@@ -110,16 +124,53 @@ Status read_symbols(const std::vector<Section>& sections, const Section& symbols
   return success();
 }
 
+// Addresses of variables lie in bank 4, of all that headers define, and code reads those that it uses.
+bool is_read(const std::vector<ConstantRead>& reads, uint64_t offset) {
+  const auto at = static_cast<int64_t>(offset);
+  return std::any_of(reads.begin(), reads.end(), [&](const ConstantRead& r) {
+    return r.bank == kAddressBank && (r.indexed || (r.offset < at + 8 && at < r.offset + r.bytes));
+  });
+}
+
+// The variables in global memory that relocations give to code, directly or by bank 4.
+Status read_relocations(const std::vector<Section>& sections, const Section& table, CubinFacts& out) {
+  const bool addresses = table.name.find(kAddressSection) != std::string::npos;
+  if (!addresses && table.name.find(kCodePrefix) == std::string::npos) return success();
+  if (table.link >= sections.size()) return damaged();
+  const Section& symbols = sections[table.link];
+  if (symbols.link >= sections.size()) return damaged();
+  const uint64_t step = table.type == kRelocations ? 24 : 16;
+  for (uint64_t i = 0; i + step <= table.content.size(); i += step) {
+    SOLSTICE_TRY(const uint64_t offset, at<uint64_t>(table.content, i));
+    SOLSTICE_TRY(const uint64_t info, at<uint64_t>(table.content, i + 8));
+    SOLSTICE_TRY(const SymbolEntry symbol, at<SymbolEntry>(symbols.content, (info >> 32) * sizeof(SymbolEntry)));
+    if (symbol.section >= sections.size() || !sections[symbol.section].name.starts_with(kGlobalPrefix)) continue;
+    if (addresses && !is_read(out.reads, offset)) continue;
+    SOLSTICE_TRY(std::string name, name_at(sections[symbols.link].content, symbol.name));
+    name = plain_name(name);
+    if (name.empty()) name = sections[symbol.section].name;  // of the section as a whole
+    if (std::find(out.lasting.begin(), out.lasting.end(), name) == out.lasting.end())
+      out.lasting.push_back(std::move(name));
+  }
+  return success();
+}
+
 }  // namespace
 
 Result<CubinFacts> read_cubin(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
   CubinFacts out;
   for (const Section& section : sections) {
+    if (section.name.starts_with(kCodePrefix)) add_constant_reads(section.content, out.reads);
+  }
+  for (const Section& section : sections) {
     if (section.name == ".symtab") SOLSTICE_CHECK(read_symbols(sections, section, out));
+    if (section.type == kRelocations || section.type == kShortRelocations)
+      SOLSTICE_CHECK(read_relocations(sections, section, out));
     if (!section.name.starts_with(kInfoPrefix)) continue;
-    SOLSTICE_TRY(std::vector<int64_t> parameters, parameters_in(section.content));
-    out.kernels.push_back({section.name.substr(kInfoPrefix.size()), std::move(parameters)});
+    CubinKernel kernel{section.name.substr(kInfoPrefix.size()), {}, 0};
+    SOLSTICE_CHECK(read_info(section.content, kernel));
+    out.kernels.push_back(std::move(kernel));
   }
   return out;
 }

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "toolchain/pool.h"
-#include "toolchain/ptx.h"
 
 namespace solstice::toolchain {
 namespace {
@@ -108,7 +107,6 @@ class WorkerEngine : public Engine {
     output.outcome = answer.status == "ok" ? Outcome::kOk : Outcome::kFailed;
     SOLSTICE_TRY(output.cubin, base64_decode(answer.cubin));
     output.log = answer.log;
-    output.lasting = answer.lasting;
     output.seconds = answer.seconds;
     return output;
   }
@@ -132,7 +130,6 @@ class NvccEngine : public Engine {
     SOLSTICE_CHECK(write_file(folder.path() / source, fmt::format("#line 1 \"{}\"\n{}", job.file, job.code)));
     SpawnOptions spawn = command({toolchain_.nvcc.string(), "-cubin", "-o", "out.cubin", source, "-Iinclude"}, folder);
     spawn.argv.insert(spawn.argv.end(), job.options.begin(), job.options.end());
-    if (job.given) spawn.argv.emplace_back("-keep");  // the PTX
     const Result<CommandOutput> done = run_command(spawn, limit);
     RawOutput output;
     if (!done.ok()) {
@@ -147,10 +144,6 @@ class NvccEngine : public Engine {
     output.outcome = done->exit.ok() ? Outcome::kOk : done->exit.signal ? Outcome::kCrashed : Outcome::kFailed;
     if (done->exit.ok()) {
       SOLSTICE_TRY(output.cubin, read_file(folder.path() / "out.cubin"));
-    }
-    if (done->exit.ok() && job.given) {
-      SOLSTICE_TRY(const std::string ptx, read_file(folder.path() / (job.name + ".ptx")));
-      output.lasting = lasting_variables(ptx);
     }
     return output;
   }

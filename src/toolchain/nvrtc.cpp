@@ -16,8 +16,6 @@ struct NvrtcApi {
   int (*log)(Program, char*) = nullptr;
   int (*cubin_size)(Program, size_t*) = nullptr;
   int (*cubin)(Program, char*) = nullptr;
-  int (*ptx_size)(Program, size_t*) = nullptr;
-  int (*ptx)(Program, char*) = nullptr;
 };
 
 namespace {
@@ -34,8 +32,7 @@ bool load_all(void* library, NvrtcApi& api) {
   return load(library, "nvrtcGetErrorString", api.error_string) && load(library, "nvrtcCreateProgram", api.create) &&
          load(library, "nvrtcDestroyProgram", api.destroy) && load(library, "nvrtcCompileProgram", api.compile) &&
          load(library, "nvrtcGetProgramLogSize", api.log_size) && load(library, "nvrtcGetProgramLog", api.log) &&
-         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin) &&
-         load(library, "nvrtcGetPTXSize", api.ptx_size) && load(library, "nvrtcGetPTX", api.ptx);
+         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin);
 }
 
 std::string dl_error() {
@@ -99,7 +96,6 @@ Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string&
   out.ok = status == 0;
   out.log = fetch(owner.program, api_->log_size, api_->log);
   while (!out.log.empty() && out.log.back() == '\0') out.log.pop_back();
-  if (out.ok) out.ptx = fetch(owner.program, api_->ptx_size, api_->ptx);
   if (out.ok) out.cubin = fetch(owner.program, api_->cubin_size, api_->cubin);
   if (out.ok && out.cubin.empty()) {
     return fail(Code::no_compiler, "NVRTC gave no cubin; the architecture must be a real one (sm_90a)");

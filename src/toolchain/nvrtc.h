@@ -21,7 +21,6 @@ class Nvrtc {
   struct Output {
     bool ok = false;
     std::string cubin;
-    std::string ptx;
     std::string log;
   };
   // A source that does not compile gives ok = false; an Error means that NVRTC itself failed.

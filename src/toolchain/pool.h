@@ -23,7 +23,6 @@ struct RawOutput {
   Outcome outcome = Outcome::kFailed;
   std::string cubin;
   std::string log;
-  std::vector<std::string> lasting;  // of given code
   Seconds seconds;
 };
 

@@ -18,7 +18,6 @@ struct CompileJob {
   std::string code;
   std::map<std::string, std::string> headers;  // of kernels/, path -> text
   std::vector<std::string> options;
-  bool given = false;  // code of a candidate's own: it is looked at for state that lasts
   static auto fields() {
     return std::make_tuple(field("nvrtc", &CompileJob::nvrtc, "path of libnvrtc"),
                            field("builtins", &CompileJob::builtins, "path of libnvrtc-builtins, may be empty"),
@@ -26,8 +25,7 @@ struct CompileJob {
                            field("file", &CompileJob::file, "what messages call it"),
                            field("code", &CompileJob::code, "CUDA C++"),
                            field("headers", &CompileJob::headers, "headers by the name they are included by"),
-                           field("options", &CompileJob::options, "all options"),
-                           field("given", &CompileJob::given, "whether `lasting` is wanted"));
+                           field("options", &CompileJob::options, "all options"));
   }
 };
 
@@ -37,14 +35,12 @@ struct CompileAnswer {
   std::string status;
   std::string cubin;  // base64
   std::string log;
-  std::vector<std::string> lasting;
   Seconds seconds;
   static auto fields() {
-    return std::make_tuple(
-        field("status", &CompileAnswer::status, "ok, failed or error"), field("cubin", &CompileAnswer::cubin, "base64"),
-        field("log", &CompileAnswer::log, "of compiler and ptxas"),
-        field("lasting", &CompileAnswer::lasting, "of given code: variables that keep values between launches"),
-        field("seconds", &CompileAnswer::seconds, "wall time"));
+    return std::make_tuple(field("status", &CompileAnswer::status, "ok, failed or error"),
+                           field("cubin", &CompileAnswer::cubin, "base64"),
+                           field("log", &CompileAnswer::log, "of compiler and ptxas"),
+                           field("seconds", &CompileAnswer::seconds, "wall time"));
   }
 };
 

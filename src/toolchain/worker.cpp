@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "toolchain/nvrtc.h"
 #include "toolchain/protocol.h"
-#include "toolchain/ptx.h"
 
 namespace solstice::toolchain {
 namespace {
@@ -67,7 +66,6 @@ class Worker {
     answer.status = output->ok ? "ok" : "failed";
     answer.cubin = base64_encode(output->cubin);
     answer.log = output->log;
-    if (output->ok && given_) answer.lasting = lasting_variables(output->ptx);
     return answer;
   }
 
@@ -75,7 +73,6 @@ class Worker {
   Result<Nvrtc::Output> compile(const std::string& line) {
     SOLSTICE_TRY(const Json json, parse_json(line));
     SOLSTICE_TRY(const CompileJob job, from_json<CompileJob>(json));
-    given_ = job.given;
     if (!nvrtc_) {
       SOLSTICE_TRY(nvrtc_, Nvrtc::open(job.nvrtc, job.builtins));
     }
@@ -83,7 +80,6 @@ class Worker {
   }
 
   std::shared_ptr<Nvrtc> nvrtc_;
-  bool given_ = false;  // the job at work
 };
 
 }  // namespace

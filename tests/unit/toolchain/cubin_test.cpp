@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/file.h"
 #include "toolchain/compiler.h"
 
@@ -15,6 +18,12 @@ constexpr const char* kCode =
     "extern \"C\" __global__ void none() { }\n"
     "extern \"C\" __global__ void asks(float** x) { *x = (float*)malloc(16); }\n";
 
+constexpr const char* kLastingCode =
+    "__device__ int calls, unused;\n"
+    "extern \"C\" __global__ void counts(float* x) { x[blockIdx.x * blockDim.x] = ++calls; }\n"
+    "extern \"C\" __global__ void hides(float* x) {\n"
+    "  asm volatile(\"{ .global.align 4 .u32 hidden; atom.global.add.u32 %0, [hidden], 1; }\" : \"=r\"(*(int*)x)); }\n";
+
 class CubinTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -24,13 +33,17 @@ class CubinTest : public ::testing::Test {
     options.cache = folder_.path() / "cache";
     Result<std::unique_ptr<Compiler>> made = Compiler::create(options);
     if (!made.ok()) GTEST_SKIP() << made.error().text();
-    Result<Compiled> done = (*made)->compile({.name = "unit", .code = kCode, .file = "given.cu"});
-    ASSERT_TRUE(done.ok()) << done.error().text();
-    ASSERT_TRUE(done->ok()) << done->log;
-    cubin_ = done->cubin;
+    compiler_ = std::move(*made);
+    cubin_ = compiled(kCode);
+  }
+  std::string compiled(const char* code) {
+    Result<Compiled> done = compiler_->compile({.name = "unit", .code = code, .file = "given.cu"});
+    EXPECT_TRUE(done.ok() && done->ok()) << (done.ok() ? done->log : done.error().text());
+    return done.ok() ? done->cubin : "";
   }
 
   TempFolder folder_ = TempFolder::create("cubin").value();
+  std::unique_ptr<Compiler> compiler_;
   std::string cubin_;
 };
 
@@ -44,6 +57,21 @@ TEST_F(CubinTest, ParametersAndCalls) {
   EXPECT_EQ(found["none"], std::vector<int64_t>{});
   EXPECT_EQ(found["asks"], std::vector<int64_t>{8});
   EXPECT_EQ(facts->undefined, std::vector<std::string>{"malloc"});
+}
+
+// Variables of assembly too; not those that nothing uses.
+TEST_F(CubinTest, WhatLastsAndWhatIsRead) {
+  const Result<CubinFacts> facts = read_cubin(compiled(kLastingCode));
+  ASSERT_TRUE(facts.ok()) << facts.error().text();
+  const std::set<std::string> lasting(facts->lasting.begin(), facts->lasting.end());
+  EXPECT_EQ(lasting, (std::set<std::string>{"calls", "hidden"}));
+  EXPECT_EQ(facts->kernels.front().parameters_at, 0x210);
+  const auto reads = [&](int offset) {
+    return std::count(facts->reads.begin(), facts->reads.end(), ConstantRead{0, offset, 4, false});
+  };
+  EXPECT_EQ(reads(0x28), 1);   // the stack, of every kernel
+  EXPECT_EQ(reads(0x0), 1);    // blockDim.x
+  EXPECT_EQ(reads(0x198), 0);  // no address of a parameter
 }
 
 // It comes from a process that the source may have taken over.
