@@ -35,6 +35,17 @@ def test_each_stream_is_prepared_once(subject):
     assert subject.prepares() == before + 2
 
 
+def test_workspaces_that_keep_nothing_are_shown(subject, tmp_path, record):
+    """Whoever times a drop-in overwrites them; packed weights stay."""
+    assert subject.new.solstice_workspaces() == []  # before a call there is none
+    subject.call()
+    (slot,) = slots_of(subject.new).ready.values()
+    assert [w.data_ptr() for w in subject.new.solstice_workspaces()] == [slot.workspace.data_ptr()]
+    module = packed(subject, tmp_path, record)
+    subject.call(module=module)
+    assert module.solstice_workspaces() == []
+
+
 def test_plans_end_with_their_module(subject):
     gc.collect()
     before = subject.live_plans()

@@ -149,6 +149,24 @@ def test_a_result_that_is_a_view_of_an_input_is_kept(host):
     assert torch.equal(expected, produced) and expected[0, 0] == 7 and x[0] == 0
 
 
+def test_a_call_finds_nothing_that_the_last_one_left(host):
+    """Neither in its workspaces nor in the memory that its results take."""
+    x, workspace, found = torch.arange(8.0), torch.zeros(4), []
+
+    def new():
+        found.append(workspace.isnan().all().item())
+        workspace.fill_(7)
+        return x + 1
+
+    timing.compare(HostSession(Fails(None)), inputs_of(x), lambda: x + 1, new, 2, 1, 1, workspaces=lambda: [workspace])
+    assert found == [True] * 6
+
+    poison = timing.Poison(torch.device("cpu"), list)
+    both = x + 1
+    poison.expect([both, both[2:], x[1:]], {x.untyped_storage()._cdata})
+    assert poison._sizes == [32]
+
+
 def test_both_are_in_one_state_when_they_are_compared(host):
     x, states, said = torch.arange(8.0), {"a": 0, "b": 5}, []
 

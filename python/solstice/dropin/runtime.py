@@ -57,6 +57,12 @@ class Runtime:
         """Why calls went to the original forward, each reason once."""
         return list(self._reasons)
 
+    def workspaces(self) -> list[torch.Tensor]:
+        """Those of ordinary calls. None where they hold what was packed once."""
+        if self._bound is None or self.recording.persistent:
+            return []
+        return [slot.workspace for slot in self._bound.slots.ready.values()]
+
     def slow(self, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         """A call that the fast function did not take."""
         leaves = self.flatten(args, kwargs)

@@ -92,6 +92,29 @@ class FreshContent:
             tensor[tensor.shape[0] - n :].copy_(original[:n])
 
 
+class Poison:
+    """Overwrites, before a call is timed, what the calls before it left: the workspaces of the drop-in, and the memory
+    that the allocator gives to its next results, since those of the last call went back to it. All bits set are NaN,
+    and -1: what rests on them is wrong."""
+
+    def __init__(self, device: torch.device, workspaces: Callable[[], list[torch.Tensor]]) -> None:
+        self._device, self._workspaces = device, workspaces
+        self._sizes: list[int] = []
+
+    def expect(self, results: Any, given: set[int]) -> None:
+        """Results of the next calls have the sizes of these; what lies in the storages `given` (`_cdata`) is no memory
+        of theirs."""
+        storages = {t.untyped_storage()._cdata: t.untyped_storage() for t in tensor_leaves(results)}
+        self._sizes = [storage.nbytes() for key, storage in storages.items() if key not in given]
+
+    def __call__(self) -> None:
+        for workspace in self._workspaces():
+            workspace.view(torch.uint8).fill_(255)
+        places = [torch.empty(size, dtype=torch.uint8, device=self._device) for size in self._sizes]  # all at once
+        for place in places:
+            place.fill_(255)
+
+
 def _rows(tensor: torch.Tensor) -> torch.Tensor:
     """A view whose first extent is not 1."""
     return tensor.view([extent for extent in tensor.shape if extent > 1])
@@ -192,11 +215,13 @@ def compare(
     warmups: int,
     rounds: int,
     alike: Callable[[], ContextManager[None]] = contextlib.nullcontext,
+    workspaces: Callable[[], list[torch.Tensor]] = list,
 ) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
     """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike
     there, the inputs are others at every repetition. At the end `new` is called once more as when it was timed, and
     `original` with the same content: results that rest on what an earlier call left behind are others. `alike` puts
-    both into the same state, and within it a call leaves none. None: there was no fresh content."""
+    both into the same state, and within it a call leaves none. None: there was no fresh content. `workspaces` of `new`,
+    and the memory of its results, are overwritten before each call (Poison)."""
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(
@@ -204,23 +229,25 @@ def compare(
         )
     calls = dict(zip(SIDES, (original, new)))
     blocks = []
+    poison = Poison(session.device, workspaces)
+    given = {t.untyped_storage()._cdata for t in inputs.tensors()}
 
     def before() -> None:
         fresh()
+        poison()
         flush()
 
     with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, FreshContent(session, inputs) as fresh, torch.no_grad():
         for call in calls.values():
             for _ in range(warmups):
                 before()
-                call()
+                poison.expect(call(), given)
         for side in (*SIDES, *reversed(SIDES)) * rounds:
             blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, before)})
             session.progress("timed", side)  # the client reads the clocks now
         if not fresh.active:
             return blocks, None
         before()
-        given = {t.untyped_storage()._cdata for t in inputs.tensors()}
         with alike():
             produced = [own(t, given) for t in tensor_leaves(new())]
         fresh.again()

@@ -97,6 +97,8 @@ std::string conclude_headline(Run& run, const Bounds& bounds, const Finalist& wi
   if (const std::string why = sol::violation(bounds.sol, timing.candidate, sol::Cache::kWarm); !why.empty()) {
     return decline(run, "the drop-in: " + why);
   }
+  if (const std::string why = impossible(*winner.timing, timing); !why.empty())
+    return decline(run, "the drop-in's time is void: " + why);
   const std::string figure =
       fmt::format("{:.3g}x [{:.3g}, {:.3g}]", timing.speedup, timing.interval999[0], timing.interval999[1]);
   if (!timing.win) {

@@ -86,6 +86,14 @@ Result<Timing> time_in_tries(const HeadlineTry& once) {
   return out;
 }
 
+std::string impossible(const Timing& judge, const Timing& headline) {
+  constexpr double kLeast = 0.9, kGrain = 1e-6;  // launches, repetitions and clocks differ by less
+  if (headline.candidate.value + kGrain >= kLeast * judge.candidate.value) return "";
+  return fmt::format(
+      "it took {}, but its kernels take {} by themselves: with what an earlier call left behind they have less to do",
+      time_text(headline.candidate), time_text(judge.candidate));
+}
+
 std::string disagreement(const Timing& judge, const Timing& headline) {
   const double ratio = headline.speedup / judge.speedup;
   if (ratio > 0.95 && ratio < 1.05) return "";

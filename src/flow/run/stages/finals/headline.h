@@ -29,6 +29,11 @@ bool settled(const Timing& headline);
 using HeadlineTry = std::function<Result<std::vector<TimingRound>>()>;
 Result<Timing> time_in_tries(const HeadlineTry& once);
 
+// The reason that the headline cannot be: the drop-in, which launches the candidate's kernels, took a tenth less time
+// (and a microsecond) than they took by themselves in the judge's measurement. So a drop-in's speedup is at most the
+// judge's times what dispatch adds to the original. "": it can be.
+std::string impossible(const Timing& judge, const Timing& headline);
+
 // Both medians of judge and headline where they differ by more than 5 %, and the side that makes the difference. ""
 // where they agree.
 std::string disagreement(const Timing& judge, const Timing& headline);

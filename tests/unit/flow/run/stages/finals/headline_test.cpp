@@ -191,5 +191,19 @@ TEST(Disagreement, NamesMediansAndTheSide) {
   EXPECT_EQ(disagreement(judge, headline), "");
 }
 
+TEST(Headline, IsNoFasterThanItsKernels) {
+  Timing judge, headline;
+  judge.candidate = Seconds(100e-6);
+  for (const double possible : {95e-6, 89.5e-6, 140e-6}) {
+    headline.candidate = Seconds(possible);
+    EXPECT_EQ(impossible(judge, headline), "") << possible;
+  }
+  headline.candidate = Seconds(80e-6);
+  EXPECT_NE(impossible(judge, headline).find("it took 80 us, but its kernels take 100 us"), std::string::npos)
+      << impossible(judge, headline);
+  judge.candidate = Seconds(2.5e-6), headline.candidate = Seconds(1.6e-6);  // a clock's grain
+  EXPECT_EQ(impossible(judge, headline), "");
+}
+
 }  // namespace
 }  // namespace solstice::flow
