@@ -114,6 +114,7 @@ Result<OracleTrace> OracleClient::trace_cached(std::string_view folder, const st
 
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
   Json params = of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
+  if (!request.scaled.empty()) params.set("scaled", request.scaled).set("least", request.least);
   return ask<OracleInputs>("prepare_inputs", std::move(params), limits_.work);
 }
 

@@ -45,6 +45,8 @@ struct InputRequest {
   int64_t seed = 42;
   std::string family = "default";  // docs/protocol.md lists them
   std::string weights = "built";   // built, perturbed
+  std::string scaled = {};         // of family `scaled`: input.POSITION or parameter.NAME
+  double least = 0;                // how far, normwise, its scale has to move a result
 };
 
 struct BlockRequest {

@@ -133,6 +133,37 @@ def test_balanced_outliers_do_not_apply_to_elementwise_modules(session_of):
     assert "a" not in session.sets
 
 
+BRANCH = LINEAR.replace("torch.relu(self.l(x))", "x[:, :8] + 0.001 * self.l(x)")
+
+
+@pytest.mark.parametrize("name", ["input.0", "parameter.l.weight", "parameter.l.bias"])
+def test_a_tensor_is_scaled_until_results_move(session_of, name):
+    """A kernel that leaves the branch out is then far from the result: the least that was asked for."""
+    session = session_of(BRANCH)
+    chosen = prepared(session, family="scaled", scaled=name, least=0.2)
+    found, factor = chosen.scaled
+    assert found == name and factor > 1
+    module, plain = session.module("scaled"), session.module()
+    weights = {"parameter.l.weight": module.l.weight, "parameter.l.bias": module.l.bias}
+    for other, weight in weights.items():
+        built = plain.get_parameter(other.removeprefix("parameter."))
+        assert torch.equal(weight, built * factor if other == name else built)
+    if name in weights:
+        without = chosen.args[0][:, :8].double()
+        assert distance.relative_error(without, chosen.expected["output.0"]) > 0.1
+    assert distance.relative_error(chosen.eager["output.0"], chosen.expected["output.0"]) < 1e-5
+
+
+def test_a_tensor_whose_size_moves_nothing_is_not_scaled(session_of):
+    session = session_of(
+        LINEAR.replace("torch.relu(self.l(x))", "torch.sign(self.l.weight.sum() * x + self.l.bias[0])")
+    )
+    assert not requests(session)["prepare_inputs"](set="a", family="scaled", scaled="input.0", least=2.1)["applies"]
+    assert "a" not in session.sets
+    with pytest.raises(OracleError, match="no float input or parameter `input.1`"):
+        requests(session)["prepare_inputs"](set="a", family="scaled", scaled="input.1", least=0.1)
+
+
 def test_unknown_family(session_of):
     with pytest.raises(OracleError, match="legal are default, normal"):
         requests(session_of())["prepare_inputs"](set="a", family="nice")

@@ -122,6 +122,7 @@ FILLS: dict[str, Fill] = {
     "nan_inf": _nan_inf,
 }
 NAMES = ("default", *FILLS)
+SCALED = "scaled"  # one tensor alone (scaling.py)
 
 
 def fill(tensor: Tensor, family: str, generator: torch.Generator) -> Tensor:

@@ -43,9 +43,27 @@ def _balanced(session: Session, seed: int, args: tuple, kwargs: dict) -> tuple[I
     return InputSet(seed, families.BALANCED, families.BALANCED, args, kwargs), applies
 
 
+def scaled_tensor(session: Session, inputs: InputSet, name: str) -> torch.Tensor:
+    """`input.POSITION`, a leaf of the arguments, or `parameter.NAME` of the module that goes with the set."""
+    kind, _, rest = name.partition(".")
+    if kind == "input" and rest.isdigit() and int(rest) < len(inputs.leaves()):
+        found = inputs.leaves()[int(rest)]
+    elif kind == "parameter":
+        found = dict(session.module(inputs.variant).named_parameters(remove_duplicate=False)).get(rest)
+    else:
+        found = None
+    if not isinstance(found, torch.Tensor) or not found.is_floating_point():
+        raise input_error("inputs.no_tensor", f"no float input or parameter `{name}`")
+    return found
+
+
 def restore(session: Session, inputs: InputSet) -> None:
     """Makes the arguments anew after a call wrote them."""
-    inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, inputs.family)
+    family = "default" if inputs.scaled else inputs.family
+    inputs.args, inputs.kwargs = make_arguments(session, inputs.seed, family)
+    if inputs.scaled and inputs.scaled[0].startswith("input."):
+        with torch.no_grad():
+            scaled_tensor(session, inputs, inputs.scaled[0]).mul_(inputs.scaled[1])
     if inputs.family == families.BALANCED:
         with torch.no_grad():  # the weights are balanced already; only copies of them are scaled again
             families.balance(inputs.tensors(), [p.clone() for p in session.module(inputs.variant).parameters()])

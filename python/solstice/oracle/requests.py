@@ -16,7 +16,19 @@ from ..hello import describe_device, describe_flags, describe_worker
 from ..loading import SEED, Subject, load_file, module_name
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
-from . import distance, exporting, flaws, inputs as input_sets, kernelbench, reference, rivals, stability, timing
+from . import (
+    distance,
+    exporting,
+    families,
+    flaws,
+    inputs as input_sets,
+    kernelbench,
+    reference,
+    rivals,
+    scaling,
+    stability,
+    timing,
+)
 from .running import kept_buffers
 from .session import InputSet, Session
 
@@ -76,11 +88,21 @@ def _traced(
 
 
 def prepare_inputs(
-    self: Session, *, set: str, seed: int = SEED, family: str = "default", weights: str = "built"
+    self: Session,
+    *,
+    set: str,
+    seed: int = SEED,
+    family: str = "default",
+    weights: str = "built",
+    scaled: str = "",
+    least: float = 0.0,
 ) -> dict[str, Any]:
     self.sets.pop(set, None)
     self.empty_cache()
-    prepared, applies = input_sets.prepare(self, seed, family, weights)
+    if family == families.SCALED:
+        prepared, applies = scaling.prepare(self, seed, scaled, least)
+    else:
+        prepared, applies = input_sets.prepare(self, seed, family, weights)
     if applies:
         self.sets[set] = prepared
     return {"applies": applies, "inputs": input_sets.describe(prepared)}

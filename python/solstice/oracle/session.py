@@ -28,6 +28,7 @@ class InputSet:
     kwargs: dict
     expected: dict[str, torch.Tensor] = field(default_factory=dict)  # float64
     eager: dict[str, torch.Tensor] = field(default_factory=dict)
+    scaled: Optional[tuple[str, float]] = None  # tensor and factor (scaling.py)
 
     def leaves(self) -> list[Any]:
         return leaves((self.args, self.kwargs))

@@ -168,13 +168,15 @@ Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem&
 }
 
 std::string CaseRequest::title() const {
+  if (!scaled.empty()) return fmt::format("seed {}, {} scaled", seed, scaled);
   return fmt::format("seed {}, {}{}", seed, family, weights == "built" ? "" : ", " + weights + " weights");
 }
 
 Result<std::optional<PreparedCase>> prepare_case(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
                                                  const CaseRequest& request) {
   SOLSTICE_TRY(const OracleInputs inputs,
-               oracle.prepare_inputs(request.set, {request.seed, request.family, request.weights}));
+               oracle.prepare_inputs(request.set,
+                                     {request.seed, request.family, request.weights, request.scaled, request.least}));
   if (!inputs.applies) return std::optional<PreparedCase>();
   SOLSTICE_TRY(OracleExpected expected, oracle.expected(request.set, false));
   SOLSTICE_TRY(const OracleTensors exported,

@@ -17,8 +17,10 @@ struct CaseRequest {
   int64_t seed = 42;
   std::string family = "default";
   std::string weights = "built";
+  std::string scaled = {};  // of family `scaled`: input.POSITION or parameter.NAME
+  double least = 0;         // how far, normwise, its scale has to move a result
 
-  std::string title() const;  // "seed 42, normal"
+  std::string title() const;  // "seed 42, normal"; "seed 42, input.0 scaled"
 };
 
 struct PreparedCase {
