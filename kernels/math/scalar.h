@@ -1,6 +1,7 @@
 // Scalar operations of the equation language that C++ does not have with the right meaning.
 #pragma once
 
+#include "math/division.h"
 #include "math/storage.h"
 
 #if !defined(__CUDACC__)
@@ -42,18 +43,6 @@ SOLSTICE_DEVICE int maximum(int a, int b) { return a > b ? a : b; }
 SOLSTICE_DEVICE int minimum(int a, int b) { return a < b ? a : b; }
 SOLSTICE_DEVICE i64 maximum(i64 a, i64 b) { return a > b ? a : b; }
 SOLSTICE_DEVICE i64 minimum(i64 a, i64 b) { return a < b ? a : b; }
-
-// Floor division, and the remainder with the divisor's sign.
-template <typename T>
-SOLSTICE_DEVICE T floor_div(T a, T b) {
-  const T r = a % b;
-  return a / b - (r != 0 && (r < 0) != (b < 0) ? 1 : 0);
-}
-template <typename T>
-SOLSTICE_DEVICE T floor_mod(T a, T b) {
-  const T r = a % b;
-  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
-}
 
 template <typename T>
 SOLSTICE_DEVICE T sign(T a) {

@@ -14,19 +14,9 @@ using ir::Op;
 
 constexpr int kLargestUnrolledPower = 8;
 
-// a / by as products with the inverse: exact for a power of two; else rounded once more (2^-24), or with the inverse in
-// two floats, both of its sign so that no infinities meet. Nothing: a division it stays, since the inverse has too few
-// digits.
-std::optional<std::string> times_inverse(const std::string& a, float by, bool few_digits) {
-  int exponent = 0;
-  const float fraction = std::abs(std::frexp(by, &exponent));
-  if (!(std::abs(by) > 0x1p-90f && std::abs(by) < 0x1p90f)) return std::nullopt;
-  const double inverse = 1.0 / static_cast<double>(by);
-  const auto near = static_cast<float>(inverse);
-  if (fraction == 0.5f || few_digits) return fmt::format("{} * {}", a, literal(near, CType::kF32));
-  const float high = std::abs(static_cast<double>(near)) > std::abs(inverse) ? std::nextafter(near, 0.0f) : near;
-  const double low = inverse - static_cast<double>(high);
-  return fmt::format("fused({0}, {1}, {0} * {2})", a, literal(high, CType::kF32), literal(low, CType::kF32));
+// -a; modulo 2^64 where that may not fit.
+std::string negative_of(const std::string& a, Interval range) {
+  return range == Interval{} ? fmt::format("wrapped_difference(0LL, {})", a) : "-" + a;
 }
 
 }  // namespace
@@ -64,6 +54,10 @@ Result<Value> Emitter::emit_node(const ir::ExprRef& e) {
 }
 
 Result<Value> Emitter::emit_operator(const ir::ExprRef& e) {
+  if (const auto division = whole_division_of(*e)) {
+    SOLSTICE_TRY(const std::optional<Value> whole, emit_whole_division(*division, Zero::kInfinite));
+    if (whole) return *whole;
+  }
   if (e->args.size() == 1) {
     SOLSTICE_TRY(const Value a, emit(e->args[0]));
     return unary(*e, a);
@@ -99,16 +93,19 @@ Value Emitter::unary(const ir::Expr& e, const Value& a) {
     const Interval range = Interval::point(0) - a.range;
     const CType type = range.fits_int() && a.range.fits_int() ? CType::kI32 : CType::kI64;
     const Value wide = convert(a, type);
-    return define(type, "-" + wide.text, {wide}, range);
+    return define(type, negative_of(wide.text, range), {wide}, range);
   }
   if (e.op == Op::kNeg) return define(a.type, "-" + a.text, {a});
   if (!is_real(a.type) && is_rounding(e.op)) return a;
   if (!is_real(a.type) && (e.op == Op::kAbs || e.op == Op::kSign)) {
-    const Interval range =
-        e.op == Op::kSign ? Interval{-1, 1} : Interval{0, std::max(a.range.hi, (Interval::point(0) - a.range).hi)};
-    const Value wide = convert(a, a.type == CType::kBool ? CType::kI32 : a.type);
-    const std::string text =
-        e.op == Op::kSign ? fmt::format("sign({})", wide.text) : fmt::format("{0} < 0 ? -{0} : {0}", wide.text);
+    const Interval negative = Interval::point(0) - a.range;
+    const Interval range = e.op == Op::kSign        ? Interval{-1, 1}
+                           : negative == Interval{} ? negative
+                                                    : Interval{0, std::max(a.range.hi, negative.hi)};
+    const Value wide = convert(a, range.fits_int() && a.range.fits_int() ? CType::kI32 : CType::kI64);
+    const std::string text = e.op == Op::kSign
+                                 ? fmt::format("sign({})", wide.text)
+                                 : fmt::format("{0} < 0 ? {1} : {0}", wide.text, negative_of(wide.text, negative));
     return define(wide.type, text, {wide}, range);
   }
   if (const auto value = fold(e.op, a)) return real_constant(*value);
@@ -125,9 +122,10 @@ Value Emitter::unary(const ir::Expr& e, const Value& a) {
 }
 
 Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
-  if (e.op == Op::kFloorDiv || e.op == Op::kMod) return integer_division(e, std::move(a), std::move(b));
+  if (e.op == Op::kFloorDiv || e.op == Op::kMod) return integer_division(e.op, std::move(a), std::move(b));
   if (const auto value = fold(e.op, a, b); value && e.kind == ir::ValueKind::kReal) return real_constant(*value);
   if (e.op == Op::kDiv) return quotient(e, std::move(a), std::move(b));
+  if (e.op >= Op::kFmod && e.op <= Op::kFloorDivide) return real_division(e, a, b);
   if (e.op == Op::kAnd || e.op == Op::kOr) {
     a = convert(a, CType::kBool);
     b = convert(b, CType::kBool);
@@ -142,52 +140,10 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
     return define(type, fmt::format("{}({}, {})", e.op == Op::kMin ? "minimum" : "maximum", a.text, b.text), {a, b},
                   range);
   }
+  if (const char* wrapped = type == CType::kI64 && range == Interval{} ? wrapped_function_of(e.op) : nullptr)
+    return define(type, fmt::format("{}({}, {})", wrapped, a.text, b.text), {a, b});
   const CType result = is_comparison(e.op) ? CType::kBool : type;
   return define(result, fmt::format("{} {} {}", a.text, symbol_of(e.op), b.text), {a, b}, range);
-}
-
-// A divisor from an outer scope is inverted there once, a constant here.
-Value Emitter::quotient(const ir::Expr& e, Value a, Value b) {
-  const CType type = is_real(a.type) || is_real(b.type) ? common_type(a, b) : CType::kF32;
-  a = convert(a, type);
-  const bool shared = type == CType::kF32 && !b.constant && b.depth < a.depth;
-  if (const auto by = constant_of(b); by && type == CType::kF32) {
-    if (const auto text = times_inverse(a.text, static_cast<float>(*by), is_short(e))) return define(type, *text, {a});
-  }
-  b = convert(b, type);
-  if (!shared && is_short(e) && type == CType::kF32)
-    return define(type, fmt::format("short_quotient({}, {})", a.text, b.text), {a, b});
-  if (!shared) return define(type, fmt::format("{} / {}", a.text, b.text), {a, b});
-  const std::string key = "Divisor " + b.text;
-  auto& known = scopes_[static_cast<size_t>(b.depth)].known;
-  auto inverted = known.find(key);
-  if (inverted == known.end()) {
-    const Value name = variable(type, fmt::format("v{}", next_++), b.depth);
-    add_definition("Divisor", name, fmt::format("divisor({})", b.text), {b});
-    inverted = known.emplace(key, name).first;
-  }
-  return define(type, fmt::format("divide({}, {})", a.text, inverted->second.text), {a, inverted->second});
-}
-
-Value Emitter::integer_division(const ir::Expr& e, Value a, Value b) {
-  const CType type = a.range.fits_int() && b.range.fits_int() ? CType::kI32 : CType::kI64;
-  const bool by_constant = b.range.lo == b.range.hi && b.range.lo > 0;
-  const bool modulo = e.op == Op::kMod;
-  const Interval range = !by_constant ? Interval{}
-                         : modulo     ? floor_mod(a.range, b.range.lo)
-                                      : floor_div(a.range, b.range.lo);
-  const CType result = by_constant ? type : CType::kI64;
-  a = convert(a, result);
-  b = convert(b, result);
-  if (a.range.lo >= 0 && by_constant) {
-    // Unsigned division by a constant is a multiplication without corrections.
-    const std::string_view as = result == CType::kI32 ? "unsigned" : "unsigned long long";
-    return define(result,
-                  fmt::format("static_cast<{}>(static_cast<{}>({}) {} {})", name_of(result), as, a.text,
-                              modulo ? "%" : "/", b.range.lo),
-                  {a}, range);
-  }
-  return define(result, fmt::format("{}({}, {})", modulo ? "floor_mod" : "floor_div", a.text, b.text), {a, b}, range);
 }
 
 Result<Value> Emitter::emit_select(const ir::Expr& e) {
@@ -204,7 +160,7 @@ Result<Value> Emitter::emit_select(const ir::Expr& e) {
 }
 
 Result<Value> Emitter::emit_cast(const ir::Expr& e) {
-  SOLSTICE_TRY(Value a, emit(e.args[0]));
+  SOLSTICE_TRY(Value a, emit_cast_operand(e));
   const CType type = computing_type(e.dtype);
   if (e.dtype == DType::kF64 || (e.dtype == DType::kF32 && a.type != CType::kF64)) return convert(a, type);
   if (a.type == CType::kBool && type != CType::kBool) return convert(a, type);
@@ -228,7 +184,9 @@ Result<Value> Emitter::emit_power(const ir::Expr& e) {
   if (whole) {
     Value product = base;
     for (int i = 1; i < static_cast<int>(*power); ++i)
-      product = define(type, fmt::format("{} * {}", product.text, base.text), {product, base});
+      product = is_real(type)
+                    ? define(type, fmt::format("{} * {}", product.text, base.text), {product, base})
+                    : define(type, fmt::format("wrapped_product({}, {})", product.text, base.text), {product, base});
     return product;
   }
   if (!is_real(type)) return fail(Code::not_yet, "an integer power with an exponent that is not a small constant");

@@ -23,6 +23,7 @@
 #include "codegen/ctype.h"
 #include "codegen/interner.h"
 #include "codegen/linear.h"
+#include "codegen/operators.h"
 #include "codegen/short_values.h"
 #include "codegen/statement.h"
 #include "codegen/value.h"
@@ -103,7 +104,13 @@ class Emitter {
   Result<Value> emit_one_plus(const OnePlus& e);
   Value quotient(const ir::Expr& e, Value a, Value b);
   bool is_short(const ir::Expr& e) const { return short_.count(&e) > 0; }
-  Value integer_division(const ir::Expr& e, Value a, Value b);
+  Value real_division(const ir::Expr& e, const Value& a, const Value& b);
+  Value integer_division(ir::Op op, Value a, Value b);
+  // Division of integers by 0 stops the program, or its quotient is infinite.
+  enum class Zero { kStops, kInfinite };
+  // Nothing: the quotient may be infinite.
+  Result<std::optional<Value>> emit_whole_division(const WholeDivision& division, Zero zero);
+  Result<Value> emit_cast_operand(const ir::Expr& cast);
   Value sum_of(const Parts& parts, Interval range);
 
   const ir::Program& program_;

@@ -80,8 +80,15 @@ Interval operator*(Interval a, Interval b) {
   return clamp(*std::min_element(p, p + 4), *std::max_element(p, p + 4));
 }
 Interval join(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
-Interval floor_div(Interval a, int64_t divisor) { return {div_floor(a.lo, divisor), div_floor(a.hi, divisor)}; }
-Interval floor_mod(Interval a, int64_t divisor) { return a.within(0, divisor - 1) ? a : Interval{0, divisor - 1}; }
+Interval floor_div(Interval a, Interval b) {
+  if (b.lo > 0 && b.lo == b.hi) return {div_floor(a.lo, b.lo), div_floor(a.hi, b.lo)};
+  if (b.lo >= 0) return {std::min<int64_t>(a.lo, 0), std::max<int64_t>(a.hi, 0)};
+  return join(join(a, Interval::point(0) - a), Interval::point(0));
+}
+Interval floor_mod(Interval a, Interval b) {
+  if (b.lo > 0 && a.within(0, b.lo - 1)) return a;
+  return {std::min<int64_t>(b.lo, -1) + 1, std::max<int64_t>(b.hi, 1) - 1};
+}
 
 Interval values_of(DType dtype) {
   if (is_float(dtype) || size_of(dtype) == 8) return {};
@@ -158,11 +165,9 @@ Interval interval_of(const Interner& indices, const ir::Program& program, const 
     case ir::Op::kMul:
       return at(0) * at(1);
     case ir::Op::kFloorDiv:
-    case ir::Op::kMod: {
-      const Interval by = at(1);
-      if (by.lo != by.hi || by.lo <= 0) return {};
-      return e->op == ir::Op::kMod ? floor_mod(at(0), by.lo) : floor_div(at(0), by.lo);
-    }
+      return floor_div(at(0), at(1));
+    case ir::Op::kMod:
+      return floor_mod(at(0), at(1));
     default:
       return of_select_like(indices, program, e);
   }

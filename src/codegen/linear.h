@@ -24,8 +24,9 @@ Interval operator+(Interval a, Interval b);
 Interval operator-(Interval a, Interval b);
 Interval operator*(Interval a, Interval b);
 Interval join(Interval a, Interval b);
-Interval floor_div(Interval a, int64_t divisor);
-Interval floor_mod(Interval a, int64_t divisor);
+// Of the quotient, rounded down, and the remainder with the divisor's sign. By 0 both are 0 (kernels/math/division.h).
+Interval floor_div(Interval a, Interval b);
+Interval floor_mod(Interval a, Interval b);
 Interval values_of(DType dtype);  // of an integer format (bool: 0..1); others: everything
 
 // The linear form of an integer expression over indices, using their extents to take `(c*i + j) // c` apart.

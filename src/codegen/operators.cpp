@@ -84,6 +84,19 @@ const char* symbol_of(Op op) {
   }
 }
 
+const char* wrapped_function_of(Op op) {
+  switch (op) {
+    case Op::kAdd:
+      return "wrapped_sum";
+    case Op::kSub:
+      return "wrapped_difference";
+    case Op::kMul:
+      return "wrapped_product";
+    default:
+      return nullptr;
+  }
+}
+
 bool is_comparison(Op op) { return op >= Op::kLt && op <= Op::kGt; }
 bool is_rounding(Op op) { return op >= Op::kFloor && op <= Op::kTrunc; }
 

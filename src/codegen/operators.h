@@ -14,6 +14,16 @@ const char* function_of(ir::Op op);
 const char* short_function_of(ir::Op op);
 const char* symbol_of(ir::Op op);  // "+"; null: not written between its operands
 
+// The function of kernels/math/division.h that computes modulo 2^64; null: there is none.
+const char* wrapped_function_of(ir::Op op);
+
+// floor, ceil or trunc of a quotient of integers: exact, though `a / b` alone is a real that a float need not hold.
+struct WholeDivision {
+  ir::Op op;
+  ir::ExprRef dividend, divisor;
+};
+std::optional<WholeDivision> whole_division_of(const ir::Expr& e);
+
 bool is_comparison(ir::Op op);
 bool is_rounding(ir::Op op);
 

@@ -27,6 +27,11 @@ double weight_of(ir::Op op) {
       return 25;
     case ir::Op::kPow:
       return 30;
+    case ir::Op::kFmod:
+    case ir::Op::kRemainder:
+      return 30;
+    case ir::Op::kFloorDivide:
+      return 45;
     case ir::Op::kDiv:
       return 10;
     case ir::Op::kSqrt:

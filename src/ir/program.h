@@ -42,6 +42,9 @@ enum class Op {
   kPow,
   kMin,
   kMax,  // two operands, NaN wins
+  kFmod,
+  kRemainder,
+  kFloorDivide,  // of reals; by fmod, as PyTorch computes them
   kLt,
   kLe,
   kEq,

@@ -184,7 +184,13 @@ class Evaluator {
       case Op::kFloorDiv:
         return std::floor(arg(0) / arg(1));
       case Op::kMod:
-        return arg(0) - std::floor(arg(0) / arg(1)) * arg(1);
+        return floor_rest(arg(0), arg(1));
+      case Op::kFmod:
+        return std::fmod(arg(0), arg(1));
+      case Op::kRemainder:
+        return floor_rest(arg(0), arg(1));
+      case Op::kFloorDivide:
+        return arg(1) == 0 ? arg(0) / arg(1) : std::nearbyint((arg(0) - floor_rest(arg(0), arg(1))) / arg(1));
       case Op::kPow:
         return std::pow(arg(0), arg(1));
       case Op::kMin:
@@ -206,6 +212,11 @@ class Evaluator {
       default:
         return function(e.op, arg(0));
     }
+  }
+
+  static double floor_rest(double a, double b) {
+    const double rest = std::fmod(a, b);
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
   }
 
   static double to_bf16(double v) {

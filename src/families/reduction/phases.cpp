@@ -14,6 +14,9 @@ using ir::Op;
 bool is_expensive(Op op) {
   switch (op) {
     case Op::kDiv:
+    case Op::kFmod:
+    case Op::kRemainder:
+    case Op::kFloorDivide:
     case Op::kPow:
     case Op::kExp:
     case Op::kExpm1:

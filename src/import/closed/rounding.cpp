@@ -37,9 +37,9 @@ bool has_mark(const TermRef& term) { return term->is_storage || any_child(*term,
 
 // Casts round or truncate, so they jump.
 bool jumps(const Term& term) {
-  static const std::set<std::string> kJumps = {"floor", "ceil",   "round",  "trunc",  "sign",  "//",
-                                               "%",     "<",      "<=",     ">",      ">=",    "==",
-                                               "!=",    "argmax", "argmin", "argtop", "argbot"};
+  static const std::set<std::string> kJumps = {
+      "floor", "ceil", "round", "trunc",  "sign",   "//",     "%",      "<",    "<=",        ">",
+      ">=",    "==",   "!=",    "argmax", "argmin", "argtop", "argbot", "fmod", "remainder", "floor_divide"};
   return !term.is_storage && (kJumps.count(term.text) > 0 || dtype_from_name(term.text).has_value());
 }
 

@@ -56,9 +56,11 @@ class Search {
 
   bool apply(const Term& term) {
     static const std::set<std::string> kUnbounded = {"exp", "expm1", "log", "log1p", "sqrt", "rsqrt"};
+    static const std::set<std::string> kQuotients = {"fmod", "remainder", "floor_divide"};
     const auto dtype = dtype_from_name(term.text);
     if (dtype && is_integer(*dtype)) return false;
     if (term.text == "select") return found(term.args[1]) || found(term.args[2]);
+    if (kQuotients.count(term.text) && !is_nonzero(*term.args[1])) return true;
     return kUnbounded.count(term.text) > 0 || any(term);
   }
 

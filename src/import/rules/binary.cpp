@@ -47,16 +47,41 @@ Status rsub(Call& call) {
                  [&](const TermRef& a, const TermRef& b) { return b - (factor == 1 ? a : alpha * a); });
 }
 
+// Of integers: exact, toward the lower number or toward zero. The language's `//` and `%` take literal divisors above
+// 0.
+struct WholeDivision {
+  TermRef quotient, rest;
+};
+
+WholeDivision floored(const TermRef& a, const TermRef& b) {
+  if (!is_number(*b) || b->kind != TermKind::kPrefix) return {binary("//", a, b), binary("%", a, b)};
+  const TermRef by = b->args[0];
+  const TermRef rest = binary("%", a, by);
+  if (by->text == "1") return {negate(a), integer(0)};
+  const TermRef uneven = binary("!=", rest, integer(0));
+  return {negate(binary("//", a, by)) - uneven, select(uneven, rest - by, integer(0))};
+}
+
+WholeDivision truncated(const TermRef& a, const TermRef& b, DType dtype) {
+  const TermRef quotient = apply(std::string(name_of(dtype)), {apply("trunc", {a / b})});
+  return {quotient, a - quotient * b};
+}
+
+WholeDivision whole_division(const std::string& rounding, const TermRef& a, const TermRef& b, DType dtype) {
+  return rounding == "floor" ? floored(a, b) : truncated(a, b, dtype);
+}
+
 // "floor" and "trunc" jump, so the operands are rounded as PyTorch stores them. It truncates the rounded quotient,
 // while its floor is that of the exact one.
 Status rounded_quotient(Call& call, const std::string& mode) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  if (!is_float(dtype) && b.term->text == "0") return call.unsupported("a division of integers by 0");
   return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
-    const TermRef exact = as_stored(call, a, t[0]) / as_stored(call, b, t[1]);
-    const TermRef quotient = apply(mode, {mode == "trunc" ? as_marked(dtype, exact) : exact});
-    return is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient});
+    const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
+    if (!is_float(dtype)) return whole_division(mode, x, by, dtype).quotient;
+    return mode == "floor" ? apply("floor_divide", {x, by}) : apply(mode, {as_marked(dtype, x / by)});
   });
 }
 
@@ -68,19 +93,19 @@ Status div_mode(Call& call) {
 
 Status floor_divide(Call& call) { return rounded_quotient(call, "floor"); }
 
-// a - floor(a/b)*b (remainder) or a - trunc(a/b)*b (fmod)
-Status rest(Call& call, const char* rounding) {
+// What the quotient leaves: of "floor" with the divisor's sign, of "trunc" with the dividend's.
+Status rest(Call& call, const char* function, const char* rounding) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  if (!is_float(dtype) && b.term->text == "0") return call.unsupported("a division of integers by 0");
   return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) {
     const TermRef x = as_stored(call, a, t[0]), by = as_stored(call, b, t[1]);
-    const TermRef quotient = apply(rounding, {x / by});
-    return x - (is_float(dtype) ? quotient : apply(std::string(name_of(dtype)), {quotient})) * by;
+    return is_float(dtype) ? apply(function, {x, by}) : whole_division(rounding, x, by, dtype).rest;
   });
 }
-Status remainder(Call& call) { return rest(call, "floor"); }
-Status fmod(Call& call) { return rest(call, "trunc"); }
+Status remainder(Call& call) { return rest(call, "remainder", "floor"); }
+Status fmod(Call& call) { return rest(call, "fmod", "trunc"); }
 
 template <const char* Op>
 Status compare(Call& call) {

@@ -194,8 +194,8 @@ ExprRef Elaborator::arithmetic(const lang::Expr& e) {
   }
   if (division && ((left && left->kind == ValueKind::kReal) || (right && right->kind == ValueKind::kReal))) {
     error("E021", e.span, fmt::format("`{}` is of reals", lang::print(std::make_shared<lang::Expr>(e))),
-          e.binary == lang::BinaryOp::kMod ? "`%` takes integers; of reals: `a - b*floor(a / b)`"
-                                           : "`//` takes integers; of reals: `floor(a / b)`");
+          e.binary == lang::BinaryOp::kMod ? "`%` takes integers; of reals: `remainder(a, b)`"
+                                           : "`//` takes integers; of reals: `floor_divide(a, b)`");
     return nullptr;
   }
   return made(op_of(e.binary), {std::move(left), std::move(right)}, e.span);

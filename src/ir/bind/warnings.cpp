@@ -30,6 +30,9 @@ bool vanishes(const ExprRef& e) {
       return vanishes(e->args[0]) || vanishes(e->args[1]);
     case Op::kDiv:
     case Op::kPow:
+    case Op::kFmod:
+    case Op::kRemainder:
+    case Op::kFloorDivide:
       return vanishes(e->args[0]);
     case Op::kAdd:
     case Op::kSub:

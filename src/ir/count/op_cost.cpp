@@ -45,6 +45,10 @@ OpCost cost_of(const Expr& e) {
       return {1, 0};
     case Op::kDiv:
       return {1, 0};  // by a reciprocal
+    case Op::kFmod:
+    case Op::kRemainder:
+    case Op::kFloorDivide:
+      return {3, 0};  // the least: a quotient, its whole part and the difference
     case Op::kExp:
     case Op::kLog:
       return {1, 1};

@@ -86,6 +86,9 @@ class Magnitudes {
         return of_product(x, y);
       case Op::kDiv:
         return of(x) / size_of(y) + size_of(e) * of(y) / size_of(y);
+      case Op::kFmod:
+      case Op::kRemainder:
+        return of(x) + size_of(x / y) * of(y);
       case Op::kPow:
         if (y->op == Op::kInt && y->integer == 2) return of_product(x, x);
         return size_of(e) + size_of(y * make(Op::kPow, {x, y - make_int(1)})) * of(x);

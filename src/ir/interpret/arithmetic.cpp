@@ -11,12 +11,19 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 double least(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::min(a, b); }
 double most(double a, double b) { return std::isnan(a) || std::isnan(b) ? kNan : std::max(a, b); }
-// Floor division of integers: the quotient of large ones may round up to the next.
-double quotient_of(double a, double b) {
-  const double q = std::floor(a / b), rest = a - b * q;
-  return rest != 0 && (rest < 0) != (b < 0) ? q - 1 : q;
+double with_sign_of(double b, double rest) { return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest; }
+// Of integers below 2^53 a quotient that is not whole lies further from the next whole number than rounding moves it.
+double quotient_of(double a, double b) { return std::floor(a / b); }
+double remainder_of(double a, double b) { return with_sign_of(b, a - b * std::trunc(a / b)); }
+// Of reals, as PyTorch computes them: the rest is exact.
+double real_remainder_of(double a, double b) { return with_sign_of(b, std::fmod(a, b)); }
+double real_quotient_of(double a, double b) {
+  if (b == 0) return a / b;
+  const double rest = std::fmod(a, b);
+  const double quotient = (a - rest) / b - (rest != 0 && (rest < 0) != (b < 0) ? 1 : 0);
+  const double whole = std::floor(quotient);
+  return quotient - whole > 0.5 ? whole + 1 : whole;
 }
-double remainder_of(double a, double b) { return a - b * quotient_of(a, b); }
 double sign_of(double a) { return (a > 0) - (a < 0); }  // 0 of NaN, as in PyTorch
 
 template <typename F>
@@ -62,6 +69,15 @@ bool evaluate_op(Op op, const double* a, const double* b, int n, double* out) {
       break;
     case Op::kMod:
       each(out, a, b, n, remainder_of);
+      break;
+    case Op::kFmod:
+      each(out, a, b, n, [](double x, double y) { return std::fmod(x, y); });
+      break;
+    case Op::kRemainder:
+      each(out, a, b, n, real_remainder_of);
+      break;
+    case Op::kFloorDivide:
+      each(out, a, b, n, real_quotient_of);
       break;
     case Op::kPow:
       each(out, a, b, n, [](double x, double y) { return y == 2 ? x * x : std::pow(x, y); });

@@ -113,6 +113,9 @@ bool Signs::finite_op(const Term& t) {
     case Op::kPow:
       return positive(t.args[0]);
     case Op::kDiv:
+    case Op::kFmod:
+    case Op::kRemainder:
+    case Op::kFloorDivide:
       return positive(t.args[1]);
     case Op::kFloorDiv:
     case Op::kMod:

@@ -29,7 +29,8 @@ namespace {
 bool is_discontinuous(const Expr& e) {
   const bool compares = e.op >= Op::kLt && e.op <= Op::kGt;
   return compares || (e.op >= Op::kSign && e.op <= Op::kTrunc) || e.op == Op::kCast || e.op == Op::kRank ||
-         e.op == Op::kFloorDiv || e.op == Op::kMod || (e.op == Op::kReduce && e.kind != ValueKind::kReal);
+         e.op == Op::kFloorDiv || e.op == Op::kMod || (e.op >= Op::kFmod && e.op <= Op::kFloorDivide) ||
+         (e.op == Op::kReduce && e.kind != ValueKind::kReal);
 }
 
 // Does the last bit of one of these tensors decide something below `e`?
