@@ -88,13 +88,20 @@ Result<ReducerText> text_of(Reducer reducer, CType type) {
     case Reducer::kAll:
       return ReducerText{"true", "{0} && {1}"};
     default:
-      return fail(Code::not_yet, fmt::format("reducer `{}` inside a thread", ir::name_of(reducer)));
+      return fail(Code::internal, fmt::format("reducer `{}` is no combination of two values", ir::name_of(reducer)));
   }
 }
 
-Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reduction) {
-  const ir::Expr& e = *reduction;
-  const int outer = emitter.depth();
+namespace {
+
+// What a step of the loops computes.
+struct SerialBody {
+  std::string text;
+  Value term;
+  std::string test;  // "if (..) ", or nothing
+};
+
+Result<SerialBody> emit_body(Emitter& emitter, const ir::Expr& e) {
   const int inner = emitter.push();
   for (const int binder : e.binders) {
     const Interval range{0, emitter.indices().index(binder).extent - 1};
@@ -102,26 +109,51 @@ Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reducti
     binding.terms = {{emitter.variable(CType::kI32, binder_name(binder), inner, range), 1}};
     emitter.bind(binder, std::move(binding));
   }
-  SOLSTICE_TRY(Value term, emitter.emit(e.args[0]));
-  const CType type = accumulator_type(e, term);
-  term = emitter.convert(term, type);
-  std::string test;
+  SerialBody out;
+  SOLSTICE_TRY(out.term, emitter.emit(e.args[0]));
+  out.term = emitter.convert(out.term, accumulator_type(e, out.term));
   if (e.args.size() > 1) {
     SOLSTICE_TRY(const Value condition, emitter.emit(e.args[1]));
-    test = fmt::format("if ({}) ", emitter.convert(condition, CType::kBool).text);
+    out.test = fmt::format("if ({}) ", emitter.convert(condition, CType::kBool).text);
   }
-  const std::string body = emitter.take(inner);
+  out.text = emitter.take(inner);
   emitter.pop();
-  SOLSTICE_TRY(const ReducerText text, text_of(e.reducer, type));
+  return out;
+}
+
+// The first extremum, or the first NaN before any, and where it stands; nowhere (-1): nothing was taken yet.
+std::string position_code(const ir::Expr& e, const SerialBody& body, const std::vector<SerialLoop>& loops,
+                          const std::string& position) {
+  const std::string best = position + "_best";
+  std::string code = fmt::format("int {} = -1;\n{} {} = 0;\n", position, name_of(body.term.type), best);
+  for (const SerialLoop& loop : loops) code += loop.head;
+  code += fmt::format("{0}{1}if ({2} < 0 || (!({3} {4} {5}) && {5} == {5})) {{\n{5} = {3};\n{2} = {6};\n}}\n",
+                      body.text, body.test, position, body.term.text, e.reducer == Reducer::kArgMax ? "<=" : ">=", best,
+                      binder_name(e.binders[0]));
+  return code + std::string(loops.size(), '}') + fmt::format("\nif ({0} < 0) {0} = 0;\n", position);
+}
+
+}  // namespace
+
+Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reduction) {
+  const ir::Expr& e = *reduction;
+  const int outer = emitter.depth();
+  SOLSTICE_TRY(const SerialBody body, emit_body(emitter, e));
+  const CType type = body.term.type;
   // The loops' variables make the accumulator's name unique.
   const std::string accumulator = fmt::format("r{}", emitter.fresh());
-  const bool rounds = e.reducer == Reducer::kSum && type == CType::kF32;
   const std::vector<SerialLoop> loops = serial_loops(emitter.indices(), e.binders);
+  if (e.reducer == Reducer::kArgMax || e.reducer == Reducer::kArgMin) {
+    emitter.statement(outer, position_code(e, body, loops, accumulator));
+    return emitter.variable(CType::kI32, accumulator, outer, {0, emitter.indices().index(e.binders[0]).extent - 1});
+  }
+  SOLSTICE_TRY(const ReducerText text, text_of(e.reducer, type));
+  const bool rounds = e.reducer == Reducer::kSum && type == CType::kF32;
   const size_t run = rounds ? run_of(loops) : loops.size();
   const std::string partial = run < loops.size() ? accumulator + "_run" : accumulator;
   const std::string start = fmt::format("{} = {};\n", partial, text.start);
-  const std::string step =
-      fmt::format("{}{}{} = {};\n", body, test, partial, fmt::format(fmt::runtime(text.step), partial, term.text));
+  const std::string step = fmt::format("{}{}{} = {};\n", body.text, body.test, partial,
+                                       fmt::format(fmt::runtime(text.step), partial, body.term.text));
   std::string code = fmt::format("{} {} = {};\n", name_of(type), accumulator, text.start);
   for (size_t i = 0; i < loops.size(); ++i) {
     if (i == run) code += fmt::format("{} {}", name_of(type), start);

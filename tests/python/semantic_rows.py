@@ -281,6 +281,32 @@ def division(i, x, special):
     )
 
 
+# Beyond the integers that a float counts, and i64 up to those that a double does.
+LARGE = torch.tensor([16777217 * 7 - 1, 2000000011, 10500000000, -123456789012345, 2**53 - 1, -(2**53) + 1, 20, -1, 0])
+
+
+@row(LARGE, torch.tensor([7, -7, 1000, 16777217, -3, 2**40, -(2**31), 1, 2**53 - 1]))
+def whole_division(i, d):
+    return (
+        (i // 7, i % 1000, i // -7, i % -1000, i // -1, i % -1),
+        (i // d, i % d, i.fmod(d), i.fmod(1000), i.fmod(-1000)),
+        [torch.div(i, by, rounding_mode=mode) for by in (d, 7, -7) for mode in ("floor", "trunc")],
+        [f(i.clamp(-(2**31), 2**31 - 1).int(), 7) for f in (torch.floor_divide, torch.remainder, torch.fmod)],
+        1000000007 // (i * 2 + 1),
+        (i.clamp(-(2**21), 2**21) * 2654435761) % 1000,
+    )
+
+
+@row(*torch.meshgrid(*[torch.tensor([1, 0.5, 6, -1, 7, 1e300, 1e-310, 0, INF, -INF, NAN, 0.1, 0.2, -1 / 3])] * 2))
+def real_division(a, b):
+    narrow = [t.float() for t in (a, b)]
+    return [
+        f(*operands)
+        for f in (torch.floor_divide, torch.remainder, torch.fmod)
+        for operands in ((a, b), narrow, (a, 0.1), (a, -0.3))
+    ]
+
+
 @row(randn(2, 4, 5), randn(4, 3, 3), randn(4, 3, 2, 3), randn(1, 4, 3, 4))
 def transposed_convolutions(x, w, w2, x2):
     plain = F.conv_transpose1d(x, w, stride=3, padding=1, output_padding=2, dilation=2)

@@ -71,6 +71,9 @@ Result<Prefix> recurrence_of(const ExprRef& node) {
 
 Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   if (codegen::is_recurrence(*reduction)) return recurrence_of(reduction);
+  const ir::Reducer reducer = reduction->reducer;
+  if (reducer == ir::Reducer::kArgMax || reducer == ir::Reducer::kArgMin)
+    return fail(Code::not_yet, "family `scan` keeps no positions of running extrema");
   if (reduction->binders.size() != 1) return no_scan(Code::illegal_knobs, "it reduces several indices");
   if (reduction->args.size() < 2) return no_scan(Code::illegal_knobs, "it has no condition such as `j <= n`");
   const int binder = reduction->binders.front();

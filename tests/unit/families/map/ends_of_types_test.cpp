@@ -76,6 +76,12 @@ struct Whole {
 Integer floor_of(Integer a, Integer b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
 Integer ceiling_of(Integer a, Integer b) { return -floor_of(-a, b); }
 
+Integer power_of(Integer a, int exponent) {
+  Integer out = 1;
+  for (; exponent > 0; --exponent) out *= a;
+  return out;
+}
+
 // Of b where it is not 0.
 Meaning unless_zero(const std::function<Integer(Integer, Integer)>& f) {
   return [f](Integer a, Integer b) { return b == 0 ? std::nullopt : std::optional<Integer>(f(a, b)); };
@@ -101,6 +107,10 @@ std::vector<Whole> whole_operators() {
       {"select(a[n] == b[n], 1, 0)", [](Integer a, Integer b) { return a == b; }},
       {"select(a[n] >= b[n], a[n], b[n] // 2)", [](Integer a, Integer b) { return a >= b ? a : floor_of(b, 2); }},
       {"a[n]**2", [](Integer a, Integer) { return a * a; }},
+      {"sign(a[n])**9 * min(abs(a[n]), 3)**12",
+       [](Integer a, Integer) {
+         return (a < 0 ? -1 : 1) * power_of(a > 3 || a < -3 ? 3 : a < 0 ? -a : a, 12);
+       }},
       {"(a[n] * 2654435761) % 1000", [](Integer a, Integer) {
          const Integer product = a * 2654435761;
          return product - floor_of(product, 1000) * 1000;
