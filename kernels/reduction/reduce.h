@@ -34,6 +34,44 @@ struct Prod {
   }
 };
 
+// A product of floats as value * 2^exponent, |value| from 1 to 2 (or 0, Inf, NaN), so that it never overflows on its
+// way: of plain products, one that has overflowed times one that has underflowed is NaN in one order, not in another.
+struct Scaled {
+  float value;
+  int exponent;
+
+  Scaled() = default;
+  SOLSTICE_DEVICE Scaled(float v, int e) : value(v), exponent(e) {}
+  SOLSTICE_DEVICE explicit Scaled(float v) : value(v), exponent(0) {
+    if (v != 0.0f && math::is_finite(v) && (math::bits_of(v) & 0x7f800000u) == 0) value *= 0x1p32f, exponent = -32;
+    const u32 bits = math::bits_of(value), biased = bits >> 23 & 0xffu;
+    if (biased == 0 || biased == 0xffu) return;
+    exponent += static_cast<int>(biased) - 127;
+    value = math::float_of((bits & 0x807fffffu) | 0x3f800000u);
+  }
+  // Rounded once: the first of the two factors leaves the value normal.
+  SOLSTICE_DEVICE float get() const {
+    const int all = limited(exponent, 300), first = limited(all, 126);
+    return value * power_of_two(first) * power_of_two(limited(all - first, 126));
+  }
+
+ private:
+  static SOLSTICE_DEVICE int limited(int e, int most) { return e < -most ? -most : e > most ? most : e; }
+  static SOLSTICE_DEVICE float power_of_two(int e) { return math::float_of(static_cast<u32>(e + 127) << 23); }
+};
+struct ScaledProd {
+  template <typename T>
+  static SOLSTICE_DEVICE T start() {
+    return T(1.0f, 0);
+  }
+  template <typename T>
+  static SOLSTICE_DEVICE T combine(T a, T b) {
+    const float value = a.value * b.value;
+    const bool carries = (math::bits_of(value) & 0x7fffffffu) >= 0x40000000u && math::is_finite(value);
+    return T(carries ? value * 0.5f : value, a.exponent + b.exponent + (carries ? 1 : 0));
+  }
+};
+
 template <typename T>
 SOLSTICE_DEVICE T lowest() {
   if constexpr (kSame<T, int>)
@@ -152,6 +190,9 @@ SOLSTICE_DEVICE T shuffle_xor(T v, int distance) {
 template <typename T>
 SOLSTICE_DEVICE Ranked<T> shuffle_xor(Ranked<T> v, int distance) {
   return {shuffle_xor(v.value, distance), shuffle_xor(v.index, distance)};
+}
+SOLSTICE_DEVICE Scaled shuffle_xor(Scaled v, int distance) {
+  return {shuffle_xor(v.value, distance), shuffle_xor(v.exponent, distance)};
 }
 
 #if defined(__CUDACC__)

@@ -64,6 +64,9 @@ template <typename T>
 SOLSTICE_DEVICE Step<T> shuffle_up(Step<T> v, int distance) {
   return {shuffle_up(v.a, distance), shuffle_up(v.b, distance)};
 }
+SOLSTICE_DEVICE reduction::Scaled shuffle_up(reduction::Scaled v, int distance) {
+  return {shuffle_up(v.value, distance), shuffle_up(v.exponent, distance)};
+}
 // From lane `source` of each group of kLanes.
 template <int kLanes, typename T>
 SOLSTICE_DEVICE T shuffle_from(T v, int source) {
@@ -77,6 +80,10 @@ SOLSTICE_DEVICE T shuffle_from(T v, int source) {
 template <int kLanes, typename T>
 SOLSTICE_DEVICE Step<T> shuffle_from(Step<T> v, int source) {
   return {shuffle_from<kLanes>(v.a, source), shuffle_from<kLanes>(v.b, source)};
+}
+template <int kLanes>
+SOLSTICE_DEVICE reduction::Scaled shuffle_from(reduction::Scaled v, int source) {
+  return {shuffle_from<kLanes>(v.value, source), shuffle_from<kLanes>(v.exponent, source)};
 }
 
 // Inclusive, over groups of kLanes lanes, a power of two up to 32.

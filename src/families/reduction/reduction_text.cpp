@@ -44,12 +44,14 @@ Result<Reduction> reduction_of(const ir::Expr& e, CType term) {
 }
 
 int64_t Reduction::bytes() const {
-  const bool eight = type.find("double") != std::string::npos || type.find("long long") != std::string::npos;
+  const bool eight =
+      type.find("double") != std::string::npos || type.find("long long") != std::string::npos || scaled();
   return (eight ? 8 : 4) * (ranked ? 2 : 1);
 }
 
 std::string Reduction::value_of(const std::string& text) const {
   if (in_order()) return fmt::format("reduction::{}::found({})", op, text);
+  if (scaled()) return text + ".get()";
   return ranked ? text + ".index" : wide ? fmt::format("static_cast<float>({})", text) : text;
 }
 
@@ -58,6 +60,7 @@ Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, 
   SOLSTICE_TRY(Reduction out, reduction_of(e, term.type));
   out.name = fmt::format("r{}", emitter.fresh());
   out.wide = wide && out.rounds();
+  if (out.op == "Prod" && out.type == "float") out.op = "ScaledProd", out.type = "solstice::reduction::Scaled";
   out.term = fmt::format("static_cast<{}>({})", out.type, term.text);
   if (out.wide) out.type = "double";
   if (out.ranked) {

@@ -22,6 +22,7 @@ struct Reduction {
   // An arg-reduction of all elements of the axis, each thread taking its own in their order.
   bool in_order() const { return ranked && test.empty(); }
 
+  bool scaled() const { return op == "ScaledProd"; }
   bool rounds() const { return op == "Sum" && type == "float"; }
   int64_t bytes() const;  // of an accumulator
   // The value of the accumulator `text` in the equations.

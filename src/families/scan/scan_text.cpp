@@ -28,7 +28,8 @@ Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
 Result<Scan> scan_text(Emitter& emitter, const Prefix& prefix) {
   if (prefix.linear) return recurrence_text(emitter, *prefix.elements);
   SOLSTICE_TRY(const reduction::Reduction r, reduction::begin_reduction(emitter, *prefix.elements));
-  return Scan{"reduction::" + r.op, r.type, "", r.value_type, r.bytes(), r.term, r.test};
+  const std::string_view member = r.scaled() ? ".get()" : "";
+  return Scan{"reduction::" + r.op, r.type, member, r.value_type, r.bytes(), r.term, r.test};
 }
 
 std::string accumulators_text(const std::vector<Scan>& scans, const Shape& shape) {
