@@ -15,7 +15,7 @@ namespace {
 __extension__ typedef __int128 Integer;
 
 constexpr double kCounted = 9007199254740992.0;  // below, the interpreter counts exactly
-constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kRealInf = std::numeric_limits<double>::infinity();
 
 using Points = std::vector<std::pair<double, double>>;
 
@@ -257,7 +257,7 @@ TEST(EndsOfTypes, Reals) {
   std::vector<double> values = {
       0,     1,       -1,        f32(0.1),     f32(0.2), f32(-0.1), 0.5,         f32(0.6), f32(1.0 / 3),
       3,     6,       7,         -7.5,         16777215, 8388607.5, 1e10,        0x1p-149, 0x1p-126,
-      65520, 0x1p-24, f32(3e38), f32(-3.4e38), kInf,     -kInf,     std::nan("")};
+      65520, 0x1p-24, f32(3e38), f32(-3.4e38), kRealInf, -kRealInf, std::nan("")};
   expect_reals(DType::kF32, values);
   for (const double v : {0.1, 1.0 / 3, 0x1p53 - 1, 1e-310, 5e-324, 1e308}) values.push_back(v);
   expect_reals(DType::kF64, values);
