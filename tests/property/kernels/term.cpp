@@ -59,7 +59,9 @@ const Function kSteps[] = {{"floor({})", one_more},
                            {"ceil({})", one_more},
                            {"round({})", one_more},
                            {"trunc({})", same},
-                           {"sign({})", at_most_one}};
+                           {"sign({})", at_most_one},
+                           {"floor_divide({}, 3)", one_more},
+                           {"floor_divide({}, -0.75)", [](int a) { return a + 2; }}};
 
 }  // namespace
 
@@ -121,10 +123,14 @@ Term applied(Random& random, Term a) {
 }
 
 Term stepped(Random& random, Term exact) {
-  const int kind = random.below(8);
-  if (kind < 5) {
+  const int steps = static_cast<int>(std::size(kSteps)), kind = random.below(steps + 5);
+  if (kind < steps) {
     const Function& f = kSteps[kind];
     return made(fmt::format(fmt::runtime(f.text), exact.text), true, std::max(1, f.above(exact.above)), 0);
+  }
+  if (kind < steps + 2) {  // what a division leaves is a multiple of both operands' steps
+    const char* function = random.word({"remainder", "fmod"});
+    return made(fmt::format("{}({}, -2.5)", function, exact.text), exact.exact, 2, std::max(exact.below, 1));
   }
   // Rounding to fewer bits leaves multiples of the same step.
   const char* cast = random.word({"bf16", "f16", "f32"});
