@@ -27,16 +27,6 @@ SOLSTICE_DEVICE int wrapped_difference(int a, int b) {
   return static_cast<int>(static_cast<u32>(a) - static_cast<u32>(b));
 }
 
-// base to the power of `exponent`, which is not negative.
-SOLSTICE_DEVICE i64 whole_power(i64 base, i64 exponent) {
-  u64 out = 1;
-  u64 square = static_cast<u64>(base);
-  for (; exponent > 0; exponent /= 2, square *= square) {
-    if (exponent % 2 != 0) out *= square;
-  }
-  return static_cast<i64>(out);
-}
-
 // The quotient toward zero and the rest of it, which has the dividend's sign.
 template <typename T>
 struct Division {

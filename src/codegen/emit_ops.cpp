@@ -189,10 +189,7 @@ Result<Value> Emitter::emit_power(const ir::Expr& e) {
                     : define(type, fmt::format("wrapped_product({}, {})", product.text, base.text), {product, base});
     return product;
   }
-  if (!is_real(type)) {
-    exponent = convert(exponent, type);
-    return define(type, fmt::format("whole_power({}, {})", base.text, exponent.text), {base, exponent});
-  }
+  if (!is_real(type)) return fail(Code::not_yet, "an integer power with an exponent that is not a small constant");
   if (power == 0.5) return define(type, fmt::format("math::sqrt({})", base.text), {base});
   if (power == -0.5) return define(type, fmt::format("math::rsqrt({})", base.text), {base});
   if (power == -1.0) return define(type, fmt::format("{} / {}", literal(1.0, type), base.text), {base});

@@ -107,8 +107,8 @@ std::vector<Whole> whole_operators() {
       {"select(a[n] == b[n], 1, 0)", [](Integer a, Integer b) { return a == b; }},
       {"select(a[n] >= b[n], a[n], b[n] // 2)", [](Integer a, Integer b) { return a >= b ? a : floor_of(b, 2); }},
       {"a[n]**2", [](Integer a, Integer) { return a * a; }},
-      {"sign(a[n])**9 * (a[n] % 4)**12",
-       [](Integer a, Integer) { return ((a > 0) - (a < 0)) * power_of(a - floor_of(a, 4) * 4, 12); }},
+      {"sign(a[n])**7 * (a[n] % 4)**8",
+       [](Integer a, Integer) { return ((a > 0) - (a < 0)) * power_of(a - floor_of(a, 4) * 4, 8); }},
       {"(a[n] * 2654435761) % 1000", [](Integer a, Integer) {
          const auto product = static_cast<int64_t>(a * 2654435761);  // i64 wraps
          return product - floor_of(product, 1000) * 1000;
