@@ -52,25 +52,5 @@ TEST(Positions, ScansKeepNone) {
   EXPECT_NE(match.reason.find("positions"), std::string::npos) << match.reason;
 }
 
-// What a family matches its generator can write: a plan may count on it.
-TEST(Positions, EveryReducerRunsInAThread) {
-  std::string text = "program every\ninput x : f32[4, 40]\ninput i : i32[4, 40]\n", equations;
-  for (int r = 0; r <= static_cast<int>(ir::Reducer::kLogSumExp); ++r) {
-    const auto reducer = static_cast<ir::Reducer>(r);
-    const std::string name(ir::name_of(reducer));
-    const bool truth = reducer == ir::Reducer::kAny || reducer == ir::Reducer::kAll;
-    const bool position = reducer == ir::Reducer::kArgMax || reducer == ir::Reducer::kArgMin;
-    for (const char* body : {"x[m,j]", "i[m,j]"}) {
-      const std::string y = "y" + std::to_string(r) + body[0];
-      text += "output " + y + " : " + (position ? "i64" : truth ? "bool" : "f32") + "[4]\n";
-      equations += y + "[m] = " + name + "[j](" + body + (truth ? " > 0" : "") + ")\n";
-    }
-  }
-  const ir::Program program = load_text(text + "kernel k by map {\n" + equations + "}\n");
-  const Match match = find_family("map")->match(program, program.kernels.front());
-  EXPECT_TRUE(match.ok && match.built) << match.reason;
-  expect_same(program, 1e-5);
-}
-
 }  // namespace
 }  // namespace solstice::families
