@@ -1,20 +1,22 @@
 """Turns a file into a module with example inputs.
 
-Two formats. KernelBench: a class (`Model` unless another is named), `get_inputs()` and
-`get_init_inputs()` at module level. Class with example inputs: the class itself has
-`example_inputs()` and, when its constructor takes arguments, `init_inputs()`, both static; the only
-such class of a file need not be named.
-`example_inputs` returns a list or tuple of positional arguments, or a dict of keyword arguments.
+Two formats. KernelBench: a class (`Model` unless another is named), `get_inputs()` and `get_init_inputs()` at module
+level. Module with example inputs: a class, an instance or a function that makes one (finding.py), with
+`example_inputs()` and, when its constructor takes arguments, `init_inputs()`, both static, of the class, or
+`example_inputs` of the file, a function or the value itself.
+Example inputs are a list or tuple of positional arguments, a dict of keyword arguments, or a tuple of both:
+`return (x,), {"mask": mask}`.
 
-Promises: the module is built on the CPU under `manual_seed(seed)`, in train mode as its constructor
-leaves it; everything that goes wrong is an OracleError that names the file, the line and the cause.
+Promises: the file is run and the module built on the CPU under `manual_seed(seed)`, in the mode that is asked for, else
+as its constructor leaves it (train mode); everything that goes wrong is an OracleError that names the file, the line
+and the cause.
 """
 
 from __future__ import annotations
 
 import ast
+import functools
 import hashlib
-import importlib.util
 import inspect
 import logging
 import sys
@@ -26,7 +28,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from .beside import let_import
+from . import packages
 from .errors import (
     OracleError,
     first_line,
@@ -36,8 +38,10 @@ from .errors import (
     is_out_of_memory,
     user_location,
 )
+from .finding import Found, as_module, find, takes_arguments
 from .hostmem import available_bytes
-from .tensors import logical_bytes, module_tensors
+from .modes import MODES
+from .tensors import logical_bytes, map_tensors, module_tensors
 from .tracing import lazy
 from .tracing.device_map import CudaToCpu
 from .tracing.fakes import fake_inputs, sizes_only
@@ -46,6 +50,7 @@ InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword argument
 
 _log = logging.getLogger(__name__)
 SEED = 42
+INPUTS = ("get_inputs", "example_inputs")  # of a file: a function, or the value
 # Of the memory that is free: the rest is for the tracer, the float64 copy is budgeted on its own.
 REAL_BUILD_SHARE = 0.6
 
@@ -56,31 +61,39 @@ class Subject:
 
     module: torch.nn.Module
     inputs: InputMaker
-    init: Optional[InputMaker]  # constructor arguments; None for a module given as an object
+    init: Optional[InputMaker]  # arguments of what makes the module; None for a module given as an object
     path: Optional[Path]
     class_name: str
     source: Optional[str]
     weights: str  # "real", or "fake" when memory forbade a real build
+    found: Optional[Found] = None  # in its file
+    place: Optional[packages.Place] = None  # of its file among modules
+    mode: Optional[str] = None  # train or eval, where it was asked for
 
     @property
     def source_sha256(self) -> Optional[str]:
         return hashlib.sha256(self.source.encode()).hexdigest() if self.source is not None else None
 
 
-def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED) -> Subject:
+def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED, mode: Optional[str] = None) -> Subject:
+    if mode not in (None, *MODES):
+        raise input_error("load.mode", f"no mode `{mode}`; legal are {', '.join(MODES)}")
     file = Path(path)
     source = _read(file)
-    namespace = _import(file, source)
-    cls = _find_class(namespace, file, class_name)
-    inputs = _input_maker(namespace, cls, file)
-    init = _init_maker(namespace, cls)
-    module, weights = _build(cls, init, seed)
+    namespace, place = _import(file, source, seed)
+    found = find(namespace, file, class_name)
+    init = _init_maker(namespace, found)
+    inputs = _input_maker(namespace, found.name, found.class_, file) if found.class_ else None
+    module, weights = _build(found, file, init, seed)
+    if inputs is None:  # only the call of a function tells its module's class
+        inputs = _input_maker(namespace, found.name, type(module), file)
+    if mode is not None:
+        module.train(mode == "train")
+    name = type(module).__name__
     if lazy.waits(module):
         args, kwargs = fake_inputs(inputs, torch.device("cpu"))
-        call_user(
-            f"the first call of `{cls.__name__}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs)
-        )
-    return Subject(module, inputs, init, file, cls.__name__, source, weights)
+        call_user(f"the first call of `{name}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs))
+    return Subject(module, inputs, init, file, name, source, weights, found, place, mode)
 
 
 def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
@@ -124,15 +137,9 @@ def _missing_package(error: BaseException) -> Optional[OracleError]:
     )
 
 
-def module_name(file: Path) -> str:
-    """Under which a user's file is loaded; the same stem in two folders are two modules."""
-    digest = hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]
-    return f"solstice_user_{file.stem}_{digest}"
-
-
-def _import(file: Path, source: str) -> ModuleType:
+def _import(file: Path, source: str, seed: int) -> tuple[ModuleType, packages.Place]:
     try:
-        ast.parse(source, filename=str(file))
+        tree = ast.parse(source, filename=str(file))
     except SyntaxError as error:
         if file.suffix == ".ucut":
             raise input_error(
@@ -142,74 +149,54 @@ def _import(file: Path, source: str) -> ModuleType:
                 hint="`solstice check` reads it; a module to import is a Python file",
             ) from None
         raise input_error("load.syntax", f"{error.msg}", file=str(file), line=error.lineno) from None
-    name = module_name(file)
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
+    if file.suffix != ".py":
         raise input_error(
             "load.not_python",
             f"`{file}` is not a Python file",
             file=str(file),
             hint="give a file whose name ends in .py",
         )
-    namespace = importlib.util.module_from_spec(spec)
-    sys.modules[name] = namespace  # dataclasses and pickle look the module up by name
-    let_import(str(file.resolve().parent))
-
-    def run() -> None:
-        # The very text that was read and hashed: bytecode of a file that is rewritten at once may be of the old text.
-        exec(compile(source, str(file), "exec", dont_inherit=True), vars(namespace))
-
-    call_user(f"importing `{file}`", "load.import_failed", run)
-    return namespace
+    place = packages.place_of(file, tree)
+    torch.manual_seed(seed)  # of an instance, and of inputs that are values
+    with CudaToCpu():
+        run = functools.partial(packages.execute, place, file, source)
+        return call_user(f"importing `{file}`", "load.import_failed", run), place
 
 
-def _find_class(namespace: ModuleType, file: Path, class_name: Optional[str]) -> type:
-    wanted = class_name or "Model"
-    cls = getattr(namespace, wanted, None)
-    if isinstance(cls, type) and issubclass(cls, torch.nn.Module):
-        return cls
-    found = {
-        n: v
-        for n, v in vars(namespace).items()
-        if isinstance(v, type) and issubclass(v, torch.nn.Module) and v.__module__ == namespace.__name__
-    }
-    complete = [v for v in found.values() if hasattr(v, "example_inputs")]
-    if class_name is None and len(complete) == 1:
-        return complete[0]
-    listing = ", ".join(f"`{n}`" for n in found) or "none"
-    raise input_error(
-        "load.no_model",
-        f"`{file}` defines no module class `{wanted}` (classes derived from nn.Module: {listing})",
-        file=str(file),
-        hint=f"name the class: {file}:CLASS" if found else "define `class Model(nn.Module)`",
-    )
-
-
-def _input_maker(namespace: ModuleType, cls: type, file: Path) -> InputMaker:
-    maker = getattr(cls, "example_inputs", None) or getattr(namespace, "get_inputs", None)
-    if not callable(maker):
+def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> InputMaker:
+    makers = (getattr(cls, "example_inputs", None), *(getattr(namespace, n, None) for n in INPUTS))
+    maker = next((m for m in makers if m is not None), None)
+    if maker is None:
         raise input_error(
             "load.no_get_inputs",
-            f"`{file}` has no `get_inputs()` and `{cls.__name__}` has no `example_inputs()`",
+            f"`{file}` has no `get_inputs()` and no `example_inputs`, and `{cls.__name__}` has no `example_inputs()`: "
+            f"nothing says what `{name}` is called with",
             file=str(file),
             hint="define `def get_inputs(): return [tensor, ...]`",
         )
+    if not callable(maker):
+        given = as_arguments(maker, f"`example_inputs` of `{file}`", cls.forward)
+        return lambda: map_tensors(lambda t: t.detach().clone(), given)
 
     def make() -> tuple[tuple, dict]:
         what = f"`{maker.__name__}()`"
-        return as_arguments(
-            call_user(what, "load.inputs_failed", maker), f"what {what} returns", **function_location(maker)
-        )
+        made = call_user(what, "load.inputs_failed", maker)
+        return as_arguments(made, f"what {what} returns", cls.forward, **function_location(maker))
 
     return make
 
 
-def as_arguments(value: Any, what: str = "example inputs", **where: Any) -> tuple[tuple, dict]:
-    """Positional arguments from a list or tuple, keyword arguments from a dict, one tensor as itself."""
+def as_arguments(
+    value: Any, what: str = "example inputs", forward: Optional[Callable] = None, **where: Any
+) -> tuple[tuple, dict]:
+    """Positional arguments from a list or tuple, keyword arguments from a dict, one tensor as itself; both from a tuple
+    of a tuple and a dict with the names of arguments, unless `forward` takes just these two."""
     if isinstance(value, torch.Tensor):
         return (value,), {}
     if isinstance(value, dict):
         return (), value
+    if _is_both(value) and not (_takes(forward, value, {}) and not _takes(forward, *value)):
+        return value
     if isinstance(value, (list, tuple)):
         return tuple(value), {}
     raise input_error(
@@ -219,53 +206,67 @@ def as_arguments(value: Any, what: str = "example inputs", **where: Any) -> tupl
     )
 
 
-def _init_maker(namespace: ModuleType, cls: type) -> InputMaker:
-    maker = getattr(cls, "init_inputs", None) or getattr(namespace, "get_init_inputs", None)
-    if not callable(maker):
+def _is_both(value: Any) -> bool:
+    if not isinstance(value, tuple) or len(value) != 2:
+        return False
+    args, kwargs = value
+    return isinstance(args, tuple) and isinstance(kwargs, dict) and all(isinstance(k, str) for k in kwargs)
+
+
+def _init_maker(namespace: ModuleType, found: Found) -> InputMaker:
+    maker = getattr(found.class_, "init_inputs", None) or getattr(namespace, "get_init_inputs", None)
+    unasked = found.kind == "instance" or found.kind == "function" and not takes_arguments(found.value)
+    if unasked or not callable(maker):
         return lambda: ((), {})
     return lambda: as_arguments(maker(), f"what `{maker.__name__}()` returns", **function_location(maker))
 
 
-def _construct(cls: type, init: InputMaker, seed: int) -> torch.nn.Module:
+def _construct(found: Found, file: Path, init: InputMaker, seed: int) -> torch.nn.Module:
+    if found.kind == "instance":
+        return found.value
     args, kwargs = init()
     torch.manual_seed(seed)
+    function = found.value.__init__ if found.kind == "class" else found.value
+    where = function_location(function)
     try:
-        return cls(*args, **kwargs)
+        return as_module(found.value(*args, **kwargs), found, file, where)
     except TypeError as error:
-        if _takes(cls.__init__, args, kwargs):
+        if _takes(function, args, kwargs, bound=found.kind == "function"):
             raise
         raise input_error(
             "load.constructor_failed",
-            f"constructing `{cls.__name__}` failed: {first_line(error)}",
+            f"constructing `{found.name}` failed: {first_line(error)}",
             hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or "
             "a dict",
-            **function_location(cls.__init__),
+            **where,
         ) from error
 
 
-def _takes(function: Callable, args: tuple, kwargs: dict) -> bool:
+def _takes(function: Optional[Callable], args: tuple, kwargs: dict, bound: bool = False) -> bool:
+    """Whether `function` can be called so; a method that is not `bound` takes the instance first."""
     try:
-        inspect.signature(function).bind(None, *args, **kwargs)
-    except TypeError:
+        inspect.signature(function).bind(*(() if bound else (None,)), *args, **kwargs)
+    except (TypeError, ValueError):
         return False
     return True
 
 
-def _state_bytes_if_cheap(cls: type, init: InputMaker, seed: int) -> Optional[int]:
+def _state_bytes_if_cheap(make: Callable[[], torch.nn.Module]) -> Optional[int]:
     """Size of the module's state from a build without storage; None where the constructor reads values."""
     try:
         with sizes_only():
-            return logical_bytes(module_tensors(_construct(cls, init, seed)))
+            return logical_bytes(module_tensors(make()))
     except Exception:  # the user's code, on tensors without values: if it is at fault, the real build says so
-        _log.debug("the size of `%s` is not known before it is built", cls.__name__, exc_info=True)
+        _log.debug("the size of the module is not known before it is built", exc_info=True)
         return None
 
 
-def _build(cls: type, init: InputMaker, seed: int) -> tuple[torch.nn.Module, str]:
-    size = _state_bytes_if_cheap(cls, init, seed)
-    what = f"constructing `{cls.__name__}`"
+def _build(found: Found, file: Path, init: InputMaker, seed: int) -> tuple[torch.nn.Module, str]:
+    make = functools.partial(_construct, found, file, init, seed)
+    what = f"constructing `{found.name}`" if found.kind == "class" else f"`{found.name}()`"
+    size = None if found.kind == "instance" else _state_bytes_if_cheap(make)
     if size is not None and size > REAL_BUILD_SHARE * available_bytes():
         with FakeTensorMode(allow_non_fake_inputs=True), CudaToCpu():
-            return call_user(what, "load.constructor_failed", lambda: _construct(cls, init, seed)), "fake"
+            return call_user(what, "load.constructor_failed", make), "fake"
     with CudaToCpu():
-        return call_user(what, "load.constructor_failed", lambda: _construct(cls, init, seed)), "real"
+        return call_user(what, "load.constructor_failed", make), "real"

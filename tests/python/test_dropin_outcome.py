@@ -160,3 +160,53 @@ def test_a_changed_module_of_the_users_own_is_refused(tmp_path, record, change):
     copy_of_it.write_text("def factor(): return 3.0\n") if change == "edit" else copy_of_it.unlink()
     done = clean_process(RUN_IT.format(path=str(out / "model_new.py")), tmp_path)
     assert done.returncode != 0 and f"helpers_{change}.py is " in done.stderr, done.stderr
+
+
+MADE = {
+    "function": ("def build(scale): return Model(scale)\n", "build", "(2.0)"),
+    "instance": ("ready = Model(2.0).eval()\n", "ready", "()"),
+}
+
+
+@pytest.mark.parametrize("kind", MADE)
+def test_a_file_with_a_function_or_an_instance(tmp_path, record, kind):
+    more, name, arguments = MADE[kind]
+    source = SOURCE + more
+    (tmp_path / "model_original.py").write_text(source)
+    digest = hashlib.sha256(source.encode()).hexdigest()
+    entry = {**record["source"], "class": name, "kind": kind, "sha256": digest}
+    written_file(tmp_path, {**record, "source": entry})
+    script = (
+        f"import model_new, torch; m, o = model_new.ModelNew{arguments}, model_new.Model{arguments}; "
+        "assert type(m).__mro__[1] is type(o) and m.solstice_fallbacks() == [] and m.training == o.training; "
+        f"n = model_new.ModelNew{arguments}; assert n.inner.w is not m.inner.w; n.load_state_dict(m.state_dict()); "
+        "x = torch.rand(2, 3); assert torch.equal(m(x), o(x)); print('ran')"
+    )
+    done = clean_process(script, tmp_path)
+    assert done.returncode == 0 and "ran" in done.stdout, done.stderr
+
+
+def test_a_file_of_a_package_comes_with_it(tmp_path, record):
+    source = "from .factors import FACTOR\n" + SOURCE.replace("self.inner.w)", "self.inner.w) * FACTOR")
+    texts = {
+        "kit/__init__.py": "from .net import Model\n",
+        "kit/factors.py": "FACTOR = 1.0\n",
+        "kit/net.py": source,
+    }
+    modules = []
+    for name, text in texts.items():
+        file = tmp_path / "original_modules" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+        module = name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        modules.append({"module": module, "file": f"original_modules/{name}", "sha256": digest})
+    (tmp_path / "model_original.py").write_text(source)
+    entry = {**record["source"], "sha256": modules[2]["sha256"], "package": "kit", "module": "kit.net"}
+    for listed in (modules, []):  # without a list it is an installed package
+        entry["modules"] = listed
+        written_file(tmp_path, {**record, "source": entry})
+        before = "" if listed else f"import sys; sys.path.insert(0, {str(tmp_path / 'original_modules')!r}); "
+        done = clean_process(before + RUN_IT.format(path=str(tmp_path / "model_new.py")), tmp_path)
+        assert done.returncode == 0 and "ran" in done.stdout, done.stderr
+        shutil.rmtree(tmp_path / "solstice_dropin")

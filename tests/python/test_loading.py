@@ -35,7 +35,8 @@ def get_init_inputs(): return [4]
         ("def f(:\n", "load.syntax", 1),
         ("import torch\nimport surely_not_installed.part\n", "load.missing_package", 2),
         ("import torch\n1 / 0\n", "load.import_failed", 2),
-        ("import torch\nclass Net(torch.nn.Module): pass\n", "load.no_model", None),
+        ("import torch\nclass Net(torch.nn.Module): pass\n", "load.no_get_inputs", None),
+        ("import torch\nclass A(torch.nn.Module): pass\nclass B(A): pass\n", "load.no_model", None),
         ("import torch\nclass Model(torch.nn.Module): pass\n", "load.no_get_inputs", None),
         (MODEL.replace("self.l =", "self.missing.l ="), "load.constructor_failed", 6),
         (MODEL.replace("return [4]", "return [[4]]"), "load.constructor_failed", 6),
@@ -56,8 +57,8 @@ def test_no_such_file(tmp_path):
 
 
 def test_no_model_lists_the_classes(write_model):
-    error = failure(write_model("import torch\nclass Net(torch.nn.Module): pass\n"))
-    assert "`Net`" in error.message and ":CLASS" in error.hint
+    error = failure(write_model("import torch\nclass Net(torch.nn.Module): pass\nclass Other(Net): pass\n"))
+    assert "`Net`, `Other`" in error.message and "model.py:Net" in error.hint
 
 
 def test_inputs_that_raise(write_model):

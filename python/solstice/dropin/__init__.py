@@ -7,6 +7,7 @@ forward otherwise, warning once for each reason.
 
 from __future__ import annotations
 
+import copy
 import functools
 from typing import Any, Callable
 
@@ -17,7 +18,7 @@ from .original import load_original
 from .recording import DropinError, Recording, read
 from .runtime import Runtime
 
-__all__ = ["DropinError", "Recording", "attach", "load_original", "read", "replacement"]
+__all__ = ["DropinError", "Recording", "attach", "load_original", "makers", "read", "replacement"]
 
 _ATTRIBUTE = "_solstice_runtime"
 
@@ -64,6 +65,20 @@ def replacement(
     ModelNew.__qualname__ = "ModelNew"
     ModelNew.__module__ = module_name
     return ModelNew
+
+
+def makers(original: Any, source: dict[str, Any], recording: Recording, module_name: str) -> tuple[Any, Any]:
+    """What makes the original, and what makes its replacement: classes, or functions where the user's file has a
+    function or an instance."""
+    named = getattr(original, source["class"])
+    if source.get("kind", "class") == "class":
+        return named, replacement(named, recording, module_name=module_name)
+    make = named if source["kind"] == "function" else lambda: copy.deepcopy(named)
+
+    def make_new(*args: Any, **kwargs: Any) -> torch.nn.Module:
+        return attach(make(*args, **kwargs), recording)
+
+    return make, make_new
 
 
 def attach(module: torch.nn.Module, recording: Recording) -> torch.nn.Module:

@@ -29,9 +29,16 @@ def load_original(folder: str, record: dict[str, Any]) -> ModuleType:
         _check(folder, entry)
     digests = "".join(entry["sha256"] for entry in (source, *modules))
     name = f"solstice_original_{hashlib.sha256(digests.encode()).hexdigest()[:12]}"
+    package = source.get("package", "")  # which the file is part of: it may import relatively
+    name = f"{package}.{name}" if package else name
     if name not in sys.modules:
         with _imports_from(folder, modules):
-            _execute(name, os.path.join(folder, source["file"]))
+            if any(entry["module"] == source.get("module") for entry in modules):
+                sys.modules[name] = importlib.import_module(source["module"])
+            else:
+                if package:
+                    importlib.import_module(package)
+                _execute(name, os.path.join(folder, source["file"]))
             for entry in modules:  # also those that `forward` imports: later the name may mean another file
                 importlib.import_module(entry["module"])
     return sys.modules[name]

@@ -57,9 +57,10 @@ def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module
         raise input_error("dropin.no_class", f"`{file}` defines no `{class_name}`", file=str(file))
     args, kwargs = subject.init()
     torch.manual_seed(SEED)
-    return call_user(f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs)).to(
-        session.device
-    )
+    new = call_user(f"constructing `{class_name}`", "dropin.constructor_failed", lambda: cls(*args, **kwargs))
+    if subject.mode is not None:
+        new.train(subject.mode == "train")
+    return new.to(session.device)
 
 
 def _attach(session: Session, file: Path) -> torch.nn.Module:

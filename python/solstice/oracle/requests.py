@@ -13,7 +13,8 @@ import torch
 from ..errors import input_error
 from ..forked import call_in_child
 from ..hello import describe_device, describe_flags, describe_worker
-from ..loading import SEED, Subject, load_file, module_name
+from ..loading import SEED, Subject, load_file
+from ..modes import note_of
 from ..tensors import logical_bytes, module_tensors
 from ..tracing import cache, trace as trace_subject
 from . import (
@@ -38,22 +39,40 @@ def hello(self: Session) -> dict[str, Any]:
 
 
 def load(
-    self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
+    self: Session,
+    *,
+    file: Optional[str] = None,
+    class_name: Optional[str] = None,
+    mode: Optional[str] = None,
+    seed: int = SEED,
 ) -> dict[str, Any]:
+    """`class_name`: what of the file is meant (finding.py). `mode`: train or eval."""
     if file is not None:
-        self.subject = load_file(file, class_name, seed)
+        self.subject = load_file(file, class_name, seed, mode)
+    elif mode is not None:
+        raise input_error(
+            "load.mode",
+            "the mode of a module that was passed in Python is its own",
+            hint="call `module.eval()` or `module.train()` before",
+        )
     return describe_subject(self)
 
 
 def describe_subject(session: Session) -> dict[str, Any]:
     subject = session.need_subject()
     tensors = module_tensors(subject.module)
+    package = subject.place.package if subject.place else ""
     return {
         "class_name": subject.class_name,
+        "name": subject.found.name if subject.found else "",
+        "kind": subject.found.kind if subject.found else "object",
+        "package": package,
+        "module": subject.place.name if package else "",
         "file": str(subject.path) if subject.path else None,
         "source_sha256": subject.source_sha256,
         "weights": subject.weights,
         "training": subject.module.training,
+        "mode_note": note_of(subject.module),
         "state_tensors": len(tensors),
         "state_bytes": logical_bytes(tensors),
         "flags": describe_flags(),
@@ -81,8 +100,10 @@ def trace(
 def _traced(
     subject: Subject, graph: dict[str, Any], sources: list[dict[str, str]], cached: bool, entry: str
 ) -> dict[str, Any]:
-    """`modules`: what the user's file had loaded of the user's own, without the file itself."""
-    own = ("__main__", "__mp_main__", module_name(subject.path) if subject.path else "")
+    """`modules`: what the user's file had loaded of the user's own, without the file itself, unless that is part of a
+    package: others may import it there."""
+    alone = [subject.place.name] if subject.place and not subject.place.package else []
+    own = ("__main__", "__mp_main__", *alone)
     modules = [source for source in sources if source["module"] not in own]
     return {"graph": graph, "cached": cached, "entry": entry, "modules": modules if subject.path else []}
 
@@ -167,13 +188,18 @@ def time_eager(self: Session, *, set: str, reps: int, warmups: int) -> dict[str,
 
 
 def start_rivals(
-    self: Session, *, file: Optional[str] = None, class_name: Optional[str] = None, seed: int = SEED
+    self: Session,
+    *,
+    file: Optional[str] = None,
+    class_name: Optional[str] = None,
+    mode: Optional[str] = None,
+    seed: int = SEED,
 ) -> dict[str, Any]:
     """In a process that was forked for it: what the opponents need of the host. The GPU is left alone until they
     are timed, since others measure there."""
     if self.forks and file:
         rivals.import_compiler()
-        self.subject = load_file(file, class_name, seed)
+        self.subject = load_file(file, class_name, seed, mode)
     return {}
 
 

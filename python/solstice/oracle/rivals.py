@@ -17,7 +17,7 @@ from typing import Any, Callable, Optional
 import torch
 
 from ..errors import OracleError, first_line
-from ..loading import SEED, call_user, module_name
+from ..loading import SEED, call_user
 from . import distance, inputs as input_sets, kernelbench, reference, running, timing
 from .deadline import Expired, within
 from .precision import tf32_allowed
@@ -98,8 +98,8 @@ class _Called(torch.nn.Module):
 
 def _of_the_file(session: Session) -> list[Rival]:
     """Those that the user's file brings along: `opponents(model)` gives a forward for each name."""
-    path = session.need_subject().path
-    maker = getattr(sys.modules.get(module_name(path)), "opponents", None) if path else None
+    place = session.need_subject().place
+    maker = getattr(sys.modules.get(place.name), "opponents", None) if place else None
     if not callable(maker):
         return []
     try:

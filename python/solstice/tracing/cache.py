@@ -55,6 +55,7 @@ def key_of(subject: "Subject", decompose: Sequence[str], device: torch.device) -
             "device": device.type,
             "file": str(subject.path),
             "class": subject.class_name,
+            "name": subject.found.name if subject.found else "",
             "weights": subject.weights,
             "decompose": sorted(decompose),
             "sources": user_modules(),
