@@ -77,15 +77,13 @@ void print_row(const BenchRow& row) {
   for (const BenchVariant& v : row.variants) {
     const bool lost = v.failed && v.outcome == RunOutcome::kNone;
     const bool kept = v.outcome == RunOutcome::kNotFaster && !lost;
-    const std::string outcome = lost   ? "failed"
-                                : kept ? (v.predicted ? "predicted" : "original kept")
-                                       : enum_name(v.outcome);
+    const std::string outcome = lost ? "failed" : kept ? "original kept" : enum_name(v.outcome);
     const bool first = &v == &row.variants.front();
     fmt::print("{:<6} {:<44} {:<10} {:<14} {:>8}  {}\n", first ? row.id : "", first ? clip(row.name, 44) : "",
                v.numerics, outcome,
-               kept && !v.predicted ? "1.00x"
-               : v.speedup > 0      ? show_factor(v.speedup)
-                                    : "",
+               kept            ? "1.00x"
+               : v.speedup > 0 ? show_factor(v.speedup)
+                               : "",
                clip(v.reason, 80));
   }
   std::fflush(stdout);

@@ -7,6 +7,7 @@
 
 namespace solstice::cli {
 
+inline constexpr int kNotFasterCode = 1;      // of `optimize --require-faster`
 inline constexpr int kInterruptedCode = 130;  // as a shell reports SIGINT
 
 // Exit code of a search, given the error that ended its language model's part or its policy's. Reaching the end of a

@@ -62,9 +62,9 @@ std::string overview() {
   }
   out +=
       "\n"
-      "`solstice COMMAND --help` has the options and an example. Exit codes: 0 done, 2 wrong input, 3 the "
-      "machine lacks something,\n"
-      "70 a bug in Solstice.\n";
+      "`solstice COMMAND --help` or `solstice help COMMAND` has the options and an example; `--` ends the options.\n"
+      "Exit codes: 0 done, 1 not faster (with --require-faster), 2 wrong input, 3 the machine lacks something,\n"
+      "70 a bug in Solstice, 130 ended by Ctrl-C.\n";
   return out;
 }
 

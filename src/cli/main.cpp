@@ -37,13 +37,22 @@ bool asks_for_help(const std::vector<std::string>& words) {
 
 size_t words_in(std::string_view name) { return 1 + static_cast<size_t>(std::count(name.begin(), name.end(), ' ')); }
 
+// `solstice help COMMAND`.
+int help(const std::vector<std::string>& words) {
+  const Result<const Command*> found = find_command(words);
+  if (!found.ok() && commands_of(words[0]).empty()) return report(found.error(), false);
+  fmt::print("{}", found.ok() ? help_text(**found) : group_text(words[0]));
+  return 0;
+}
+
 int run(std::vector<std::string> argv) {
   const std::vector<std::string> words(argv.begin() + 1, argv.end());
+  if (words.size() > 1 && words[0] == "help") return help({words.begin() + 1, words.end()});
   if (words.empty() || words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     fmt::print("{}", overview());
     return words.empty() ? exit_code(ErrorKind::kInput) : 0;
   }
-  if (words[0] == "--version") {
+  if (words[0] == "--version" || words[0] == "-V") {
     fmt::print("solstice {}\n", version());
     return 0;
   }

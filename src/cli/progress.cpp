@@ -134,6 +134,12 @@ std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width) {
   return std::make_unique<TerminalProgress>(out, width);
 }
 
+Parameter quiet_flag() { return {"--quiet", "", "print the result alone, no progress", "", {}, false, false}; }
+
+std::unique_ptr<Progress> progress_of(const Invocation& in) {
+  return in.flag("--quiet") ? std::make_unique<SilentProgress>() : progress_for(stderr);
+}
+
 std::unique_ptr<Progress> progress_for(std::FILE* out) {
   const char* term = std::getenv("TERM");
   const bool capable = ::isatty(::fileno(out)) && term && std::string_view(term) != "dumb";

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "cli/command.h"
 #include "record/progress.h"
 
 namespace solstice::cli {
@@ -16,5 +17,10 @@ std::unique_ptr<Progress> terminal_progress(std::FILE* out, int width);
 
 // The terminal's where `out` is one (and TERM is not "dumb"), else the plain one.
 std::unique_ptr<Progress> progress_for(std::FILE* out);
+
+// --quiet, of commands that show progress.
+Parameter quiet_flag();
+// Progress is no result: it goes to stderr, or with --quiet nowhere.
+std::unique_ptr<Progress> progress_of(const Invocation& in);
 
 }  // namespace solstice::cli

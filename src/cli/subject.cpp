@@ -1,22 +1,25 @@
 #include "cli/subject.h"
 
+#include <fmt/format.h>
+
 #include <filesystem>
 
-#include "cli/values.h"
+#include "cli/named_module.h"
 #include "flow/run/problem/problem.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
 
-Result<ir::BoundText> load_subject(const std::string& argument) {
+Result<ir::BoundText> load_subject(const std::string& argument, const Invocation& in) {
   if (std::filesystem::path(argument).extension() == ".ucut") {
     SOLSTICE_TRY(const std::string text, lang::read_program(argument));
     return ir::bound_text(text, argument);
   }
-  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(argument));
+  SOLSTICE_TRY(const flow::ModuleOptions module, named_module(argument, in));
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_TRY(flow::Problem problem,
-               flow::load_problem(oracle, subject.file, subject.class_name, flow::graph_cache()));
+               flow::load_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache()));
+  if (!problem.subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", problem.subject.mode_note);
   return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
 }
 

@@ -4,12 +4,17 @@
 #include <string>
 
 #include "base/result.h"
+#include "cli/command.h"
 #include "ir/rewrite/driver.h"
 
 namespace solstice::cli {
 
-// "model.py", "model.py:Class" or "program.ucut". Errors: those of tracing and import; program_invalid, with all
-// diagnostics.
-Result<ir::BoundText> load_subject(const std::string& argument);
+constexpr const char* kSubjectHelp =
+    "a .ucut program, or a module: FILE.py, FILE.py:NAME or package.module:NAME (a class, an instance, or a function "
+    "that returns one)";
+
+// A program, or a module in the mode that the command line asks for; where the mode matters, stderr says which it is.
+// Errors: those of tracing and import; program_invalid, with all diagnostics.
+Result<ir::BoundText> load_subject(const std::string& argument, const Invocation& in);
 
 }  // namespace solstice::cli

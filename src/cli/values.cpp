@@ -84,19 +84,6 @@ Result<BudgetText> parse_budget(const std::string& text) {
   return completed(given);
 }
 
-Result<FileAndClass> parse_file_and_class(const std::string& text) {
-  FileAndClass out{text, ""};
-  std::error_code ignored;
-  const size_t colon = text.rfind(':');
-  if (!std::filesystem::exists(out.file, ignored) && colon != std::string::npos) {
-    out = {text.substr(0, colon), text.substr(colon + 1)};
-  }
-  if (std::filesystem::is_regular_file(out.file, ignored)) return out;
-  if (std::filesystem::is_directory(out.file, ignored))
-    return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", out.file.string()));
-  return fail(Code::not_found, fmt::format("no file {}", out.file.string()));
-}
-
 Result<int> parse_int(const std::string& what, const std::string& text, int low, int high) {
   int value = 0;
   const char* end = text.data() + text.size();

@@ -1,7 +1,6 @@
 // Values of options that several commands take.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,13 +25,6 @@ struct GivenBudget {
 Result<GivenBudget> parse_given_budget(const std::string& text);
 BudgetText completed(const GivenBudget& given, BudgetText usual = {});  // with `usual` for what is left out
 Result<BudgetText> parse_budget(const std::string& text);
-
-// "model.py:Net" is a file and a class in it; the class is "" where none is written.
-struct FileAndClass {
-  std::filesystem::path file;
-  std::string class_name;
-};
-Result<FileAndClass> parse_file_and_class(const std::string& text);  // not_found; bad_argument: a folder
 
 std::vector<std::string> split(const std::string& text, char separator);  // empty parts are dropped
 Result<double> parse_real(const std::string& what, const std::string& text, double low, double high);

@@ -43,6 +43,7 @@ struct Batch {
   std::string problem;  // name for a person
   std::string file;     // the user's module, in the folder
   std::string class_name;
+  std::string mode;  // train, eval; "": as it is made
   std::string numerics;
   bool frozen = false;
   std::string machine;  // description that candidates were made for
@@ -54,6 +55,7 @@ struct Batch {
                            field("problem", &Batch::problem, "name"),
                            field("file", &Batch::file, "the user's module, in the folder"),
                            optional_field("class_name", &Batch::class_name, "of it, where one was named"),
+                           optional_field("mode", &Batch::mode, "train or eval, where it was asked for"),
                            field("numerics", &Batch::numerics, "policy"), field("frozen", &Batch::frozen, "weights"),
                            field("machine", &Batch::machine, "that candidates were made for"),
                            field("build", &Batch::build, "of Solstice"), field("created", &Batch::created, "UTC"),

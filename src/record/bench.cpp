@@ -36,6 +36,12 @@ struct FirstBench {
   }
 };
 
+// Nothing was compared where times are predicted: an earlier Solstice called that "not faster".
+void renew(BenchVariant& variant) {
+  if (variant.predicted && variant.outcome == RunOutcome::kNotFaster) variant.outcome = RunOutcome::kPredicted;
+  if (variant.turns && variant.turns->stop == "patience") variant.turns->stop = "window";
+}
+
 BenchRow second_row(FirstRow old, const std::string& numerics, const std::string& started) {
   BenchVariant variant;
   variant.numerics = numerics;
@@ -49,6 +55,7 @@ BenchRow second_row(FirstRow old, const std::string& numerics, const std::string
   variant.run = std::move(old.run);
   variant.folder = std::move(old.folder);
   variant.took = old.took;
+  renew(variant);
   BenchRow row;
   row.id = std::move(old.id);
   row.name = std::move(old.name);
@@ -88,7 +95,11 @@ Result<Bench> read_bench(const std::string& text) {
     SOLSTICE_TRY(FirstBench old, from_json<FirstBench>(json));
     return second(std::move(old));
   }
-  return from_json<Bench>(json);
+  SOLSTICE_TRY(Bench bench, from_json<Bench>(json));
+  for (BenchRow& row : bench.rows) {
+    for (BenchVariant& variant : row.variants) renew(variant);
+  }
+  return bench;
 }
 
 }  // namespace solstice

@@ -4,6 +4,7 @@
 //   static constexpr const char* kSchema = "solstice.plan/1";      // top-level records only
 //   static auto fields() { return std::make_tuple(field("name", &T::name, "what it is"), ...); }
 // A field is required on reading unless it is declared with optional_field(), which keeps the member's initial value.
+// known_field() is optional too, and writes null for a number that is not known.
 // Unknown keys are ignored in records that programs write. Supported members: bool, integers, double, string, Json,
 // quantities of base/units.h, DType, enums with enum_names(), other records, and vectors, optionals and
 // string-keyed maps of these.
@@ -32,6 +33,7 @@ struct Field {
   M T::*member;
   const char* doc;
   bool required;
+  bool zero_is_unknown = false;
 };
 
 template <typename T, typename M>
@@ -42,6 +44,12 @@ constexpr Field<T, M> field(const char* name, M T::*member, const char* doc) {
 template <typename T, typename M>
 constexpr Field<T, M> optional_field(const char* name, M T::*member, const char* doc) {
   return {name, member, doc, false};
+}
+
+// A number whose 0 stands for one that is not known: null in JSON, both ways.
+template <typename T, typename M>
+constexpr Field<T, M> known_field(const char* name, M T::*member, const char* doc) {
+  return {name, member, doc, false, true};
 }
 
 // An enum E is a record member when `std::vector<const char*> enum_names(E)` (found by argument-dependent lookup)
@@ -120,9 +128,18 @@ Json write(const T& value) {
     static_assert(Record<T>, "not a record member type");
     Json out = Json::object();
     if constexpr (requires { T::kSchema; }) out.set("schema", T::kSchema);
-    std::apply([&](const auto&... f) { (out.set(f.name, write(value.*(f.member))), ...); }, T::fields());
+    std::apply([&](const auto&... f) { (out.set(f.name, write_field(value, f)), ...); }, T::fields());
     return out;
   }
+}
+
+template <typename T, typename M>
+Json write_field(const T& record, const Field<T, M>& f) {
+  const M& value = record.*(f.member);
+  if constexpr (std::is_arithmetic_v<M> || IsQuantity<M>::value) {
+    if (f.zero_is_unknown && value == M{}) return Json();
+  }
+  return write(value);
 }
 
 template <typename T>
@@ -132,6 +149,7 @@ template <typename T, typename M>
 std::optional<Error> read_field(const Json& in, const std::string& path, T& out, const Field<T, M>& f) {
   const Json* found = in.find(f.name);
   if (!found) return f.required ? std::optional(missing(path, f.name)) : std::nullopt;
+  if (f.zero_is_unknown && found->is_null()) return std::nullopt;
   return read(*found, path + "." + f.name, out.*(f.member));
 }
 

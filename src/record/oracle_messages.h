@@ -82,6 +82,10 @@ struct OracleModule {
 
 struct OracleSubject {
   std::string class_name;
+  std::string name;               // in the file; "" for a module given as an object
+  std::string kind = "class";     // what the name stands for: class, instance or function; object
+  std::string package, module;    // that the file is part of, and its own name there; "" where it stands alone
+  std::string mode_note;          // "traced in training mode: dropout active"; "": the mode does not matter
   std::optional<std::string> file;
   std::optional<std::string> source_sha256;
   std::string weights;  // real, or fake: too large to be built here, can be traced only
@@ -92,6 +96,11 @@ struct OracleSubject {
   std::vector<OracleModule> modules;  // of its trace: `forward` may load some
   static auto fields() {
     return std::make_tuple(field("class_name", &OracleSubject::class_name, "the module's class"),
+                           optional_field("name", &OracleSubject::name, "in the file"),
+                           optional_field("kind", &OracleSubject::kind, "class, instance, function or object"),
+                           optional_field("package", &OracleSubject::package, "that the file is part of"),
+                           optional_field("module", &OracleSubject::module, "name of the file in its package"),
+                           optional_field("mode_note", &OracleSubject::mode_note, "mode, where it matters"),
                            field("file", &OracleSubject::file, "null for a module given as an object"),
                            field("source_sha256", &OracleSubject::source_sha256, "of the file's text"),
                            field("weights", &OracleSubject::weights, "real or fake"),

@@ -23,10 +23,10 @@ struct Measured {
   Hertz clock;
   static auto fields() {
     return std::make_tuple(field("median", &Measured::median, "seconds"),
-                           optional_field("low", &Measured::low, "interval"),
-                           optional_field("high", &Measured::high, "interval"),
+                           known_field("low", &Measured::low, "interval"),
+                           known_field("high", &Measured::high, "interval"),
                            optional_field("samples", &Measured::samples, "repetitions"),
-                           optional_field("clock_hz", &Measured::clock, "SM clock while measuring"));
+                           known_field("clock_hz", &Measured::clock, "SM clock while measuring"));
   }
 };
 
@@ -68,8 +68,8 @@ struct ErrorRow {
         field("output", &ErrorRow::output, "tensor"), field("who", &ErrorRow::who, "whose result"),
         field("normwise", &ErrorRow::normwise, "||x - o|| / ||o||"),
         field("elementwise", &ErrorRow::elementwise, "max |x - o| / scale"),
-        optional_field("normwise_limit", &ErrorRow::normwise_limit, "0: none"),
-        optional_field("elementwise_limit", &ErrorRow::elementwise_limit, "0: none"),
+        known_field("normwise_limit", &ErrorRow::normwise_limit, "null: none"),
+        known_field("elementwise_limit", &ErrorRow::elementwise_limit, "null: none"),
         optional_field("worst", &ErrorRow::worst, "input family and seed of the worst case, normwise"),
         optional_field("worst_elementwise", &ErrorRow::worst_elementwise, "the same, elementwise"));
   }
@@ -85,7 +85,7 @@ struct Baseline {
   static auto fields() {
     return std::make_tuple(field("name", &Baseline::name, "opponent"),
                            optional_field("time", &Baseline::time, "measured"),
-                           optional_field("speedup", &Baseline::speedup, "over eager, 0: none"),
+                           known_field("speedup", &Baseline::speedup, "over eager, null: none"),
                            optional_field("error", &Baseline::error, "normwise, against the float64 oracle"),
                            optional_field("note", &Baseline::note, "what it is, or why not measured"));
   }
@@ -110,7 +110,7 @@ struct CandidateRow {
         optional_field("time", &CandidateRow::time, "kernels' span"),
         optional_field("meaning", &CandidateRow::meaning, "verdict on its equations"),
         optional_field("note", &CandidateRow::note, "why it went no further"),
-        optional_field("took", &CandidateRow::took, "seconds to check, compile, verify and time it"),
+        known_field("took", &CandidateRow::took, "seconds to check, compile, verify and time it"),
         optional_field("timing", &CandidateRow::timing, "of a finalist: every sample, beside the original's"));
   }
 };
@@ -131,9 +131,9 @@ struct Headline {
     return std::make_tuple(
         optional_field("original", &Headline::original, "Model.forward"),
         optional_field("replacement", &Headline::replacement, "ModelNew.forward"),
-        optional_field("speedup", &Headline::speedup, "geometric mean of the rounds' ratios of medians, 0: none"),
-        optional_field("speedup_low", &Headline::speedup_low, "interval"),
-        optional_field("speedup_high", &Headline::speedup_high, "interval"),
+        known_field("speedup", &Headline::speedup, "geometric mean of the rounds' ratios of medians, null: none"),
+        known_field("speedup_low", &Headline::speedup_low, "interval"),
+        known_field("speedup_high", &Headline::speedup_high, "interval"),
         optional_field("kernels", &Headline::kernels, "the winner's kernels alone"),
         optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
         optional_field("activities", &Headline::activities, "what one execution ran"),
@@ -201,9 +201,9 @@ struct Report {
         optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
         optional_field("rewrites", &Report::rewrites, "that made other equations, searched too"),
         optional_field("kernels", &Report::kernels, "of the partition"),
-        optional_field("launches", &Report::launches, "of one execution of the winner"),
+        known_field("launches", &Report::launches, "of one execution of the winner"),
         optional_field("verdict", &Report::verdict, "of the full verification"),
-        optional_field("verification", &Report::verification, "seconds of the full verification of one candidate"),
+        known_field("verification", &Report::verification, "seconds of the full verification of one candidate"),
         optional_field("errors", &Report::errors, "against the float64 oracle"),
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),

@@ -12,8 +12,10 @@ namespace solstice {
 enum class RunState { kRunning, kFinished, kInterrupted, kFailed, kWaiting };
 std::vector<const char*> enum_names(RunState);
 
-// Outcome of the run. `kNone` while it runs and after a failure; one that went on and failed keeps what it had.
-enum class RunOutcome { kNone, kFaster, kNotFaster, kUnsupported };
+// Outcome of the run. kNone while it runs and after a failure; one that went on and failed keeps what it had.
+// kPredicted: nothing was measured, so nothing was compared. kInterrupted: it was stopped before it found anything
+// faster, which says nothing of what it would have found.
+enum class RunOutcome { kNone, kFaster, kNotFaster, kPredicted, kInterrupted, kUnsupported };
 std::vector<const char*> enum_names(RunOutcome);
 
 struct RunRecord {
@@ -35,7 +37,7 @@ struct RunRecord {
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;  // one line: why not faster, unsupported or failed
   Json summary;        // headline figures, as in report.json
-  // Everything needed to resume it without its command. Of the problem: class_name, device, machine, numerics, frozen,
+  // Everything needed to resume it without its command. Of the problem: class_name, mode, device, machine, numerics, frozen,
   // rewrites, memory. Of its search, which may change: trials, budget, eps, window, roi; `batches` where it is measured
   // elsewhere. Of its leader: led_by ("model" or "expert"), agent, agent_terms, and model_since, the event from which
   // the model's stops count.
@@ -43,6 +45,8 @@ struct RunRecord {
   std::string policy;  // of its search, with parameters
   int64_t seed = 1;    // of the policy
   int64_t facts = 0;   // number of the last fact of other runs that its search went by; 0: of none
+  // In the words of today where an earlier Solstice wrote it.
+  void renew();
   static auto fields() {
     return std::make_tuple(
         field("id", &RunRecord::id, "sortable, unique"), field("problem", &RunRecord::problem, "name for a person"),

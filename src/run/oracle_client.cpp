@@ -24,6 +24,15 @@ Json block(std::string_view set, const BlockRequest& request) {
   return of_set(set).set("reps", request.reps).set("warmups", request.warmups);
 }
 
+// What is empty is left out.
+Json of_file(std::string_view file, std::string_view class_name, std::string_view mode) {
+  Json out = Json::object();
+  if (!file.empty()) out.set("file", text(file));
+  if (!class_name.empty()) out.set("class_name", text(class_name));
+  if (!mode.empty()) out.set("mode", text(mode));
+  return out;
+}
+
 Error broken(std::string_view what) {
   return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what));
 }
@@ -93,10 +102,8 @@ Result<T> OracleClient::ask(std::string_view request, Json params, Seconds limit
 
 Result<OracleHello> OracleClient::hello() { return ask<OracleHello>("hello", Json::object(), limits_.start); }
 
-Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view class_name) {
-  Json params = Json::object();
-  if (!file.empty()) params.set("file", text(file));
-  if (!class_name.empty()) params.set("class_name", text(class_name));
+Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view class_name, std::string_view mode) {
+  Json params = of_file(file, class_name, mode);
   return ask<OracleSubject>("load", std::move(params), limits_.load);
 }
 
@@ -137,10 +144,8 @@ Result<OracleUndetermined> OracleClient::find_undetermined(std::string_view set,
   return ask<OracleUndetermined>("find_undetermined", std::move(params), limits_.work);
 }
 
-Status OracleClient::start_rivals(std::string_view file, std::string_view class_name) {
-  Json params = Json::object().set("file", text(file));
-  if (!class_name.empty()) params.set("class_name", text(class_name));
-  SOLSTICE_CHECK(call("start_rivals", std::move(params), limits_.start));
+Status OracleClient::start_rivals(std::string_view file, std::string_view class_name, std::string_view mode) {
+  SOLSTICE_CHECK(call("start_rivals", of_file(file, class_name, mode), limits_.start));
   return success();
 }
 

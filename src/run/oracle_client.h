@@ -84,7 +84,8 @@ class OracleClient {
   Result<OracleHello> hello();
   // Ends the module that was loaded before. Without a file: the module that the caller's process already
   // holds.
-  Result<OracleSubject> load(std::string_view file = {}, std::string_view class_name = {});
+  // `class_name`: what of the file, a class, an instance or a function; `mode`: train, eval, or as it is made.
+  Result<OracleSubject> load(std::string_view file = {}, std::string_view class_name = {}, std::string_view mode = {});
   // `decompose` names operators to be broken up ("aten.mish.default"); large constants go to `blob_folder`.
   Result<Graph> trace(const std::vector<std::string>& decompose = {}, std::string_view blob_folder = {});
   // The same by way of a cache in `folder`: the key is all that a trace depends on (docs/protocol.md), and the caller
@@ -110,7 +111,7 @@ class OracleClient {
   // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is
   // a worker, another process imports the compiler and loads the module, and leaves the GPU alone until rivals().
   // If the caller's process is the oracle it does nothing.
-  Status start_rivals(std::string_view file, std::string_view class_name);
+  Status start_rivals(std::string_view file, std::string_view class_name, std::string_view mode);
   Result<OracleRivals> rivals(const CompareRequest& request = {});
   // In that process too, so that nothing else of the module's is disturbed.
   Result<OracleFlaws> flaws(Seconds budget);

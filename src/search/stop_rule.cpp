@@ -3,7 +3,7 @@
 namespace solstice::search {
 
 std::vector<const char*> enum_names(Stop) {
-  return {"trials",         "time",         "exhausted",    "near_bound",      "patience",
+  return {"trials",         "time",         "exhausted",    "near_bound",      "window",
           "lost",           "interrupted",  "over_budget",  "proposer_failed", "shared",
           "little_to_gain", "policy_ended", "policy_failed"};
 }
@@ -36,7 +36,7 @@ std::optional<Stop> Watch::ends() const {
   if (trials() < rule_.least) return std::nullopt;
   if (near()) return Stop::kNearBound;
   if (rule_.roi && outlook_.gain() < *rule_.roi) return Stop::kLittleToGain;
-  if (rule_.window && beats_original() && without_gain_ >= *rule_.window) return Stop::kPatience;
+  if (rule_.window && beats_original() && without_gain_ >= *rule_.window) return Stop::kWindow;
   return std::nullopt;
 }
 

@@ -16,7 +16,7 @@ enum class Stop {
   kTime,
   kExhausted,
   kNearBound,
-  kPatience,
+  kWindow,
   kLost,
   kInterrupted,
   kOverBudget,

@@ -18,6 +18,9 @@ template <typename T>
 Result<T> read_record(const Database& database, const std::string& what, const std::string& text) {
   const Result<Json> json = parse_json(text);
   Result<T> record = json.ok() ? from_json<T>(*json) : Result<T>(json.error());
+  if constexpr (requires(T & known) { known.renew(); }) {
+    if (record.ok()) record->renew();
+  }
   if (record.ok()) return record;
   return fail(Code::store_error,
               fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));

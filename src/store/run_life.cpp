@@ -88,10 +88,15 @@ Status finish(Database& database, const std::string& id, RunState state, RunOutc
   return close_record(database, run);
 }
 
+// Of a run that ends with an error.
+RunOutcome outcome_at(RunState state) {
+  return state == RunState::kInterrupted ? RunOutcome::kInterrupted : RunOutcome::kNone;
+}
+
 Status stop(Database& database, const std::string& id, RunState state, std::string_view reason, const Json& summary) {
   SOLSTICE_TRY(std::optional<Before> before, read_before(database, id));
   if (!before || before->touched)
-    return finish(database, id, state, before ? before->run.outcome : RunOutcome::kNone, reason, summary);
+    return finish(database, id, state, before ? before->run.outcome : outcome_at(state), reason, summary);
   merge(summary, before->run.summary);
   return close_record(database, before->run);
 }

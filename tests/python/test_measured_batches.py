@@ -96,11 +96,11 @@ def test_a_batch_ends_where_what_came_back_is_enough(site):
     site.absorb("one")
     events = site.states()
     none = site.done("propose", "last", "--batch", 2, "--store", site.folder / "store")  # the run's own window
-    assert (none["candidates"], none["folder"]) == (0, "") and none["why"].startswith("the search stopped (patience)")
+    assert (none["candidates"], none["folder"]) == (0, "") and none["why"].startswith("the search stopped (window)")
     assert (
         none["over"]
         and site.states() == events
-        and re.search(r"stopped \(patience\).*; `solstice optimize --resume .*ends the run", site.record()["reason"])
+        and re.search(r"stopped \(window\).*; `solstice optimize --resume .*ends the run", site.record()["reason"])
     )
     more = site.propose("two", "--batch", 1, "--window", 0)
     assert more["candidates"] == 1

@@ -230,7 +230,7 @@ def test_a_model_that_takes_over_again_is_asked(place):
     run = place.run()
     assert run["summary"]["agent"]["account"] == account and asked() == first
     assert place.report("runs/softmax")["agent"]["account"] == account
-    assert run["summary"]["stop"] == "patience"
+    assert run["summary"]["stop"] == "window"
     place.done("optimize", "--resume", "last", *model, "--budget", "60s,30trials")
     assert asked() > first
     assert place.run()["summary"]["agent"]["account"]["calls"] == asked()

@@ -4,9 +4,8 @@ function showHeader() {
   const of = run.run;
   at('title').textContent = of.problem;
   at('outcome').textContent =
-    of.state === 'finished'
-      ? `${of.outcome}${of.reason ? ': ' + of.reason : ''}`
-      : `${of.state}${of.reason ? ': ' + of.reason : ''}`;
+    (of.state === 'finished' || of.state === 'interrupted' && of.outcome !== 'none' ? of.outcome : of.state) +
+    (of.reason ? ': ' + of.reason : '');
   const tile = (name, value, note) =>
     at('tiles').append(el('div', {}, el('dt', {}, name), el('dd', {}, value, note ? el('small', {}, note) : null)));
   const failed = nodes.filter((node) => kindOf(node) === 'failed').length,

@@ -23,7 +23,7 @@ Result<int> run_bench_families(const Invocation& in) {
     SOLSTICE_TRY(const std::filesystem::path home, home_folder());
     options.out = home / "kernel-times.jsonl";
   }
-  const std::unique_ptr<Progress> progress = progress_for(stderr);
+  const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::FitDone done, flow::measure_fit(options, *progress));
   for (const std::string& refused : done.refused) fmt::print("failed: {}\n", refused);
   if (options.device == "model") {
@@ -66,7 +66,8 @@ const Command solstice_commands_bench_families = {
           "",
           {},
           false,
-          false}},
+          false},
+         quiet_flag()},
     .run = run_bench_families,
 };
 

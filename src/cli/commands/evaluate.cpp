@@ -34,7 +34,7 @@ Result<int> run_evaluate(const Invocation& in) {
   options.device = in.get("--device");
   SOLSTICE_TRY(options.gpus, chosen_devices(in));
   options.allow_busy = in.flag("--allow-busy");
-  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::EvaluateOutcome done, flow::evaluate_batch(options, *progress));
   if (in.json()) {
     fmt::print("{}\n", counts_of(done).dump(2));
@@ -68,6 +68,7 @@ const Command solstice_commands_evaluate = {
                     false},
                    devices_option(),
                    {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
+                   quiet_flag(),
                    json_flag()},
     .run = run_evaluate,
     .polls_interrupts = true,

@@ -5,7 +5,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/values.h"
+#include "cli/named_module.h"
 #include "flow/run/problem/traced_import.h"
 #include "run/oracle_client.h"
 
@@ -32,18 +32,19 @@ Json problem_json(const importer::ImportedProblem& problem) {
   return Json::object().set("program", problem.text).set("unsupported", unsupported).set("notes", notes);
 }
 
-Result<importer::ImportedProblem> import_file(const FileAndClass& subject, importer::ImportForm form) {
+Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module, importer::ImportForm form) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
-  SOLSTICE_CHECK(oracle.load(subject.file.string(), subject.class_name));
+  SOLSTICE_TRY(const OracleSubject subject, oracle.load(module.file.string(), module.class_name, module.mode));
+  if (!subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", subject.mode_note);
   SOLSTICE_TRY(flow::TracedImport traced,
                flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form));
   return std::move(traced.imported);
 }
 
 Result<int> run_import(const Invocation& in) {
-  SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
+  SOLSTICE_TRY(const flow::ModuleOptions module, named_module(in.get("FILE"), in));
   SOLSTICE_TRY(const importer::ImportedProblem problem,
-               import_file(subject, in.has("--flat") ? importer::ImportForm::kFlat : importer::ImportForm::kFolded));
+               import_file(module, in.has("--flat") ? importer::ImportForm::kFlat : importer::ImportForm::kFolded));
   if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
   if (in.json()) {
     fmt::print("{}\n", problem_json(problem).dump(2));
@@ -67,9 +68,11 @@ const Command solstice_commands_import = {
         "Traces the module on the CPU and prints its equations. An operator without equations becomes an "
         "`opaque` item and is named on stderr as `unsupported: OPERATOR, FILE:LINE`; the exit code is then 2.",
     .example = "solstice import examples/linear_gelu.py --out problem.ucut",
-    .parameters = {{"FILE", "", "Python file (optionally :Class)", "", {}, true, false},
+    .parameters = {{"FILE", "", kModuleHelp, "", {}, true, false},
                    {"--out", "PROGRAM", "file to write instead of printing", "", {}, false, false},
                    {"--flat", "", "one equation per operation, without `def`s", "", {}, false, false},
+                   eval_flag(),
+                   train_flag(),
                    json_flag()},
     .run = run_import,
 };

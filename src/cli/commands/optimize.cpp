@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/exit_codes.h"
+#include "cli/named_module.h"
 #include "cli/progress.h"
 #include "cli/stop_options.h"
 #include "cli/values.h"
@@ -34,15 +35,14 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
 
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
+  if (in.has("FILE")) {
+    SOLSTICE_TRY(options.module, named_module(in.get("FILE"), in));
+  }
+  SOLSTICE_TRY(options.module.mode, mode_of(in));
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
     return fail(Code::bad_argument, "no FILE was given; see `solstice optimize --help`");
-  }
-  if (in.has("FILE")) {
-    SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("FILE")));
-    options.module.file = subject.file;
-    options.module.class_name = subject.class_name;
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
   options.left_out = in.left_out;
@@ -73,10 +73,11 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
 
 Result<int> run_optimize(const Invocation& in) {
   SOLSTICE_TRY(const flow::OptimizeOptions options, optimize_options(in));
-  // Progress is no result: with --json, stdout holds the report alone.
-  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::OptimizeOutcome outcome, flow::optimize(options, *progress));
-  const int code = code_of_search(outcome.interrupted, outcome.failed);
+  const int done = code_of_search(outcome.interrupted, outcome.failed);
+  const bool lacking = in.flag("--require-faster") && outcome.report.outcome != RunOutcome::kFaster;
+  const int code = done == 0 && lacking ? kNotFasterCode : done;
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
     fmt::print("{}\n", body.dump(2));
@@ -91,7 +92,9 @@ Result<int> run_optimize(const Invocation& in) {
 
 std::vector<Parameter> optimize_parameters() {
   std::vector<Parameter> out = {
-      {"FILE", "", "Python file (optionally :Class); may be left out with --resume", "", {}, false, false},
+      {"FILE", "", std::string(kModuleHelp) + "; may be left out with --resume", "", {}, false, false},
+      eval_flag(),
+      train_flag(),
       device_option(),
       machine_option(),
       {"--numerics",
@@ -130,6 +133,7 @@ std::vector<Parameter> optimize_parameters() {
        {},
        false,
        false},
+      {"--require-faster", "", "exit code 1 unless the outcome is `faster`", "", {}, false, false},
       {"--no-baselines", "", "time only PyTorch eager, not torch.compile and TF32", "", {}, false, false},
       devices_option(),
       {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
@@ -144,6 +148,7 @@ std::vector<Parameter> optimize_parameters() {
   const std::vector<Parameter> stops = stop_parameters(), agent = agent_parameters();
   out.insert(out.end(), stops.begin(), stops.end());
   out.insert(out.end(), agent.begin(), agent.end());
+  out.push_back(quiet_flag());
   out.push_back(json_flag());
   return out;
 }
@@ -155,10 +160,13 @@ const Command solstice_commands_optimize = {
     .name = "optimize",
     .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
     .help =
-        "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs) or defines a module class and "
-        "example inputs; `:Class` selects one of several classes. Writes report.md, report.json, program.ucut, "
-        "plan.json with its cubins and, if a candidate is faster, model_new.py below DIR. If none is faster, the "
-        "report says why and the exit code is 0.\n"
+        "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs), or a module and example inputs: "
+        "get_inputs() or example_inputs of the file, or example_inputs() of the class. NAME selects one of several "
+        "modules. A file with relative imports is loaded as a part of its package. Writes report.md, report.json, "
+        "program.ucut, plan.json with its cubins and, if a candidate is faster, model_new.py below DIR.\n"
+        "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
+        "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
+        "--require-faster asks for `faster`.\n"
         "Ctrl-C ends the search: the best candidate so far is verified and reported, and the exit code is 130; a "
         "second Ctrl-C ends at once. Other exit codes: 2 the input is wrong or too large; 3 this machine lacks "
         "something (GPU, driver, disk space) or is busy; 70 a bug. If the provider of a language model fails, "

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/named_module.h"
 #include "cli/subject.h"
 #include "cli/values.h"
 #include "cli/view/table.h"
@@ -76,7 +77,7 @@ Result<std::vector<search::Proposal>> proposals_for(ir::BoundText subject, const
 Result<int> run_plan(const Invocation& in) {
   SOLSTICE_TRY(const int count, parse_int("--proposals", in.get("--proposals"), 1, 1000));
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
-  SOLSTICE_TRY(ir::BoundText subject, load_subject(in.get("SUBJECT")));
+  SOLSTICE_TRY(ir::BoundText subject, load_subject(in.get("SUBJECT"), in));
   SOLSTICE_TRY(const std::vector<search::Proposal> proposals, proposals_for(std::move(subject), machine, count, in));
   if (in.json()) {
     fmt::print("{}\n", proposals_json(proposals).dump(2));
@@ -101,7 +102,7 @@ const Command solstice_commands_plan = {
         "predicted time. Needs neither a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
     .parameters =
-        {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
+        {{"SUBJECT", "", kSubjectHelp, "", {}, true, false},
          {"--proposals", "COUNT", "candidates to print", "1", {}, false, false},
          {"--machine", "NAME", "machine to plan for", "h200", {}, false, false},
          {"--numerics",
@@ -112,6 +113,8 @@ const Command solstice_commands_plan = {
           false,
           false},
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         eval_flag(),
+         train_flag(),
          json_flag()},
     .run = run_plan,
 };

@@ -5,6 +5,7 @@
 #include "cli/agent_options.h"
 #include "cli/command.h"
 #include "cli/exit_codes.h"
+#include "cli/named_module.h"
 #include "cli/progress.h"
 #include "cli/stop_options.h"
 #include "cli/values.h"
@@ -21,13 +22,12 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
     return fail(
         Code::bad_argument,
         "RUN is empty; it takes a run of the store, `last`, or FILE.py for a new one (`solstice show` lists runs)");
-  if (subject.find(".py") == subject.npos) {
+  SOLSTICE_TRY(out.module.mode, mode_of(in));
+  if (subject.find(".py") == subject.npos && subject.find(':') == subject.npos) {
     out.resume = subject;
     out.left_out.insert("FILE");
   } else {
-    SOLSTICE_TRY(const FileAndClass file, parse_file_and_class(subject));
-    out.module.file = file.file;
-    out.module.class_name = file.class_name;
+    SOLSTICE_TRY(out.module, named_module(subject, in));
   }
   out.terms.numerics = in.get("--numerics");
   out.terms.frozen = in.get("--weights") == "frozen";
@@ -71,7 +71,7 @@ std::string proposed_text(const flow::ProposeOutcome& done) {
 
 Result<int> run_propose(const Invocation& in) {
   SOLSTICE_TRY(const flow::ProposeOptions options, propose_options(in));
-  const std::unique_ptr<Progress> progress = progress_for(in.json() ? stderr : stdout);
+  const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::ProposeOutcome done, flow::propose_batch(options, *progress));
   if (in.json()) {
     fmt::print("{}\n", Json::object()
@@ -91,7 +91,9 @@ Result<int> run_propose(const Invocation& in) {
 
 std::vector<Parameter> propose_parameters() {
   std::vector<Parameter> out = {
-      {"RUN", "", "a run of the store, `last`, or FILE.py (optionally :Class) for a new run", "", {}, true, false},
+      {"RUN", "", "a run of the store, `last`, or FILE.py (optionally :NAME) for a new run", "", {}, true, false},
+      eval_flag(),
+      train_flag(),
       {"--batch", "N", "candidates to propose", "4", {}, false, false},
       {"--out", "DIR", "output folder [default: batch-ID]", "", {}, false, false},
       {"--trials", "N", "trials of the whole run; a continued run keeps its number", "40", {}, false, false},
@@ -121,6 +123,7 @@ std::vector<Parameter> propose_parameters() {
   const std::vector<Parameter> stops = stop_parameters(), agent = agent_parameters();
   out.insert(out.end(), stops.begin(), stops.end());
   out.insert(out.end(), agent.begin(), agent.end());
+  out.push_back(quiet_flag());
   out.push_back(json_flag());
   return out;
 }

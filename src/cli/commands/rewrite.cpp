@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/named_module.h"
 #include "cli/subject.h"
 #include "ir/equivalence.h"
 #include "ir/rewrite/driver.h"
@@ -117,7 +118,7 @@ Result<int> apply_rewrites(const Invocation& in, const ir::BoundText& subject) {
 Result<int> run_rewrite(const Invocation& in) {
   if (in.has("--out") && !in.has("--apply"))
     return fail(Code::bad_argument, "`--out` writes what `--apply` makes; give `--apply all`");
-  SOLSTICE_TRY(ir::BoundText loaded, load_subject(in.get("FILE")));
+  SOLSTICE_TRY(ir::BoundText loaded, load_subject(in.get("FILE"), in));
   SOLSTICE_TRY(const ir::BoundText subject, ir::rewritable(std::move(loaded)));
   return in.has("--apply") ? apply_rewrites(in, subject) : list_sites(in, subject);
 }
@@ -135,9 +136,11 @@ const Command solstice_commands_rewrite = {
         "checks the result against the original by interpretation, and prints it; the steps go to stderr. Every "
         "rewrite is valid for all finite inputs and weights; docs/rewrites.md lists them.",
     .example = "solstice rewrite examples/linear_gelu.py --apply all",
-    .parameters = {{"FILE", "", "a Python file (optionally :Class) or a .ucut problem", "", {}, true, false},
+    .parameters = {{"FILE", "", kSubjectHelp, "", {}, true, false},
                    {"--apply", "NAME", "rewrite to apply, or `all`", "", {}, false, false},
                    {"--out", "PROGRAM", "file to write instead of printing", "", {}, false, false},
+                   eval_flag(),
+                   train_flag(),
                    json_flag()},
     .run = run_rewrite,
 };

@@ -5,7 +5,7 @@
 #include "cli/command.h"
 #include "cli/devices.h"
 #include "cli/progress.h"
-#include "cli/values.h"
+#include "cli/named_module.h"
 #include "cli/view/table.h"
 #include "flow/run/run_program.h"
 #include "lang/embed.h"
@@ -17,9 +17,7 @@ namespace {
 Result<flow::OptimizeOptions> run_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--of")) {
-    SOLSTICE_TRY(const FileAndClass subject, parse_file_and_class(in.get("--of")));
-    options.module.file = subject.file;
-    options.module.class_name = subject.class_name;
+    SOLSTICE_TRY(options.module, named_module(in.get("--of"), in));
   }
   options.place.device = in.get("--device");
   options.place.machine = in.get("--machine");
@@ -55,7 +53,7 @@ Result<int> run_run(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, lang::read_program(file));
   SOLSTICE_TRY(const flow::OptimizeOptions options, run_options(in));
-  const std::unique_ptr<Progress> progress = progress_for(stderr);
+  const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));
   if (in.json()) {
     Json body = Json::object().set("predicted", done.predicted).set("trial", to_json(done.measurement));
@@ -82,18 +80,15 @@ const Command solstice_commands_run = {
     .example = "solstice run program.ucut --of examples/linear_gelu.py",
     .parameters =
         {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
-         {"--of",
-          "FILE",
-          "Python file (optionally :Class) of the module that the program computes",
-          "",
-          {},
-          false,
-          false},
+         {"--of", "FILE", std::string("module that the program computes: ") + kModuleHelp, "", {}, false, false},
+         eval_flag(),
+         train_flag(),
          device_option("where the program runs; model: predict its time"),
          machine_option(),
          {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          {"--out", "DIR", "folder for the plan and the cubins", "", {}, false, false},
+         quiet_flag(),
          json_flag()},
     .run = run_run,
 };

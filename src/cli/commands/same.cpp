@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "cli/command.h"
+#include "cli/named_module.h"
 #include "cli/subject.h"
 #include "cli/values.h"
 #include "ir/equivalence.h"
@@ -61,8 +62,8 @@ void print_meaning(const ir::Equivalence& meaning) {
 
 Result<int> run_same(const Invocation& in) {
   SOLSTICE_TRY(const int seconds, parse_int("--seconds", in.get("--seconds"), 1, kMostSeconds));
-  SOLSTICE_TRY(const ir::BoundText problem, load_subject(in.get("PROBLEM")));
-  SOLSTICE_TRY(const ir::BoundText candidate, load_subject(in.get("CANDIDATE")));
+  SOLSTICE_TRY(const ir::BoundText problem, load_subject(in.get("PROBLEM"), in));
+  SOLSTICE_TRY(const ir::BoundText candidate, load_subject(in.get("CANDIDATE"), in));
   ir::EquivalenceOptions options;
   options.budget = Seconds{static_cast<double>(seconds)};
   const ir::Equivalence meaning = ir::same_meaning(problem.tree, candidate.tree, options);
@@ -86,9 +87,11 @@ const Command solstice_commands_same = {
         "and, if the programs differ, where. Both have to have the same inputs and outputs. Exit "
         "code: 0 proved or tested; 2 refuted or unknown.",
     .example = "solstice same examples/linear_gelu.py program.ucut",
-    .parameters = {{"PROBLEM", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
+    .parameters = {{"PROBLEM", "", kSubjectHelp, "", {}, true, false},
                    {"CANDIDATE", "", "another, with the same inputs and outputs", "", {}, true, false},
                    {"--seconds", "N", "time limit in seconds", "10", {}, false, false},
+                   eval_flag(),
+                   train_flag(),
                    json_flag()},
     .run = run_same,
 };

@@ -19,8 +19,11 @@
 namespace solstice::cli {
 namespace {
 
+// Of a run that was stopped what it came to, where it came to anything.
 std::string outcome(const RunRecord& run) {
-  return run.state == RunState::kFinished ? enum_name(run.outcome) : enum_name(run.state);
+  const bool kept = run.state == RunState::kInterrupted && run.outcome != RunOutcome::kNone;
+  if (run.state != RunState::kFinished && !kept) return enum_name(run.state);
+  return run.outcome == RunOutcome::kFaster && kept ? "faster, interrupted" : enum_name(run.outcome);
 }
 
 std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }

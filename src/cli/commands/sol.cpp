@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/named_module.h"
 #include "cli/subject.h"
 
 namespace solstice::cli {
@@ -11,7 +12,7 @@ namespace {
 
 Result<int> run_sol(const Invocation& in) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
-  SOLSTICE_TRY(const ir::BoundText subject, load_subject(in.get("SUBJECT")));
+  SOLSTICE_TRY(const ir::BoundText subject, load_subject(in.get("SUBJECT"), in));
   sol::SolOptions options;
   options.policy = numerics::policy_from_name(in.get("--numerics")).value_or(options.policy);
   options.frozen = in.get("--weights") == "frozen";
@@ -32,7 +33,7 @@ const Command solstice_commands_sol = {
         "and launches. Needs no GPU.",
     .example = "solstice sol examples/linear_gelu.py --machine h200",
     .parameters =
-        {{"SUBJECT", "", "a Python file (optionally :Class) or a .ucut program", "", {}, true, false},
+        {{"SUBJECT", "", kSubjectHelp, "", {}, true, false},
          {"--machine", "NAME", "machine whose bounds are printed", "h200", {}, false, false},
          {"--numerics",
           "POLICY",
@@ -42,6 +43,8 @@ const Command solstice_commands_sol = {
           false,
           false},
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
+         eval_flag(),
+         train_flag(),
          json_flag()},
     .run = run_sol,
 };

@@ -30,6 +30,7 @@ OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
   OptimizeOptions out;
   out.module.file = options.folder / batch.file;
   out.module.class_name = batch.class_name;
+  out.module.mode = batch.mode;
   out.module.name = batch.problem;
   out.place.device =
       options.device == "model" ? "model" : "gpu";  // a result is a prediction only where that was asked for

@@ -253,6 +253,7 @@ Batch batch_of(const Run& run, const machine::Machine& machine, const std::vecto
   out.problem = run.report.problem;
   out.file = run.options.module.file.filename().string();
   out.class_name = run.options.module.class_name;
+  out.mode = run.options.module.mode;
   out.numerics = run.options.terms.numerics;
   out.frozen = run.options.terms.frozen;
   out.machine = machine.name;

@@ -36,6 +36,8 @@ void count_outcome(const BenchVariant& v, OutcomeCounts& out) {
     ++out.unsupported;
   } else if (v.failed || v.outcome == RunOutcome::kNone) {
     ++out.failed;
+  } else if (v.predicted) {
+    ++out.predicted;
   } else {
     ++(v.outcome == RunOutcome::kFaster ? out.faster : out.not_faster);
   }

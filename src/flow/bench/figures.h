@@ -48,7 +48,7 @@ struct Part {
 
 // Problems of a part, by what came of them.
 struct OutcomeCounts {
-  int problems = 0, faster = 0, not_faster = 0, unsupported = 0, failed = 0;
+  int problems = 0, faster = 0, not_faster = 0, predicted = 0, unsupported = 0, failed = 0;
 };
 
 // Ratios of times, over the original or an opponent. Without any they are 0.

@@ -30,7 +30,7 @@ Status start(EngineParts& parts, const OpponentsRequest& request) {
     SOLSTICE_TRY(parts.hello, parts.oracle->hello());
   }
   if (!parts.hello.device.is_cuda()) return fail(Code::no_gpu, "nothing is timed on a machine without a GPU");
-  return parts.oracle->start_rivals(request.file.string(), request.class_name);
+  return parts.oracle->start_rivals(request.file.string(), request.class_name, "");
 }
 
 // The opponents get all the memory there is: of the candidates' cases nothing is needed any more. Where no module is
@@ -71,7 +71,7 @@ void start_opponents(Engine& engine, const std::filesystem::path& file, const st
   EngineParts& parts = engine.parts();
   parts.opponents_of.clear();
   if (!parts.oracle || !parts.hello.device.is_cuda()) return;
-  if (parts.oracle->start_rivals(file.string(), class_name).ok())
+  if (parts.oracle->start_rivals(file.string(), class_name, "").ok())
     parts.opponents_of = file;  // else compete() says what is wrong
 }
 

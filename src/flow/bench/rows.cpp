@@ -67,7 +67,8 @@ std::optional<search::Stop> BenchRows::ended(const BenchProblem& problem) const 
   const auto found = bench_.ended.find(problem.id);
   if (found == bench_.ended.end()) return std::nullopt;
   const std::vector<const char*> names = enum_names(search::Stop{});
-  const auto name = std::find(names.begin(), names.end(), found->second);
+  const std::string& word = found->second == "patience" ? "window" : found->second;  // as an earlier Solstice wrote
+  const auto name = std::find(names.begin(), names.end(), word);
   if (name == names.end()) return std::nullopt;  // of a newer Solstice: it is found out again
   return static_cast<search::Stop>(name - names.begin());
 }

@@ -66,12 +66,13 @@ std::vector<Line> lines_of(const Bench& bench) {
 }
 
 std::string summary_of(const Bench& bench, const VariantName& variant) {
-  Cells rows = {{"", "problems", "faster", "original kept", "unsupported", "failed", "supported", "complete", "lowest",
+  Cells rows = {{"", "problems", "faster", "original kept", "predicted", "unsupported", "failed", "supported", "complete", "lowest",
                  "slower", "faster only", "fast_1", "fast_2", "SOL score", "trial"}};
   for (const Line& line : lines_of(bench)) {
     const Figures f = figures_of(bench, {variant, line.level, line.flawed, ""});
     const OutcomeCounts& n = f.outcomes;
     rows.push_back({line.title, std::to_string(n.problems), std::to_string(n.faster), std::to_string(n.not_faster),
+                    std::to_string(n.predicted),
                     std::to_string(n.unsupported), std::to_string(n.failed), mean_text(f.supported),
                     mean_text(f.complete), factor(f.complete.least),
                     f.slower.count ? fmt::format("{} ({})", f.slower.count, factor(f.slower.least)) : "0",
@@ -130,8 +131,9 @@ class Footnotes {
 
 std::string outcome_text(const BenchVariant& v) {
   if (v.outcome == RunOutcome::kNone) return "failed";
-  if (v.outcome == RunOutcome::kNotFaster) return v.predicted ? "predicted, not measured" : "original kept, 1x";
-  return enum_name(v.outcome) + std::string(v.predicted ? " (predicted)" : "");
+  if (v.outcome == RunOutcome::kNotFaster) return "original kept, 1x";
+  if (v.outcome == RunOutcome::kPredicted) return "predicted, not measured";
+  return enum_name(v.outcome);
 }
 
 // "faster 4.03x [3.89, 4.08]", "original kept, 1x (candidate 0.66x [0.58, 0.69])"

@@ -49,7 +49,8 @@ Json bounds_in_seconds(const Report& report) {
 }
 
 Json summary_of(const Report& report, Seconds original, std::optional<search::Stop> stop) {
-  Json summary = Json::object().set("speedup", report.headline.speedup).set("predicted", report.predicted);
+  const double speedup = report.headline.speedup;
+  Json summary = Json::object().set("speedup", speedup > 0 ? Json(speedup) : Json()).set("predicted", report.predicted);
   if (original.value > 0) summary.set("original", original.value);
   const Json bounds = bounds_in_seconds(report);
   if (bounds.size() > 0) summary.set("bounds", bounds);

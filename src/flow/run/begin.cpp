@@ -45,6 +45,7 @@ void begin_report(Run& run) {
                     {"rewrites", options.terms.rewrites ? "on" : "off"},
                     {"memory", options.search.memory ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", options.search.budget.value, options.search.trials)}};
+  if (!options.module.mode.empty()) report.options["mode"] = options.module.mode;
   if (run.agent) report.options["agent"] = run.agent->title();
   if (options.place.gpus.given()) report.options["devices"] = options.place.gpus.text();
 }

@@ -27,7 +27,7 @@ Status read_source(const ModuleOptions& module, StoredRun& stored) {
   if (!module.file.empty()) {
     SOLSTICE_TRY(stored.source, read_file(module.file));
   }
-  stored.problem_key = problem_key(stored.source, module.class_name);
+  stored.problem_key = problem_key(stored.source, module);
   return success();
 }
 

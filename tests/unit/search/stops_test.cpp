@@ -68,10 +68,10 @@ TEST(Search, PatienceCountsOverAResume) {
     const std::string policy = "beam(width=9)";
     const Result<Stop> first = search(
         tree, proposer, evaluator, budget, 1, observer, [&] { return stop; }, policy);
-    EXPECT_EQ(*first, interrupted_after ? Stop::kInterrupted : Stop::kPatience);
+    EXPECT_EQ(*first, interrupted_after ? Stop::kInterrupted : Stop::kWindow);
     const auto go_on = [] { return false; };
     if (interrupted_after) {
-      EXPECT_EQ(*search(tree, proposer, evaluator, budget, 1, {}, go_on, policy), Stop::kPatience);
+      EXPECT_EQ(*search(tree, proposer, evaluator, budget, 1, {}, go_on, policy), Stop::kWindow);
     }
     return tree.trials();
   };
@@ -86,10 +86,10 @@ TEST(Search, WhatAnotherProposerDidCountsForNoStop) {
     Distances evaluator;
     Budget budget;
     budget.rule.window = 3;
-    ASSERT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+    ASSERT_EQ(*search(tree, proposer, evaluator, budget), Stop::kWindow);
     const int before = tree.trials();
     budget.since = said ? tree.events().size() : 0;
-    EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+    EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kWindow);
     EXPECT_EQ(tree.trials(), said ? before + 3 : before);  // who has no patience left proposes nothing
   }
 }
@@ -112,7 +112,7 @@ TEST(Search, WhatWasPredictedCountsForNoStopOfWhoMeasures) {
   EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kNearBound);
   EXPECT_EQ(tree.trials(), 5);
   budget.measured = true;
-  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kPatience);
+  EXPECT_EQ(*search(tree, proposer, evaluator, budget), Stop::kWindow);
   EXPECT_GE(tree.trials(), 8);
 }
 
@@ -136,7 +136,7 @@ TEST(Search, WhatAnEarlierProposerHadInFlightIsNoTrialOfTheNext) {
     tree.add(Proposal{.program = fmt::format("{}", id)});
     tree.complete(id, taking(2));
   }
-  EXPECT_EQ(has_enough(tree, budget).value(), Stop::kPatience);
+  EXPECT_EQ(has_enough(tree, budget).value(), Stop::kWindow);
 }
 
 // Cost models are believed as far as measurements bear them out, which a prediction does not.

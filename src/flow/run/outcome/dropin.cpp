@@ -119,6 +119,9 @@ Result<Json> content_of(const fs::path& folder) {
   return out;
 }
 
+// The original's, in its file.
+std::string name_of(const OracleSubject& subject) { return subject.name.empty() ? subject.class_name : subject.name; }
+
 std::string replaced(std::string text, std::string_view mark, const std::string& value) {
   for (size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at + value.size())) {
     text.replace(at, mark.size(), value);
@@ -134,11 +137,14 @@ Json source_of(const OracleSubject& subject) {
     modules.push(
         Json::object().set("module", module.name).set("file", place_of(module).string()).set("sha256", module.sha256));
   }
-  return Json::object()
-      .set("file", kOriginal)
-      .set("sha256", subject.source_sha256.value_or(""))
-      .set("class", subject.class_name)
-      .set("modules", modules);
+  Json out = Json::object()
+                 .set("file", kOriginal)
+                 .set("sha256", subject.source_sha256.value_or(""))
+                 .set("class", name_of(subject))
+                 .set("kind", subject.kind)
+                 .set("modules", modules);
+  if (!subject.package.empty()) out.set("package", subject.package).set("module", subject.module);
+  return out;
 }
 
 Status copy_original(const OracleSubject& subject, const fs::path& folder) {
@@ -176,7 +182,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::
   SOLSTICE_CHECK(copy_original(parts.subject, folder));
   SOLSTICE_TRY(std::string text, read_file(python / "solstice" / "templates" / "model_new.py.in"));
   std::error_code error;
-  text = replaced(std::move(text), "@CLASS@", parts.subject.class_name);
+  text = replaced(std::move(text), "@CLASS@", name_of(parts.subject));
   text = replaced(std::move(text), "@VERSION@", std::string(version()));
   text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(home, error).string()).dump());
   return write_file(folder / "model_new.py", text);

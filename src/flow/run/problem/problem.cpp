@@ -29,9 +29,10 @@ std::filesystem::path graph_cache() {
 }
 
 Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::filesystem::path& cache) {
+                             const std::string& class_name, const std::string& mode,
+                             const std::filesystem::path& cache) {
   Problem problem;
-  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name));
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
     SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
     problem.cached = traced.cached ? traced.entry : "";
@@ -47,8 +48,10 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   if (!problem.imported.draws.empty()) {
     const importer::Draw& draw = problem.imported.draws[0];
     const std::string name = std::filesystem::path(draw.source.file).filename().string();
-    return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet", draw.op,
-                                           name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line)));
+    const std::string& note = problem.subject.mode_note;
+    return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet{}", draw.op,
+                                           name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line),
+                                           note.empty() ? "" : fmt::format(" ({}; --eval traces inference)", note)));
   }
   Diagnostics diagnostics;
   problem.tree = lang::parse(problem.imported.text, diagnostics);

@@ -26,7 +26,8 @@ struct Problem {
 // oracle says of the file; unsupported_operator, naming the operators and their lines; internal where the importer
 // wrote a program that does not check. With a `cache` folder the graph may come from there.
 Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::filesystem::path& cache = {});
+                             const std::string& class_name, const std::string& mode = {},
+                             const std::filesystem::path& cache = {});
 
 // The folder of traced graphs; "" where there is no cache folder.
 std::filesystem::path graph_cache();

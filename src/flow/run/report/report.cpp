@@ -200,7 +200,8 @@ std::string headline_text(const Report& r) {
   const auto sol = std::find_if(r.bounds.begin(), r.bounds.end(), [](const Bound& b) { return b.name == "practical"; });
   const std::optional<Seconds> best = best_time(r);
   if (best && sol != r.bounds.end() && sol->time.value > 0) {
-    out += fmt::format(", {:.2f}x of the practical bound{}", *best / sol->time, r.predicted ? " (predicted)" : "");
+    out += fmt::format(", {:.2f}x of the practical bound{}", *best / sol->time,
+                       r.predicted && r.outcome != RunOutcome::kPredicted ? " (predicted)" : "");
   }
   return out;
 }

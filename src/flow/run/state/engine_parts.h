@@ -22,7 +22,7 @@ namespace solstice::flow {
 // A problem that one run made ready, for the next run of the same module under other options.
 struct Prepared {
   std::filesystem::path file;
-  std::string class_name;
+  std::string class_name, mode;
   Problem problem;
   std::unique_ptr<evaluate::Meaning> meaning;
   TrialInputs inputs;

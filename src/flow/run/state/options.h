@@ -17,7 +17,8 @@ namespace solstice::flow {
 
 struct ModuleOptions {
   std::filesystem::path file;    // FILE.py; empty with oracle_fd: the module the caller's process holds
-  std::string class_name;        // "": `Model`, or the only module class with example inputs
+  std::string class_name;        // a class, an instance or a function of it; "": the only module with example inputs
+  std::string mode;              // train | eval; "": as it is made
   std::string name;              // in reports; "": from the file
   std::optional<int> oracle_fd;  // the caller's process is the oracle
 };

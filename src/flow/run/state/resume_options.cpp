@@ -30,6 +30,7 @@ Status take_file(const RunRecord& run, OptimizeOptions& out) {
   }
   out.module.file = run.file;
   out.module.class_name = run.options.at("class_name").as_string();
+  if (out.module.mode.empty()) out.module.mode = run.options.at("mode").as_string();
   return success();
 }
 
@@ -94,13 +95,18 @@ class Differences {
   }
 
   void look_at_file() {
-    if (options_.module.file.empty() || problem_key(source_, options_.module.class_name) == run_.problem_key) return;
-    const std::string given = whole_path(options_.module.file), had_class = run_.options.at("class_name").as_string();
+    if (options_.module.file.empty() || problem_key(source_, options_.module) == run_.problem_key) return;
+    const std::string given = whole_path(options_.module.file);
+    ModuleOptions had;
+    had.class_name = run_.options.at("class_name").as_string();
+    had.mode = run_.options.at("mode").as_string();
     const auto shown = [](const std::string& name) {
       return name.empty() ? std::string("none") : fmt::format("`{}`", name);
     };
-    if (had_class != options_.module.class_name) add("the class", shown(had_class), shown(options_.module.class_name));
-    if (problem_key(source_, had_class) == run_.problem_key) return;
+    if (had.class_name != options_.module.class_name)
+      add("the class", shown(had.class_name), shown(options_.module.class_name));
+    if (had.mode != options_.module.mode) add("the mode", shown(had.mode), shown(options_.module.mode));
+    if (problem_key(source_, had) == run_.problem_key) return;
     changed_ = run_.file == given;
     if (changed_) found_.push_back(fmt::format("FILE (the text of {} has changed since the run began)", given));
     if (!changed_) add("FILE", run_.file.empty() ? "a module that was passed in Python" : run_.file, given);
@@ -167,6 +173,7 @@ Json search_options(const OptimizeOptions& options) {
 Json kept_options(const OptimizeOptions& options) {
   Json out = search_options(options)
                  .set("class_name", options.module.class_name)
+                 .set("mode", options.module.mode)
                  .set("device", device_asked_for(options))
                  .set("numerics", options.terms.numerics)
                  .set("frozen", options.terms.frozen)

@@ -29,8 +29,8 @@ Result<store::Store> existing_store(const fs::path& named) {
   return store_of(named);
 }
 
-std::string problem_key(const std::string& source, const std::string& class_name) {
-  return hash_hex(source + class_name);
+std::string problem_key(const std::string& source, const ModuleOptions& module) {
+  return hash_hex(source + module.class_name + (module.mode.empty() ? "" : "\n--" + module.mode));
 }
 
 std::string whole_path(const fs::path& path) {

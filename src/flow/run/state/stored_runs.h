@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "flow/run/state/options.h"
 #include "store/store.h"
 
 namespace solstice::flow {
@@ -25,8 +26,8 @@ Result<store::Store> store_of(const std::filesystem::path& named);
 // named: it is not made.
 Result<store::Store> existing_store(const std::filesystem::path& named);
 
-// RunRecord::problem_key of a file's text.
-std::string problem_key(const std::string& source, const std::string& class_name);
+// RunRecord::problem_key of a file's text, and of what is taken of it.
+std::string problem_key(const std::string& source, const ModuleOptions& module);
 // A path as records have it, readable from any folder; "" for "".
 std::string whole_path(const std::filesystem::path& path);
 

@@ -52,7 +52,7 @@ TEST(StopRule, AGainIsBeyondNoiseHoweverItCame) {
   }
   for (int trial = 0; trial < 4; ++trial)
     luck.add({Seconds(4 - 0.08 * trial), 0.05, trial + 1});  // 2 % each, known to 5 %
-  EXPECT_EQ(luck.ends(), Stop::kPatience);
+  EXPECT_EQ(luck.ends(), Stop::kWindow);
 }
 
 // A time that was measured again and is slower than it looked: gains count from what is known now.
@@ -62,7 +62,7 @@ TEST(StopRule, WhatIsTakenBackIsNoMark) {
   EXPECT_FALSE(watch.ends());
   watch.add({Seconds(3.5)});
   watch.add({Seconds(3.5)});
-  EXPECT_EQ(watch.ends(), Stop::kPatience);
+  EXPECT_EQ(watch.ends(), Stop::kWindow);
   Outlook outlook({Seconds(8)}, Seconds(1), usual_scheduling());
   for (const double best : {3.0, 4.0, 3.5}) outlook.add(1, {Seconds(best)});
   EXPECT_EQ(outlook.since_gain(), 0);
@@ -99,7 +99,7 @@ TEST(StopRule, WhatComesInLateIsLearntAndNotCounted) {
   watch.learn({Seconds(2), 0, 3});
   EXPECT_FALSE(watch.ends());
   watch.add({Seconds(2), 0, 3});
-  EXPECT_EQ(watch.ends(), Stop::kPatience);
+  EXPECT_EQ(watch.ends(), Stop::kWindow);
   EXPECT_EQ(watch.trials(), 2);
 }
 

@@ -58,16 +58,21 @@ void distrust_graph(Run& run, const Problem& problem, const std::vector<Finalist
 void conclude_search(Run& run, search::Stop stop, bool gpu) {
   Report& report = run.report;
   if (report.outcome != RunOutcome::kNone && report.outcome != RunOutcome::kNotFaster) return;
+  const search::Node* best = run.tree.best();
   if (trials_done(run.tree) == 0) {
     report.outcome = RunOutcome::kNotFaster;
     report.reason = "no trial was run: " + why_no_trial(run, stop);
+  } else if (!gpu) {
+    const char* why = run.options.asked_to_predict ? "--device model" : "no GPU";
+    report.reason = best ? fmt::format("{}: nothing was measured; the best candidate is predicted to take {}", why,
+                                       time_text(best->measurement->time))
+                         : fmt::format("{}: nothing was measured, and no candidate passed its checks{}", why,
+                                       first_refusal(run.tree));
   }
-  if (gpu || report.outcome != RunOutcome::kNone) return;
-  report.outcome = RunOutcome::kNotFaster;
-  const search::Node* best = run.tree.best();
-  report.reason = best ? fmt::format("no GPU: the best candidate is predicted to take {}; nothing was measured",
-                                     time_text(best->measurement->time))
-                       : "no GPU, and no candidate passed its checks" + first_refusal(run.tree);
+  if (!gpu) report.outcome = RunOutcome::kPredicted;
+  if (!interrupted() || report.outcome == RunOutcome::kNone) return;
+  report.outcome = RunOutcome::kInterrupted;
+  report.reason = "the search was stopped; so far: " + report.reason;
 }
 
 Status worth_keeping(const search::Tree& tree) {

@@ -18,8 +18,8 @@ bool is_of_the_user(const Error& error);
 // again.
 void distrust_graph(Run& run, const Problem& problem, const std::vector<Finalist>& finalists, const Status& done);
 
-// Says why nothing is faster, where no stage has said so: without a GPU nothing is measured. No trial at all is a
-// reason of its own.
+// Says what the run came to, where nothing was found faster: without a GPU nothing is measured and the outcome is
+// `predicted`; after Ctrl-C it is `interrupted`. No trial at all is a reason of its own.
 void conclude_search(Run& run, search::Stop stop, bool gpu);
 
 // Error `interrupted` where Ctrl-C came before any candidate was usable: there is nothing to put in an outcome's place.

@@ -13,7 +13,8 @@ namespace {
 std::optional<Imported> take_prepared(Run& run) {
   std::optional<Prepared> made = std::exchange(run.engine.prepared, std::nullopt);
   const ModuleOptions& module = run.options.module;
-  if (!made || module.file.empty() || made->file != module.file || made->class_name != module.class_name)
+  if (!made || module.file.empty() || made->file != module.file || made->class_name != module.class_name ||
+      made->mode != module.mode)
     return std::nullopt;
   run.report.warnings = made->inputs.warnings;
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
@@ -24,8 +25,9 @@ Result<Imported> import_anew(Run& run) {
   const ModuleOptions& module = run.options.module;
   const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_TRY(out.rivals, start_rivals_early(run));
-  SOLSTICE_TRY(out.problem, load_problem(*run.engine.oracle, module.file, module.class_name, cache));
+  SOLSTICE_TRY(out.problem, load_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
   out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+  if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
   for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
   return out;
 }
@@ -39,8 +41,9 @@ Result<Imported> import_problem(Run& run) {
     if (out) return std::string("as the run before prepared it");
     SOLSTICE_TRY(out, import_anew(run));
     const Problem& problem = out->problem;
-    return fmt::format("{} operators, {} equations{}", problem.graph.nodes.size(), problem.program.equations.size(),
-                       problem.cached.empty() ? "" : " (graph from the cache)");
+    const std::string& note = problem.subject.mode_note;
+    return fmt::format("{} operators, {} equations{}{}", problem.graph.nodes.size(), problem.program.equations.size(),
+                       note.empty() ? "" : ", " + note, problem.cached.empty() ? "" : " (graph from the cache)");
   });
   SOLSTICE_CHECK(done);
   return std::move(*out);

@@ -73,7 +73,7 @@ Result<TrialInputs> prepare_inputs(Run& run, const Imported& imported) {
 void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs) {
   const ModuleOptions& module = run.options.module;
   if (!inputs.first || module.file.empty()) return;
-  run.engine.prepared.emplace(Prepared{module.file, module.class_name, std::move(imported.problem),
+  run.engine.prepared.emplace(Prepared{module.file, module.class_name, module.mode, std::move(imported.problem),
                                        std::move(imported.meaning), std::move(inputs)});
 }
 

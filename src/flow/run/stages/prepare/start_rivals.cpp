@@ -8,7 +8,7 @@ bool times_rivals(const Run& run) { return run.engine.hello.device.is_cuda() && 
 
 Status start_rivals(Run& run) {
   const ModuleOptions& module = run.options.module;
-  const Status started = run.engine.oracle->start_rivals(module.file.string(), module.class_name);
+  const Status started = run.engine.oracle->start_rivals(module.file.string(), module.class_name, module.mode);
   if (started.ok()) return success();
   for (const Code gone : {Code::interrupted, Code::deadline, Code::process_failed}) {
     if (started.error().code == gone) return started;

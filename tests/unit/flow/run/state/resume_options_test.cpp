@@ -25,7 +25,7 @@ RunRecord run_of(const OptimizeOptions& options) {
   out.id = "20260101-000000-aaaa";
   out.problem = "softmax";
   out.file = options.module.file;
-  out.problem_key = problem_key("text", options.module.class_name);
+  out.problem_key = problem_key("text", options.module);
   out.options_key = options_key_of(options);
   out.options = kept_options(options);
   out.device = "model";

@@ -99,18 +99,23 @@ TEST_F(ConclusionTest, NoTrialIsTheReason) {
   EXPECT_EQ(run_.report.reason, "no trial was run: the budget of 100 ms was used up before one could finish");
   run_.report.outcome = RunOutcome::kNone;
   conclude_search(run_, search::Stop::kTime, false);
-  EXPECT_EQ(run_.report.outcome, RunOutcome::kNotFaster);
+  EXPECT_EQ(run_.report.outcome, RunOutcome::kPredicted);
   EXPECT_EQ(run_.report.reason.rfind("no trial was run: ", 0), 0u);
 }
 
 TEST_F(ConclusionTest, WithoutAGpuTheReasonIsThePredictionOrTheFirstRefusal) {
   trial(TrialState::kIllegal, "no such knob");
   conclude_search(run_, search::Stop::kExhausted, false);
-  EXPECT_EQ(run_.report.reason, "no GPU, and no candidate passed its checks; trial 1: no such knob");
+  EXPECT_EQ(run_.report.reason, "no GPU: nothing was measured, and no candidate passed its checks; trial 1: no such knob");
   run_.report.outcome = RunOutcome::kNone;
   trial(TrialState::kPredicted);
   conclude_search(run_, search::Stop::kExhausted, false);
-  EXPECT_EQ(run_.report.reason, "no GPU: the best candidate is predicted to take 3 us; nothing was measured");
+  EXPECT_EQ(run_.report.reason, "no GPU: nothing was measured; the best candidate is predicted to take 3 us");
+  EXPECT_EQ(run_.report.outcome, RunOutcome::kPredicted);
+  run_.report.outcome = RunOutcome::kNone;
+  run_.options.asked_to_predict = true;
+  conclude_search(run_, search::Stop::kExhausted, false);
+  EXPECT_EQ(run_.report.reason.rfind("--device model: nothing was measured", 0), 0u);
 }
 
 TEST_F(ConclusionTest, AnEarlierOutcomeIsNamedWhereOneIs) {

@@ -1,0 +1,93 @@
+#include "cli/named_module.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/paths.h"
+#include "base/process/subprocess.h"
+
+namespace solstice::cli {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr Seconds kLocating{30};  // a loaded machine starts Python in a second
+
+struct FileAndName {
+  std::string file, name;
+};
+
+bool is_file(const std::string& path) {
+  std::error_code ignored;  // what cannot be looked at is none
+  return fs::is_regular_file(path, ignored);
+}
+
+FileAndName cut(const std::string& text) {
+  std::error_code ignored;
+  const size_t colon = text.rfind(':');
+  if (colon == std::string::npos || fs::exists(text, ignored)) return {text, ""};
+  return {text.substr(0, colon), text.substr(colon + 1)};
+}
+
+// "package.module", and no path.
+bool is_module_name(const std::string& text) {
+  return !text.empty() && !text.ends_with(".py") && !text.starts_with('.') && !text.ends_with('.') &&
+         std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return std::isalnum(c) || c == '_' || c == '.' || c >= 0x80; });
+}
+
+// The file of a module of Python's; "" where there is none.
+Result<std::string> locate(const std::string& module) {
+  SOLSTICE_TRY(const fs::path python, python_path());
+  SpawnOptions options;
+  options.argv = {python.string(), "-m", "solstice.locate", module};
+  SOLSTICE_TRY(options.environment, python_environment());
+  SOLSTICE_TRY(const CommandOutput done, run_command(options, kLocating));
+  return done.out.substr(0, done.out.find('\n'));
+}
+
+Error no_file(const std::string& file) {
+  if (is_file(file + ".py")) return fail(Code::not_found, fmt::format("no file {0}; did you mean {0}.py?", file));
+  return fail(Code::not_found,
+              fmt::format("no file {}{}", file,
+                          is_module_name(file) ? ", and Python finds no module of this name from here" : ""));
+}
+
+Result<std::string> file_of(const std::string& named) {
+  std::error_code ignored;
+  if (is_file(named)) return named;
+  if (fs::is_directory(named, ignored)) return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", named));
+  if (!is_module_name(named)) return no_file(named);
+  SOLSTICE_TRY(std::string found, locate(named));
+  if (found.empty()) return no_file(named);
+  return found;
+}
+
+}  // namespace
+
+Parameter eval_flag() {
+  return {"--eval", "", "put the module into evaluation mode, as for inference", "", {}, false, false};
+}
+
+Parameter train_flag() {
+  return {"--train", "", "put it into training mode [default: the mode in which it is made]", "", {}, false, false};
+}
+
+Result<std::string> mode_of(const Invocation& in) {
+  if (in.flag("--eval") && in.flag("--train")) return fail(Code::bad_argument, "give --eval or --train, not both");
+  return std::string(in.flag("--eval") ? "eval" : in.flag("--train") ? "train" : "");
+}
+
+Result<flow::ModuleOptions> named_module(const std::string& text, const Invocation& in) {
+  flow::ModuleOptions out;
+  SOLSTICE_TRY(out.mode, mode_of(in));
+  const FileAndName parts = cut(text);
+  SOLSTICE_TRY(const std::string file, file_of(parts.file));
+  out.file = file;
+  out.class_name = parts.name;
+  return out;
+}
+
+}  // namespace solstice::cli
