@@ -23,8 +23,19 @@ _LIBRARY_DIRS = (
 )
 
 
+class Error(RuntimeError):
+    """What `solstice.optimize` raises; its text is the message."""
+
+    kind: str
+    code: str
+    message: str
+    file: Optional[str]
+    line: Optional[int]
+    hint: Optional[str]
+
+
 @dataclass
-class OracleError(Exception):
+class OracleError(Error):
     kind: str
     code: str
     message: str

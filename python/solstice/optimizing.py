@@ -7,161 +7,194 @@ the same handler that serves the worker process; the module is never copied or p
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shutil
-import signal
-import socket
-import subprocess
+import sys
 import tempfile
-import threading
+import weakref
 from pathlib import Path
-from typing import Any, Iterator, Optional, Union
+from typing import Any, Callable, Mapping, Optional, TextIO, TypeVar, Union
 
 import torch
 
 from . import dropin
-from .errors import environment_error, input_error
-from .handler import Handler, serve
+from .errors import input_error
 from .loading import Subject, as_arguments
 from .oracle.session import Session
-from .protocol import Sender
+from .program import INTERRUPTED, Answer, find_program, run_as_oracle
+from .result import Result, result_of
 from .tensors import map_tensors, module_tensors, tensor_leaves
 
-PROGRAM = "solstice"
-INTERRUPTED = 130  # its exit status when the search was stopped and the best so far was kept
+ModuleT = TypeVar("ModuleT", bound=torch.nn.Module)
+Progress = Union[None, bool, TextIO, Callable[[str], None]]
+PathLike = Union[str, "os.PathLike[str]"]
+
+# Options of a language model that takes part: keys of `agent`.
+AGENT_OPTIONS = (
+    *("agent", "provider", "model", "option", "write", "sol", "feedback", "expert", "tune", "most_output"),
+    *("temperature", "max_tokens", "max_cost", "transcript", "replay_transcript", "no_network"),
+)
 
 
 def optimize(
-    module: torch.nn.Module,
-    example_inputs: Any,
+    module: ModuleT,
+    args: Any = (),
+    kwargs: Optional[Mapping[str, Any]] = None,
     *,
-    out: Union[str, os.PathLike, None] = None,
+    device: str = "auto",
+    numerics: str = "reference",
+    budget: Optional[str] = None,
+    progress: Progress = None,
+    out: Optional[PathLike] = None,
+    name: Optional[str] = None,
+    weights: str = "live",
+    rewrites: str = "on",
+    machine: Optional[str] = None,
+    devices: Optional[str] = None,
+    allow_busy: bool = False,
+    baselines: bool = True,
+    policy: Optional[str] = None,
+    seed: Optional[int] = None,
+    memory: str = "on",
+    eps: Optional[float] = None,
+    window: Optional[int] = None,
+    roi: Optional[float] = None,
+    agent: Optional[Mapping[str, Any]] = None,
+    store: Optional[PathLike] = None,
+    resume: Optional[str] = None,
     program: Optional[str] = None,
-    **options: Any,
-) -> torch.nn.Module:
-    """A module with the same parameters and a faster forward, or `module` itself when nothing is faster.
+) -> ModuleT:
+    """Returns a module with the same parameters and a faster forward, verified and measured.
 
-    `example_inputs`: a tensor, a list or tuple of positional arguments, or a dict of keyword
-    arguments; the result is made for their shapes, dtypes and strides. `out`: folder for the report,
-    the kernels and all; a temporary one when it is left out. Further options are the program's:
-    `numerics="high"` is `--numerics high`. Raises RuntimeError when the program fails; it has said
-    why on stderr. Ctrl-C ends the search early: the best so far is verified and used.
+    Its `.solstice` is a `solstice.Result`: outcome, speedup with its interval, why it is not faster, kernels, paths.
+    Where nothing is faster the returned module computes as `module` does. Either shares everything with `module`.
+
+    module: it is traced in the mode it is in; call `module.eval()` before, for inference.
+    args, kwargs: example inputs, positional and by keyword; a single tensor may stand for one argument, a dict alone
+        for keyword arguments. The result is made for their shapes, dtypes and strides; other calls go to `module`.
+    device: "auto", "gpu", or "model": times are predicted and nothing is measured.
+    numerics: accuracy class of PyTorch's "reference", "high" (TF32) or "medium" (bf16).
+    budget: time and trials of the search, "60s,40trials".
+    progress: None is sys.stderr, False is nobody; else a stream, or a function that is called with each line (on
+        another thread).
+    out: folder for report.md, the kernels and all. Without it nothing is left behind: the kernels lie in a temporary
+        folder as long as the result lives.
+    name: of the run in reports and in the store; the module's class when it is left out.
+    weights: "frozen" lets parameters be packed once.
+    rewrites, memory: "on" or "off". machine, devices, allow_busy, baselines, policy, seed, eps, window, roi, store,
+        resume: as the options of `solstice optimize --help`, which has their defaults.
+    agent: options of a language model that takes part: `{"agent": "flat", "provider": "openai", "model": ...}`.
+    program: path of the program, when it is not found by itself.
+
+    Raises solstice.Error, with the message and the code of the program where the failure is its own, and TypeError for
+    what is no module. Ctrl-C ends the search early: the best so far is verified and used.
     """
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"optimize takes a torch.nn.Module, not {type(module).__name__}")
-    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="solstice-"))
-    session = Session(_device_of(module, example_inputs), subject=subject_of(module, example_inputs))
-    command = [find_program(program), "optimize", "--out", str(folder), *_flags(options)]
-    before = _report_of(folder)
-    status = run_as_oracle(command, session)
-    if status not in (0, INTERRUPTED):
-        raise RuntimeError(f"`{' '.join(command)}` ended with status {status}; its messages are above")
-    if status == INTERRUPTED and _report_of(folder) == before:
-        return module  # stopped before there was anything to keep: what lies there is of an earlier run
-    record = folder / "dropin.json"
-    if not record.exists():
-        return module  # nothing was faster; the report in `folder` says why
-    return dropin.attach(module, dropin.read(str(folder), json.loads(record.read_text())))
+    given = _arguments(module, args, kwargs)
+    flags = _flags(
+        device=device, numerics=numerics, budget=budget, name=name or type(module).__name__, weights=weights,
+        rewrites=rewrites, machine=machine, devices=devices, allow_busy=allow_busy, no_baselines=not baselines,
+        policy=policy, seed=seed, memory=memory, eps=eps, window=window, roi=roi, store=store, resume=resume,
+        **_agent_options(agent),
+    )  # fmt: skip
+    session = Session(_device_of(module, given), subject=subject_of(module, *given))
+    command = [find_program(program), "optimize", *flags, "--json"]
+    with _Folder(out) as folder:
+        answer = run_as_oracle([*command, "--out", str(folder.path)], session, _say_to(progress))
+        return _outcome(module, answer, folder)
 
 
-def _report_of(folder: Path) -> Optional[tuple[int, int]]:
-    """Which report lies there; every outcome brings a file of its own."""
-    try:
-        found = (folder / "report.json").stat()
-    except FileNotFoundError:
-        return None
-    return found.st_ino, found.st_mtime_ns
+class _Folder:
+    """Where the program writes: the one that was named, or one that goes with its owner, or at once without any."""
+
+    def __init__(self, out: Optional[PathLike]) -> None:
+        self.named = Path(out) if out is not None else None
+        self.path = self.named or Path(tempfile.mkdtemp(prefix="solstice-"))
+        self._owned = self.named is not None
+
+    def keep_with(self, owner: Any) -> None:
+        if not self._owned:
+            weakref.finalize(owner, shutil.rmtree, self.path, ignore_errors=True)
+            self._owned = True
+
+    def __enter__(self) -> "_Folder":
+        return self
+
+    def __exit__(self, *failure: Any) -> None:
+        if not self._owned:
+            shutil.rmtree(self.path, ignore_errors=True)
 
 
-def subject_of(module: torch.nn.Module, example_inputs: Any) -> Subject:
-    args, kwargs = as_arguments(example_inputs)
-    cls = type(module)
+def _outcome(module: ModuleT, answer: Answer, folder: _Folder) -> ModuleT:
+    report = answer.body.get("report")
+    if report is None:
+        if answer.status != INTERRUPTED:
+            raise answer.error()
+        # Stopped before there was anything to keep: what lies in the folder is of an earlier run.
+        return dropin.kept(module, Result("interrupted", answer.error().message))
+    result = result_of(report, folder.named)
+    if not result.faster:
+        return dropin.kept(module, result)
+    record = json.loads((folder.path / "dropin.json").read_text())
+    recording = dropin.read(str(folder.path), record)
+    folder.keep_with(recording)
+    return dropin.attach(module, recording, result)
 
+
+def subject_of(module: torch.nn.Module, args: tuple, kwargs: Mapping[str, Any]) -> Subject:
     def inputs() -> tuple[tuple, dict]:
-        return map_tensors(lambda t: t.detach().clone(), (args, kwargs))  # the caller's own stay as they are
+        return map_tensors(lambda t: t.detach().clone(), (args, dict(kwargs)))  # the caller's own stay as they are
 
-    return Subject(module, inputs, init=None, path=None, class_name=cls.__name__, source=None, weights="real")
-
-
-def run_as_oracle(command: list[str], session: Session) -> int:
-    """Runs the program and answers its requests until it hangs up; its exit status."""
-    ours, theirs = socket.socketpair()
-    with ours:
-        with theirs:
-            process = subprocess.Popen(
-                [*command, "--oracle-fd", str(theirs.fileno())],
-                pass_fds=[theirs.fileno()],
-                start_new_session=True,  # Ctrl-C reaches it through us, once
-            )
-        try:
-            with passing_on_interrupts(process):
-                serve(Handler(session), ours.fileno(), Sender(ours.fileno()))
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it ended without waiting for the last answer
-        except BaseException:
-            process.terminate()
-            raise
-        finally:
-            status = process.wait()
-    return status
+    name = type(module).__name__
+    return Subject(module, inputs, init=None, path=None, class_name=name, source=None, weights="real")
 
 
-@contextlib.contextmanager
-def passing_on_interrupts(process: subprocess.Popen) -> Iterator[None]:
-    """Ctrl-C stops the program's search, and it finishes with the best so far; a second one ends both."""
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may handle signals
-        return
-
-    def on_interrupt(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, previous)
-        process.send_signal(signal.SIGINT)
-
-    previous = signal.signal(signal.SIGINT, on_interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
+def _arguments(module: torch.nn.Module, args: Any, kwargs: Optional[Mapping[str, Any]]) -> tuple[tuple, dict]:
+    if kwargs is None:
+        return as_arguments(args, forward=type(module).forward)
+    if not isinstance(kwargs, Mapping):
+        raise TypeError(f"kwargs must be a mapping of names to values, not {type(kwargs).__name__}")
+    # A pair of a tuple and a dict, or a dict alone, are positional arguments where keyword ones are given apart.
+    positional = tuple(args) if isinstance(args, (list, tuple)) else (args,)
+    return positional, dict(kwargs)
 
 
-def _device_of(module: torch.nn.Module, example_inputs: Any) -> torch.device:
-    devices = {t.device for t in (*module_tensors(module), *tensor_leaves(as_arguments(example_inputs)))}
+def _device_of(module: torch.nn.Module, given: tuple[tuple, dict]) -> torch.device:
+    devices = {t.device for t in (*module_tensors(module), *tensor_leaves(given))}
     if len(devices) > 1:
         listing = ", ".join(sorted(str(d) for d in devices))
         raise input_error("session.devices", f"the module and its inputs lie on several devices: {listing}")
     return devices.pop() if devices else torch.device("cpu")
 
 
-def _flags(options: dict[str, Any]) -> list[str]:
+def _agent_options(agent: Optional[Mapping[str, Any]]) -> dict[str, Any]:
+    unknown = sorted((agent or {}).keys() - set(AGENT_OPTIONS))
+    if unknown:
+        raise TypeError(f"`agent` has no option {unknown[0]!r}; it has {', '.join(AGENT_OPTIONS)}")
+    return dict(agent or {})
+
+
+def _flags(**options: Any) -> list[str]:
+    """A list is an option that is given several times."""
     flags: list[str] = []
     for name, value in options.items():
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             flags.append(flag)
         elif value not in (None, False):
-            flags += [flag, str(value)]
+            for each in value if isinstance(value, (list, tuple)) else (value,):
+                flags += [flag, str(each)]
     return flags
 
 
-def find_program(named: Optional[str] = None) -> str:
-    """`named`, else SOLSTICE_PROGRAM, else the one beside this package, else the one on PATH."""
-    explicit = named or os.environ.get("SOLSTICE_PROGRAM")
-    if explicit:
-        if not os.access(explicit, os.X_OK):
-            raise input_error("optimize.no_program", f"`{explicit}` is not an executable file")
-        return explicit
-    root = Path(__file__).resolve().parents[2]
-    # A bundle's launcher unpacks headers before it starts the program in bin/.
-    for candidate in (root / PROGRAM, root / "bin" / PROGRAM, root / "build" / "bin" / PROGRAM):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            return str(candidate)
-    found = shutil.which(PROGRAM)
-    if found is None:
-        raise environment_error(
-            "optimize.no_program",
-            f"the program `{PROGRAM}` was not found",
-            hint="build it with `./x build`, or set SOLSTICE_PROGRAM",
-        )
-    return found
+def _say_to(progress: Progress) -> Callable[[str], None]:
+    if progress is False:
+        return lambda line: None
+    if callable(progress):
+        return progress
+    stream = sys.stderr if progress in (None, True) else progress
+    if not hasattr(stream, "write"):
+        raise TypeError(f"progress is None, False, a stream or a function, not {type(progress).__name__}")
+    return lambda line: print(line, file=stream, flush=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import operator
 from typing import Any, Callable
 
 import torch
@@ -18,7 +19,7 @@ from .original import load_original
 from .recording import DropinError, Recording, read
 from .runtime import Runtime
 
-__all__ = ["DropinError", "Recording", "attach", "load_original", "makers", "read", "replacement"]
+__all__ = ["DropinError", "Recording", "attach", "kept", "load_original", "makers", "read", "replacement"]
 
 _ATTRIBUTE = "_solstice_runtime"
 
@@ -67,6 +68,22 @@ def replacement(
     return ModelNew
 
 
+def kept(module: torch.nn.Module, result: Any) -> torch.nn.Module:
+    """The module as it is, with a `solstice` that says why nothing replaces it. Both are one: a change of either is one
+    of the other; a copy, or a pickle, is of the module's own class."""
+    original = type(module)
+
+    def reduce(self: Any, protocol: Any) -> Any:
+        return operator.getitem, ([module], 0)
+
+    members = {"__doc__": original.__doc__, "__module__": original.__module__, "solstice": result}
+    cls = type(original)(original.__name__, (original,), {**members, "__reduce_ex__": reduce})
+    cls.__qualname__ = original.__qualname__
+    new = cls.__new__(cls)
+    new.__dict__ = module.__dict__
+    return new
+
+
 def makers(original: Any, source: dict[str, Any], recording: Recording, module_name: str) -> tuple[Any, Any]:
     """What makes the original, and what makes its replacement: classes, or functions where the user's file has a
     function or an instance."""
@@ -81,9 +98,11 @@ def makers(original: Any, source: dict[str, Any], recording: Recording, module_n
     return make, make_new
 
 
-def attach(module: torch.nn.Module, recording: Recording) -> torch.nn.Module:
-    """A module of a replacing class that shares everything with `module`: parameters, buffers, hooks."""
+def attach(module: torch.nn.Module, recording: Recording, result: Any = None) -> torch.nn.Module:
+    """A module of a replacing class that shares everything with `module`: parameters, buffers, hooks. `result` is what
+    `solstice.optimize` found out."""
     cls = replacement(type(module), recording)
+    cls.solstice = result
     new = cls.__new__(cls)
     new.__dict__ = module.__dict__.copy()
     new.__dict__.pop(_ATTRIBUTE, None)

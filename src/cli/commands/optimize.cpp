@@ -39,6 +39,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
     SOLSTICE_TRY(options.module, named_module(in.get("FILE"), in));
   }
   SOLSTICE_TRY(options.module.mode, mode_of(in));
+  options.module.name = in.get("--name");
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
@@ -119,6 +120,7 @@ std::vector<Parameter> optimize_parameters() {
        {},
        false,
        false},
+      {"--name", "NAME", "name of the run in reports [default: that of FILE]", "", {}, false, false},
       {"--out", "DIR", "output folder [default: runs/NAME]", "", {}, false, false},
       {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
       {"--policy", "POLICY", "search policy (`solstice list policies`) [default: greedy]", "", {}, false, false},

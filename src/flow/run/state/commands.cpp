@@ -32,7 +32,7 @@ std::vector<std::string> arguments_of(const RunRecord& run) {
 
 std::string python_call(const std::string& run, const std::filesystem::path& store) {
   const std::string named = store.empty() ? "" : fmt::format(", store=\"{}\"", store.string());
-  return fmt::format("solstice.optimize(module, example_inputs, resume=\"{}\"{})", run, named);
+  return fmt::format("solstice.optimize(module, args, resume=\"{}\"{})", run, named);
 }
 
 std::string command_to_resume(const OptimizeOptions& options, const RunRecord& run) {

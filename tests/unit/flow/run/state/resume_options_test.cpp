@@ -74,7 +74,7 @@ TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
             std::string::npos);
   now.module.oracle_fd = 3;
   const std::string call =
-      "`solstice.optimize(module, example_inputs, resume=\"20260101-000000-aaaa\", store=\"/tmp/a store\")`";
+      "`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\", store=\"/tmp/a store\")`";
   EXPECT_NE(refused(now, run_of(begun_with())).find(call), std::string::npos);
 }
 
@@ -82,7 +82,7 @@ TEST(ResumeOptions, AFileIsNoModuleOfPython) {
   RunRecord run = run_of(begun_with());
   run.file.clear();
   const std::string why = refused(begun_with(), run, "other");
-  EXPECT_NE(why.find("`solstice.optimize(module, example_inputs, resume=\"20260101-000000-aaaa\")`"), std::string::npos)
+  EXPECT_NE(why.find("`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\")`"), std::string::npos)
       << why;
 }
 

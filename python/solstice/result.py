@@ -1,0 +1,78 @@
+"""What `solstice.optimize` found out: the `.solstice` of the module that it returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Optional
+
+OUTCOMES = ("faster", "not faster", "predicted", "interrupted", "unsupported")
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A 99.9 % confidence interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """Of the program that was found."""
+
+    name: str
+    family: str
+
+
+@dataclass(frozen=True)
+class Result:
+    """Times are seconds. What was not measured is None."""
+
+    outcome: str  # of OUTCOMES
+    reason: str = ""  # why it is not faster
+    speedup: Optional[float] = None  # the replacement's forward against the original's
+    interval: Optional[Interval] = None  # of the speedup
+    original: Optional[float] = None  # median
+    replacement: Optional[float] = None
+    predicted: bool = False  # times of candidates are a cost model's
+    kernels: tuple[Kernel, ...] = ()
+    program: str = ""  # the equations with their schedule
+    warnings: tuple[str, ...] = ()
+    run: str = ""  # in the store: `solstice show RUN`
+    folder: Optional[Path] = None  # of report.md, program.ucut and the cubins; None: nothing was to be left behind
+    report: dict[str, Any] = field(default_factory=dict, repr=False)  # all of it, as report.json has it
+
+    @property
+    def faster(self) -> bool:
+        return self.outcome == "faster"
+
+    def __str__(self) -> str:
+        if self.faster and self.speedup is not None:
+            return f"{self.speedup:.2f}x faster"
+        return f"{self.outcome}: {self.reason}" if self.reason else self.outcome
+
+
+def result_of(report: dict[str, Any], folder: Optional[Path]) -> Result:
+    headline = report.get("headline") or {}
+    speedup, low, high = (headline.get(name) or None for name in ("speedup", "speedup_low", "speedup_high"))
+    return Result(
+        outcome=report["outcome"],
+        reason=report.get("reason", ""),
+        speedup=speedup,
+        interval=Interval(low, high) if low and high else None,
+        original=_median(headline, "original"),
+        replacement=_median(headline, "replacement"),
+        predicted=report.get("predicted", False),
+        kernels=tuple(Kernel(k["name"], k["family"]) for k in report.get("kernels", ())),
+        program=report.get("program", ""),
+        warnings=tuple(report.get("warnings", ())),
+        run=report.get("run", ""),
+        folder=folder,
+        report=report,
+    )
+
+
+def _median(headline: dict[str, Any], name: str) -> Optional[float]:
+    measured = headline.get(name)
+    return measured["median"] if measured else None
