@@ -98,6 +98,9 @@ struct IsArray : std::false_type {};
 template <typename T, size_t N>
 struct IsArray<std::array<T, N>> : std::true_type {};
 
+template <typename T, typename M>
+Json write_field(const T& record, const Field<T, M>& f);
+
 template <typename T>
 Json write(const T& value) {
   if constexpr (std::is_same_v<T, Json>) {
