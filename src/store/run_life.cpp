@@ -224,6 +224,20 @@ Status Store::stop_run(const std::string& id, RunState state, std::string_view r
   return all.commit();
 }
 
+Status Store::drop_run(const std::string& id) {
+  Database& database = state_->database;
+  SOLSTICE_TRY(Transaction all, Transaction::write(database));
+  SOLSTICE_TRY(const RunRecord run, read_run(database, id));
+  SOLSTICE_TRY(Statement remove,
+               database.prepare("DELETE FROM runs WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM events WHERE run = ?1) "
+                                "AND NOT EXISTS (SELECT 1 FROM trials WHERE run = ?1)"));
+  SOLSTICE_CHECK(remove.bind(id).run());
+  SOLSTICE_TRY(Statement tidy, database.prepare("DELETE FROM problems WHERE key = ?1 AND NOT EXISTS "
+                                                "(SELECT 1 FROM runs WHERE problem_key = ?1)"));
+  SOLSTICE_CHECK(tidy.bind(run.problem_key).run());
+  return all.commit();
+}
+
 Result<int> Store::close_abandoned() {
   SOLSTICE_TRY(const std::vector<std::string> seen, abandoned(state_->database));
   if (seen.empty()) return 0;  // who only looks waits for no writer

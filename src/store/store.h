@@ -65,6 +65,9 @@ class Store {
   // what `summary` adds, where it got no event meanwhile.
   Status stop_run(const std::string& id, RunState state, std::string_view reason, const Json& summary = {});
 
+  // As if it had never begun: of a run without a search, which a mistake ended. One with events stays as it is.
+  Status drop_run(const std::string& id);
+
   Result<std::vector<ListedRun>> list(int limit = 50);  // newest first
   // An id or the start of one; "last" is the newest that did not fail before its search, the newest where there is no
   // such. Ambiguous: bad_argument with the candidates.

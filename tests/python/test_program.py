@@ -89,13 +89,16 @@ def test_optimize_from_python_with_the_real_program(homes, monkeypatch, tmp_path
         monkeypatch.setenv(name, value)
     module = torch.nn.Sequential(torch.nn.Linear(128, 64), torch.nn.ReLU())
     state = {name: value.clone() for name, value in module.state_dict().items()}
-    result = solstice.optimize(
-        module, (torch.rand(32, 128),), out=tmp_path / "out", program=PROGRAM, device="model", budget="20s,2trials"
-    )
-    assert result is module  # nothing is measured without a GPU, so nothing is faster
+    lines = []
+    given = {"program": PROGRAM, "device": "model", "budget": "20s,2trials", "progress": lines.append}
+    result = solstice.optimize(module, (torch.rand(32, 128),), out=tmp_path / "out", **given)
+    found = result.solstice
+    assert found.outcome == "predicted" and "nothing was measured" in found.reason and found.speedup is None
+    assert found.kernels and found.folder == tmp_path / "out" and any("search done" in line for line in lines)
     assert all(torch.equal(module.state_dict()[name], value) for name, value in state.items())
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["predicted"] and report["outcome"] == "not faster" and report["file"] == ""
+    assert report["predicted"] and report["outcome"] == "predicted" and report["file"] == ""
+    assert report["problem"] == "Sequential" and report["headline"]["speedup"] is None
     assert report["candidates"][0]["meaning"] == "proved"
     assert not (tmp_path / "out" / "model_new.py").exists()
 
@@ -106,7 +109,7 @@ def test_a_report_says_where_the_time_went(run, write_model, tmp_path):
     for cached in (False, True):
         code, out, err = optimize(run, path, tmp_path / "out")
         assert code == 0, err
-        assert ("graph from the cache" in out) == cached
+        assert ("graph from the cache" in err) == cached and len(out.splitlines()) == 2
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert {"oracle", "import", "search", "total", "oracle: trace"} <= report["timings"].keys()
     assert report["command"][1] == "optimize" and report["versions"]["torch"] == torch.__version__
@@ -114,7 +117,7 @@ def test_a_report_says_where_the_time_went(run, write_model, tmp_path):
 
 BAD = {
     "no_inputs": ("import torch\nclass Model(torch.nn.Module):\n    def forward(self, x): return x\n", "get_inputs"),
-    "no_model": ("def get_inputs(): return []\n", "no module class `Model`"),
+    "no_model": ("def get_inputs(): return []\n", "defines no module"),
     "syntax": ("def get_inputs(:\n", "bad.py:1"),
     "package": ("import no_such_package_anywhere\n", "no_such_package_anywhere"),
     "raises": ("raise ValueError('not today')\n", "not today"),
@@ -174,10 +177,12 @@ def test_a_full_disk_names_the_path_and_leaves_the_earlier_outcome(run, write_mo
 
 
 def until(process, mark):
-    for line in process.stdout:
+    seen = []
+    for line in process.stderr:
         if mark in line:
             return
-    raise AssertionError(f"`{mark}` never came: {process.stderr.read()}")
+        seen.append(line)
+    raise AssertionError(f"`{mark}` never came: {''.join(seen)}")
 
 
 @pytest.mark.slow
@@ -199,7 +204,8 @@ def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert json.loads((tmp_path / "out" / "report.json").read_text())["predicted"]
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
 
 
 def store_of(run, folder):
@@ -220,7 +226,7 @@ def test_ctrl_c_before_the_first_trial_leaves_the_earlier_outcome(run, start, wr
     assert f"the earlier outcome in {out} is unchanged" in err
     assert whole(before, out) and not (out / ".fresh").exists()
     kept = store_of(run, store)
-    assert kept["state"] == "interrupted" and "before" in kept["reason"], kept
+    assert kept["state"] == kept["outcome"] == "interrupted" and "before" in kept["reason"], kept
 
 
 RAISES = MODEL.replace("torch.relu(x) * 2", "x @ torch.rand(3, 3)")
@@ -417,7 +423,7 @@ def runs_of(run, store):
         ),
     ],
 )
-def test_a_mistake_leaves_no_run_behind(run, write_model, tmp_path, options, said):
+def test_a_mistake_in_the_options_leaves_no_run_behind(run, write_model, tmp_path, options, said):
     for command in (("optimize", "--device", "model"), ("propose",)):
         code, _, err = run(
             command[0], write_model(MODEL), *command[1:], *options, "--store", tmp_path / "store",
@@ -436,7 +442,8 @@ def test_last_is_no_run_that_failed_before_its_search(run, write_model, tmp_path
     model = write_model(MODEL)
     assert run("optimize", model, *here)[0] == 0
     assert run("optimize", f"{model}:Modle", *here)[0] == 2
-    newest, searched = runs_of(run, tmp_path / "store")
+    assert run("optimize", write_model(RAISES, name="raises.py"), *here)[0] == 2
+    newest, searched = runs_of(run, tmp_path / "store")  # of the misspelt class nothing is kept
     assert newest["state"] == "failed"
     assert json.loads(run("show", "last", "--store", tmp_path / "store", "--json")[1])["run"]["id"] == searched["id"]
 
@@ -462,3 +469,95 @@ def test_a_run_goes_on_without_its_options_being_said_again(run, write_model, tm
     assert code == 0, err
     code, _, err = run("optimize", *store, *out)
     assert code == 2 and "no FILE was given" in err, err
+
+
+NORMS = """
+    import torch
+
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.norm = torch.nn.BatchNorm1d(128)
+
+        def forward(self, x, *, scale):
+            return self.norm(x) * scale
+
+    model = Net()
+
+    def build():
+        return Net()
+
+    def get_inputs():
+        return (torch.rand(64, 128),), {"scale": torch.rand(128)}
+"""
+
+
+@pytest.mark.parametrize("name", ["", ":Net", ":model", ":build"])
+def test_commands_take_what_makes_a_module(run, write_model, name):
+    path = write_model(NORMS) + name
+    code, plain, err = run("import", path)
+    assert code == 0 and "traced in training mode: batch statistics" in err and "running_mean" in plain, err
+    code, out, err = run("import", path, "--eval")
+    assert code == 0 and "traced in evaluation mode: running statistics" in err and out != plain, err
+
+
+@pytest.mark.slow
+def test_the_mode_is_said_in_plan_and_report(run, write_model, tmp_path):
+    path = write_model(NORMS)
+    code, _, err = run("plan", path, "--train")
+    assert code == 0 and "note: traced in training mode: batch statistics" in err, err
+    code, _, err = run("plan", path, "--train", "--eval")
+    assert code == 2 and "give --eval or --train, not both" in err, err
+    code, _, err = optimize(run, path, tmp_path / "out", "--eval", "--store", tmp_path / "store")
+    assert code == 0 and "traced in evaluation mode: running statistics" in err, err
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert "traced in evaluation mode: running statistics" in report["warnings"] and report["options"]["mode"] == "eval"
+    (run_id,) = (record["id"] for record in runs_of(run, tmp_path / "store"))
+    code, _, err = run("optimize", "--resume", run_id, "--store", tmp_path / "store", "--train")
+    assert code == 2 and "the mode (the run has `eval`, given is `train`)" in err, err
+    code, _, err = run("optimize", "--resume", run_id, "--store", tmp_path / "store")
+    assert code == 0 and "traced in evaluation mode" in err, err
+
+
+def test_modules_are_found_by_their_python_names(run, tmp_path):
+    package = tmp_path / "kit"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "sizes.py").write_text("WIDTH = 32\n")
+    text = "from .sizes import WIDTH\nimport torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x * 2\n"
+    (package / "net.py").write_text(text + "def get_inputs(): return [torch.rand(4, WIDTH)]\n")
+    for name in ("kit.net:Net", "kit.net", "kit/net.py:Net", "kit/net.py"):
+        code, out, err = run("import", name)
+        assert code == 0 and "f32[" in out and "32" in out, err
+    for name, said in (
+        ("kit.nut:Net", "Python finds no module of this name"),
+        ("kit/net:Net", "did you mean kit/net.py?"),
+        ("kit.net:Nte", "did you mean"),
+        ("kit", "kit is a folder, not a file"),
+    ):
+        code, _, err = run("import", name)
+        assert code == 2 and said in err, err
+
+
+@pytest.mark.slow
+def test_a_failed_load_leaves_neither_run_nor_folder(run, write_model, tmp_path):
+    store = ("--store", tmp_path / "store", "--device", "model")
+    path = write_model(MODEL)
+    for subject in (f"{path}:Modle", write_model("import no_such_package_anywhere\n", "bad.py")):
+        for out in (("--out", tmp_path / "deep" / "out"), ()):
+            code, _, err = run("optimize", subject, *store, *out)
+            assert code == 2, err
+            assert runs_of(run, tmp_path / "store") == []
+            assert not (tmp_path / "deep").exists() and not (tmp_path / "runs").exists()
+    code, _, err = run("optimize", path, *store, "--machine", "h2000", "--out", tmp_path / "deep" / "out")
+    assert code == 2 and not (tmp_path / "deep").exists() and runs_of(run, tmp_path / "store") == [], err
+    (tmp_path / "mine").mkdir()
+    assert run("optimize", f"{path}:Modle", *store, "--out", tmp_path / "mine")[0] == 2 and (tmp_path / "mine").is_dir()
+
+
+@pytest.mark.slow
+def test_exit_codes_for_a_build(run, write_model, tmp_path):
+    path = write_model(MODEL)
+    code, out, err = optimize(run, path, tmp_path / "out", "--require-faster", "--quiet")
+    assert code == 1 and "predicted: " in out and err == "", err
+    assert optimize(run, path, tmp_path / "out", "--quiet", "--json")[0] == 0

@@ -152,6 +152,12 @@ RunState state_after(const Status& done) {
   return interrupted() ? RunState::kInterrupted : RunState::kFinished;
 }
 
+// It was new, and a mistake ended it before its search.
+bool leaves_nothing(const Run& run, const Status& done) {
+  const bool is_new = !run.stored.resumed && !run.options.search.in_turns;  // who gives turns knows it already
+  return is_new && !done.ok() && is_mistake(done.error()) && run.tree.trials() == 0;
+}
+
 // The run's last entry in the store.
 Status close_run(Run& run, const RunStages& at, const Status& done) {
   const RunState how = state_after(done);
@@ -164,6 +170,7 @@ Status close_run(Run& run, const RunStages& at, const Status& done) {
   }
   std::error_code ignored;  // the error to tell is another
   fs::remove_all(run.folders.fresh, ignored);
+  if (leaves_nothing(run, done)) return told_after(done, store.drop_run(report.run));
   return told_after(done, store.stop_run(report.run, how, done.error().message, account_of(report)));
 }
 
@@ -279,6 +286,7 @@ Result<OptimizeOutcome> Optimization::finish() {
   release_engine(parts_->engine, run, at, done);
   leave_facts(run, at);
   if (const Status closed = close_run(run, at, done); !closed.ok()) {
+    if (leaves_nothing(run, done) && parts_->lock) parts_->lock->leave_no_trace();
     return replaces ? closed.error() : that_left(closed.error(), run.folders.out);
   }
   const Searched& searched = at.searched;

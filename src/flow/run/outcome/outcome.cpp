@@ -53,6 +53,15 @@ bool is_below(const fs::path& file, const fs::path& folder) {
   return std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
 }
 
+// Those of `folder` and of the folders above it that are not there, innermost first.
+std::vector<fs::path> missing_folders(fs::path folder) {
+  std::vector<fs::path> out;
+  std::error_code ignored;  // what cannot be looked at cannot be made either: that will tell
+  if (!folder.has_filename()) folder = folder.parent_path();  // "out/"
+  for (; !folder.empty() && !fs::exists(folder, ignored); folder = folder.parent_path()) out.push_back(folder);
+  return out;
+}
+
 // The files that the outcome in `folder` consists of; none where there is no list.
 Result<std::vector<fs::path>> read_list(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -183,16 +192,26 @@ fs::path folder_for(const fs::path& wanted, const std::string& subject) {
 }
 
 Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
+  const std::vector<fs::path> made = missing_folders(out);
   SOLSTICE_CHECK(make_folder(out));
   const std::string file = (out / kLock).string();
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) return fail(Code::io_error, fmt::format("cannot open {}: {}", file, std::strerror(errno)));
   OutcomeLock lock(descriptor);
+  lock.file_ = file;
+  lock.made_ = made;
   const int error = lock_within(descriptor, kTakenDown);
   if (error == 0) return lock;
   if (error != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)));
   return fail(Code::bad_argument,
               fmt::format("another run of solstice writes to {}; wait for it, or use another --out", out.string()));
+}
+
+void OutcomeLock::leave_no_trace() {
+  std::error_code ignored;  // what holds something else stays
+  if (made_.empty()) return;
+  fs::remove(file_, ignored);
+  for (const fs::path& folder : made_) fs::remove(folder, ignored);
 }
 
 OutcomeLock::~OutcomeLock() {

@@ -10,6 +10,9 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 
@@ -21,13 +24,21 @@ class OutcomeLock {
   // Makes the folder where it is missing. Errors: bad_argument where another run holds it for more than two seconds
   // (one that was killed is still taken down); io_error.
   static Result<OutcomeLock> take(const std::filesystem::path& out);
-  OutcomeLock(OutcomeLock&& other) noexcept : descriptor_(other.descriptor_) { other.descriptor_ = -1; }
+  OutcomeLock(OutcomeLock&& other) noexcept
+      : descriptor_(other.descriptor_), file_(std::move(other.file_)), made_(std::move(other.made_)) {
+    other.descriptor_ = -1;
+  }
   OutcomeLock& operator=(OutcomeLock&&) = delete;
   ~OutcomeLock();
+
+  // Of a run that came to nothing: folders that were made for it go, where nothing lies in them.
+  void leave_no_trace();
 
  private:
   explicit OutcomeLock(int descriptor) : descriptor_(descriptor) {}
   int descriptor_;
+  std::filesystem::path file_;
+  std::vector<std::filesystem::path> made_;  // innermost first
 };
 
 // Finishes the outcome of a run that was killed while its files took their places. Then an empty folder below `out`, on

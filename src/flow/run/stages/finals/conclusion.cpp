@@ -47,6 +47,10 @@ bool is_of_the_user(const Error& error) {
   return is_outcome(error) || error.code == Code::module_forward || error.code == Code::interrupted;
 }
 
+bool is_mistake(const Error& error) {
+  return error.code == Code::module_import || error.code == Code::not_found || error.code == Code::bad_argument;
+}
+
 void distrust_graph(Run& run, const Problem& problem, const std::vector<Finalist>& finalists, const Status& done) {
   if (problem.cached.empty() || interrupted()) return;
   if (done.ok() ? !nothing_verified(run.tree, finalists) : is_of_the_user(done.error())) return;
