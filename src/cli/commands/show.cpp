@@ -30,8 +30,25 @@ std::string time_text(const std::optional<Seconds>& time) { return time ? show(*
 
 std::string first_line(const std::string& text) { return clip(text.substr(0, text.find('\n')), 60); }
 
-Status show_list(store::Store& store, bool json) {
-  SOLSTICE_TRY(const std::vector<store::ListedRun> runs, store.list());
+constexpr int kListed = 50;
+constexpr int kAllRuns = 1000000;
+
+// Newest first.
+Result<std::vector<store::ListedRun>> listed_runs(store::Store& store, const Invocation& in) {
+  int limit = kListed;
+  if (in.has("--limit")) {
+    SOLSTICE_TRY(limit, parse_int("--limit", in.get("--limit"), 1, kAllRuns));
+  }
+  if (!in.flag("--failed")) return store.list(limit);
+  SOLSTICE_TRY(std::vector<store::ListedRun> runs, store.list(kAllRuns));
+  std::erase_if(runs, [](const store::ListedRun& r) { return r.run.ok() && r.run->state != RunState::kFailed; });
+  if (runs.size() > static_cast<size_t>(limit)) runs.erase(runs.begin() + limit, runs.end());
+  return runs;
+}
+
+Status show_list(store::Store& store, const Invocation& in) {
+  const bool json = in.json();
+  SOLSTICE_TRY(const std::vector<store::ListedRun> runs, listed_runs(store, in));
   Json all = Json::array();
   std::vector<std::vector<std::string>> rows = {{"run", "problem", "outcome", "device", "speedup", "reason"}};
   std::string damage;
@@ -52,7 +69,7 @@ Status show_list(store::Store& store, bool json) {
   if (json) {
     fmt::print("{}\n", all.dump(2));
   } else if (runs.empty()) {
-    fmt::print("no runs yet in {}\n", store.folder().string());
+    fmt::print("{} in {}\n", in.flag("--failed") ? "no run failed" : "no runs yet", store.folder().string());
   } else {
     fmt::print("{}{}{}", table(rows), damage.empty() ? "" : "\n", damage);
   }
@@ -132,6 +149,8 @@ Status check_options(const Invocation& in) {
   if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");
   if (search && in.has("--trial"))
     return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
+  if (in.has("RUN") && (in.flag("--failed") || !in.left_out.contains("--limit")))
+    return fail(Code::bad_argument, "--failed and --limit choose from the list of runs: leave RUN out");
   for (const char* option : {"--depth", "--only-usable"}) {
     if (in.has(option) && (!in.has("--tree") || in.json())) {
       return fail(Code::bad_argument, fmt::format("{} goes with the text of --tree", option));
@@ -145,7 +164,7 @@ Result<int> run_show(const Invocation& in) {
   SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   if (!in.has("RUN")) {
-    SOLSTICE_CHECK(show_list(store, in.json()));
+    SOLSTICE_CHECK(show_list(store, in));
     return 0;
   }
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
@@ -170,13 +189,15 @@ const Command solstice_commands_show = {
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
         "RUN is an id, a prefix of one, or `last`: the newest run that did not fail before its search. Without "
-        "RUN the newest 50 runs are listed; a run with an unreadable record is listed as `damaged`. The tree has "
+        "RUN the newest runs are listed, 50 if --limit does not say otherwise; a run with an unreadable record is listed as `damaged`. The tree has "
         "one line per node: its number, state, time, speedup over the original, and the move that created it. "
         "The page adds each node's program, changes, verdict and timing samples, the best so far and the time "
         "line; it is one self-contained file.",
     .example = "solstice show last --tree",
     .parameters =
         {{"RUN", "", "run to print", "", {}, false, false},
+         {"--failed", "", "list only runs that failed, or whose record is damaged", "", {}, false, false},
+         {"--limit", "N", "runs to list", std::to_string(kListed), {}, false, false},
          {"--trial", "N", "print one trial, with its program", "", {}, false, false},
          {"--tree", "", "print the search tree, one line per node; as JSON with --json", "", {}, false, false},
          {"--depth", "N", "depth to which the tree is printed; deeper nodes are counted", "", {}, false, false},

@@ -23,6 +23,29 @@ TEST_F(ProgramTest, EveryCommandHasHelp) {
   EXPECT_EQ(run({"list", "--help"}).out.rfind("usage: solstice list", 0), 0u);
 }
 
+TEST_F(ProgramTest, HelpAndVersionHaveTheirUsualWords) {
+  EXPECT_EQ(run({"help", "list"}).out, run({"list", "--help"}).out);
+  EXPECT_EQ(run({"help", "bench"}).out, run({"bench", "--help"}).out);
+  EXPECT_EQ(run({"help"}).out, run({"--help"}).out);
+  EXPECT_EQ(run({"-V"}).out, run({"--version"}).out);
+  const CommandOutput typo = run({"help", "lsit"});
+  EXPECT_EQ(typo.exit.code, 2);
+  EXPECT_NE(typo.err.find("did you mean `list`?"), std::string::npos);
+}
+
+TEST_F(ProgramTest, TwoDashesEndTheOptions) {
+  const CommandOutput done = run({"check", "--json", "--", "--help.ucut"});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_NE(done.err.find("--help.ucut"), std::string::npos) << done.err;
+  EXPECT_EQ(done.err.find("has no option"), std::string::npos) << done.err;
+}
+
+TEST_F(ProgramTest, RunsAreListedByNumberAndFailure) {
+  EXPECT_NE(run({"show", "--failed"}).out.find("no run failed in"), std::string::npos);
+  EXPECT_EQ(run({"show", "--limit", "0"}).exit.code, 2);
+  EXPECT_NE(run({"show", "last", "--limit", "3"}).err.find("leave RUN out"), std::string::npos);
+}
+
 TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {
   const CommandOutput done = run({"lsit"});
   EXPECT_EQ(done.exit.code, 2);

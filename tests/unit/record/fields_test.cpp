@@ -73,6 +73,41 @@ TEST(Record, OptionalFieldsKeepTheirInitialValue) {
   EXPECT_FALSE(inner.ratio.has_value());
 }
 
+template <typename T>
+void expect_round_trip(const T& record) {
+  const Json json = to_json(record);
+  const Result<T> back = from_json<T>(*parse_json(json.dump()));
+  ASSERT_TRUE(back.ok()) << back.error().text();
+  EXPECT_EQ(to_json(*back), json);
+}
+
+TEST(Record, WhatIsNotKnownIsNull) {
+  Report report;
+  EXPECT_TRUE(to_json(report).at("headline").at("speedup").is_null());
+  expect_round_trip(report);
+  report.headline.speedup = 2.5;
+  EXPECT_EQ(to_json(report).at("headline").at("speedup").as_double(), 2.5);
+  const Result<Report> old = from_json<Report>(to_json(Report()).set("headline", Json::object().set("speedup", 0.0)));
+  ASSERT_TRUE(old.ok());  // an earlier Solstice wrote 0
+  EXPECT_EQ(old->headline.speedup, 0);
+}
+
+// Words of today for those of an earlier Solstice.
+TEST(Record, AnOldRunIsRenewed) {
+  RunRecord run;
+  run.outcome = RunOutcome::kNotFaster;
+  run.summary = Json::object().set("predicted", true).set("stop", "patience").set("speedup", 0.0);
+  run.renew();
+  EXPECT_EQ(run.outcome, RunOutcome::kPredicted);
+  EXPECT_EQ(run.summary.at("stop").as_string(), "window");
+  EXPECT_TRUE(run.summary.at("speedup").is_null());
+  run.outcome = RunOutcome::kNotFaster;
+  run.summary = Json::object().set("predicted", false).set("stop", "time").set("speedup", 0.8);
+  run.renew();
+  EXPECT_EQ(run.outcome, RunOutcome::kNotFaster);
+  EXPECT_EQ(run.summary.at("speedup").as_double(), 0.8);
+}
+
 TEST(Record, ErrorsNameThePath) {
   EXPECT_NE(failure(*parse_json(R"({"schema": "solstice.test/1"})")).find("name"), std::string::npos);
   EXPECT_NE(failure(to_json(sample()).set("schema", "solstice.test/9")).find("solstice.test/9"), std::string::npos);
@@ -82,14 +117,6 @@ TEST(Record, ErrorsNameThePath) {
   const Json bad = Json::array().push(Json::object().set("count", "many"));
   EXPECT_NE(failure(to_json(sample()).set("inner", bad)).find(".inner[0].count"), std::string::npos);
   EXPECT_NE(failure(to_json(sample()).set("pair", Json::array().push(1))).find(".pair"), std::string::npos);
-}
-
-template <typename T>
-void expect_round_trip(const T& record) {
-  const Json json = to_json(record);
-  const Result<T> back = from_json<T>(*parse_json(json.dump()));
-  ASSERT_TRUE(back.ok()) << back.error().text();
-  EXPECT_EQ(to_json(*back), json);
 }
 
 TEST(Record, RunTrialAndReportRoundTrip) {

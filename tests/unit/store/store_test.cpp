@@ -40,6 +40,18 @@ TEST_F(StoreTest, KeepsRunsAndTrials) {
   EXPECT_TRUE(loaded->trials[1].verdict.at("ok").as_bool());
 }
 
+TEST_F(StoreTest, ARunIsDroppedWhereItHasNothing) {
+  Store store = open();
+  const std::string none = *store.begin_run(run_of("softmax", "o"));
+  const std::string some = *store.begin_run(run_of("softmax", "o"));
+  ASSERT_TRUE(store.add_trial(trial_of(some, 1, TrialState::kWrong)).ok());
+  EXPECT_TRUE(store.drop_run(none).ok());
+  EXPECT_TRUE(store.drop_run(some).ok());
+  EXPECT_EQ(store.load_run(none).error().code, Code::not_found);
+  EXPECT_TRUE(store.load_run(some).ok());
+  EXPECT_EQ(store.list()->size(), 1u);
+}
+
 TEST_F(StoreTest, FindsVerifiedTrialsOfAProblemNewestRunFirst) {
   Store store = open();
   RunRecord first = run_of("softmax", "o");

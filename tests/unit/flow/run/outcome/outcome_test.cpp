@@ -164,6 +164,25 @@ TEST_F(OutcomeTest, ASecondRunIsKeptOut) {
   EXPECT_TRUE(OutcomeLock::take(out_).ok());
 }
 
+TEST_F(OutcomeTest, FoldersThatWereMadeForNothingGo) {
+  const auto made = folder_.path() / "a" / "b", mine = folder_.path() / "mine";
+  auto lock = OutcomeLock::take(made);
+  ASSERT_TRUE(lock.ok());
+  lock->leave_no_trace();
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "a"));
+  std::filesystem::create_directory(mine);
+  auto kept = OutcomeLock::take(mine);
+  ASSERT_TRUE(kept.ok());
+  kept->leave_no_trace();
+  EXPECT_TRUE(std::filesystem::exists(mine));
+  auto used = OutcomeLock::take(made);
+  ASSERT_TRUE(used.ok());
+  write(folder_.path() / "a" / "notes", "mine");
+  used->leave_no_trace();
+  EXPECT_TRUE(std::filesystem::exists(folder_.path() / "a" / "notes"));
+  EXPECT_FALSE(std::filesystem::exists(made));
+}
+
 TEST_F(OutcomeTest, WhatAKilledRunLeftIsCleared) {
   write(out_ / "report.md", "old");
   write(out_ / ".files", R"(["report.md"])");
