@@ -13,7 +13,7 @@ MODES = ("train", "eval")
 
 
 def note_of(module: torch.nn.Module) -> str:
-    """"traced in training mode: batch statistics, dropout active"; "" where no part of the module asks for its mode."""
+    """`traced in training mode: batch statistics, dropout active`; "" where no part of the module asks for its mode."""
     training, evaluating = (list(dict.fromkeys(_effects(module, mode))) for mode in (True, False))
     parts = []
     if training:

@@ -1,7 +1,7 @@
 """A user's file as Python would import it: alone, or as a part of its package.
 
-A file belongs to a package where its folder has an `__init__.py`, or where it imports relatively: then the folders above
-it are packages as far up as the imports reach.
+A file belongs to a package where its folder has an `__init__.py`, or where it imports relatively: then the folders
+above it are packages as far up as the imports reach.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def import_parents(place: Place) -> None:
 
 
 def execute(place: Place, file: Path, source: str) -> ModuleType:
-    """Runs `source`, the very text that was read: bytecode of a file that is rewritten at once may be of the old one."""
+    """Runs `source`, the very text that was read: bytecode of a file that is rewritten at once may be of the old."""
     import_parents(place)
     if place.package and place.name in sys.modules:  # its package has imported it
         return sys.modules[place.name]

@@ -58,7 +58,8 @@ Error no_file(const std::string& file) {
 Result<std::string> file_of(const std::string& named) {
   std::error_code ignored;
   if (is_file(named)) return named;
-  if (fs::is_directory(named, ignored)) return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", named));
+  if (fs::is_directory(named, ignored))
+    return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", named));
   if (!is_module_name(named)) return no_file(named);
   SOLSTICE_TRY(std::string found, locate(named));
   if (found.empty()) return no_file(named);

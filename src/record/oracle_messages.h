@@ -82,10 +82,10 @@ struct OracleModule {
 
 struct OracleSubject {
   std::string class_name;
-  std::string name;               // in the file; "" for a module given as an object
-  std::string kind = "class";     // what the name stands for: class, instance or function; object
-  std::string package, module;    // that the file is part of, and its own name there; "" where it stands alone
-  std::string mode_note;          // "traced in training mode: dropout active"; "": the mode does not matter
+  std::string name;             // in the file; "" for a module given as an object
+  std::string kind = "class";   // what the name stands for: class, instance or function; object
+  std::string package, module;  // that the file is part of, and its own name there; "" where it stands alone
+  std::string mode_note;        // "traced in training mode: dropout active"; "": the mode does not matter
   std::optional<std::string> file;
   std::optional<std::string> source_sha256;
   std::string weights;  // real, or fake: too large to be built here, can be traced only

@@ -22,11 +22,10 @@ struct Measured {
   int samples = 0;
   Hertz clock;
   static auto fields() {
-    return std::make_tuple(field("median", &Measured::median, "seconds"),
-                           known_field("low", &Measured::low, "interval"),
-                           known_field("high", &Measured::high, "interval"),
-                           optional_field("samples", &Measured::samples, "repetitions"),
-                           known_field("clock_hz", &Measured::clock, "SM clock while measuring"));
+    return std::make_tuple(
+        field("median", &Measured::median, "seconds"), known_field("low", &Measured::low, "interval"),
+        known_field("high", &Measured::high, "interval"), optional_field("samples", &Measured::samples, "repetitions"),
+        known_field("clock_hz", &Measured::clock, "SM clock while measuring"));
   }
 };
 

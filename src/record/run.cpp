@@ -17,7 +17,8 @@ std::vector<const char*> enum_names(Cut) { return {"planned", "one", "each", "ap
 void RunRecord::renew() {
   if (outcome == RunOutcome::kNotFaster && summary.at("predicted").as_bool()) outcome = RunOutcome::kPredicted;
   if (summary.at("stop").as_string() == "patience") summary.set("stop", "window");
-  if (const Json* speedup = summary.find("speedup"); speedup && speedup->as_double() == 0) summary.set("speedup", Json());
+  if (const Json* speedup = summary.find("speedup"); speedup && speedup->as_double() == 0)
+    summary.set("speedup", Json());
 }
 
 }  // namespace solstice

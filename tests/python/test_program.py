@@ -524,7 +524,9 @@ def test_modules_are_found_by_their_python_names(run, tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text("")
     (package / "sizes.py").write_text("WIDTH = 32\n")
-    text = "from .sizes import WIDTH\nimport torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x * 2\n"
+    text = (
+        "from .sizes import WIDTH\nimport torch\nclass Net(torch.nn.Module):\n    def forward(self, x): return x * 2\n"
+    )
     (package / "net.py").write_text(text + "def get_inputs(): return [torch.rand(4, WIDTH)]\n")
     for name in ("kit.net:Net", "kit.net", "kit/net.py:Net", "kit/net.py"):
         code, out, err = run("import", name)

@@ -63,7 +63,12 @@ def test_a_module_that_says_cuda_at_once_is_made_on_the_host(write_model):
     [
         ("", "Nte", "defines no `Nte`; it has classes derived from nn.Module: `Net`", "did you mean"),
         ("width = 3\n", "width", "`width` of", "name one:"),
-        ("def build(): return 3\n", "build", "returns a value of type `int`, not a module", "function that returns one"),
+        (
+            "def build(): return 3\n",
+            "build",
+            "returns a value of type `int`, not a module",
+            "function that returns one",
+        ),
         ("class A(Net): pass\na = A()\nb = A()\ndef make(): return a\n", None, "several other modules", "name one:"),
     ],
 )

@@ -4,8 +4,8 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/devices.h"
-#include "cli/progress.h"
 #include "cli/named_module.h"
+#include "cli/progress.h"
 #include "cli/view/table.h"
 #include "flow/run/run_program.h"
 #include "lang/embed.h"
@@ -49,6 +49,15 @@ std::string text_of(const flow::ProgramRun& done) {
   return m.detail.empty() ? out : out + "\n" + m.detail;
 }
 
+// What is not known is 0 in a measurement, and null here.
+Json trial_json(const search::Measurement& measurement) {
+  Json out = to_json(measurement);
+  for (const char* name : {"time", "cost", "joules", "noise"}) {
+    if (out.at(name).as_double() == 0) out.set(name, Json());
+  }
+  return out;
+}
+
 Result<int> run_run(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, lang::read_program(file));
@@ -56,7 +65,7 @@ Result<int> run_run(const Invocation& in) {
   const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));
   if (in.json()) {
-    Json body = Json::object().set("predicted", done.predicted).set("trial", to_json(done.measurement));
+    Json body = Json::object().set("predicted", done.predicted).set("trial", trial_json(done.measurement));
     if (done.original) body.set("original", done.original->value);
     if (done.bound) body.set("practical_bound", done.bound->value);
     fmt::print("{}\n", body.dump(2));

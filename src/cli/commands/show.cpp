@@ -189,7 +189,8 @@ const Command solstice_commands_show = {
     .summary = "Print the runs in the store, or one run with its trials",
     .help =
         "RUN is an id, a prefix of one, or `last`: the newest run that did not fail before its search. Without "
-        "RUN the newest runs are listed, 50 if --limit does not say otherwise; a run with an unreadable record is listed as `damaged`. The tree has "
+        "RUN the newest runs are listed, 50 if --limit does not say otherwise; a run with an unreadable record is "
+        "listed as `damaged`. The tree has "
         "one line per node: its number, state, time, speedup over the original, and the move that created it. "
         "The page adds each node's program, changes, verdict and timing samples, the best so far and the time "
         "line; it is one self-contained file.",

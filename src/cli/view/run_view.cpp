@@ -5,7 +5,8 @@
 namespace solstice::cli {
 namespace {
 
-Json known(Seconds time) { return time.value > 0 ? Json(time.value) : Json(); }
+Json known(double value) { return value > 0 ? Json(value) : Json(); }
+Json known(Seconds time) { return known(time.value); }
 Json known(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 // Notes the attempts at a node from an event that the tree has already taken.
@@ -36,8 +37,11 @@ Json json_of(const Attempt& attempt) {
   out.set("lost", attempt.lost);
   if (!attempt.measurement) return out;
   const search::Measurement& m = *attempt.measurement;
-  out.set("state", enum_name(m.state)).set("time", known(m.time)).set("cost", m.cost.value).set("noise", m.noise);
-  out.set("joules", m.joules);
+  out.set("state", enum_name(m.state))
+      .set("time", known(m.time))
+      .set("cost", known(m.cost))
+      .set("noise", known(m.noise));
+  out.set("joules", known(m.joules));
   return out.set("gpu", m.record.at("gpu")).set("samples", m.record.at("seconds"));
 }
 

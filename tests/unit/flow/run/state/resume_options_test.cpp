@@ -73,8 +73,7 @@ TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
   EXPECT_NE(refused(now, run_of(begun_with())).find("`solstice propose 20260101-000000-aaaa --store '/tmp/a store'`"),
             std::string::npos);
   now.module.oracle_fd = 3;
-  const std::string call =
-      "`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\", store=\"/tmp/a store\")`";
+  const std::string call = "`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\", store=\"/tmp/a store\")`";
   EXPECT_NE(refused(now, run_of(begun_with())).find(call), std::string::npos);
 }
 
@@ -82,8 +81,7 @@ TEST(ResumeOptions, AFileIsNoModuleOfPython) {
   RunRecord run = run_of(begun_with());
   run.file.clear();
   const std::string why = refused(begun_with(), run, "other");
-  EXPECT_NE(why.find("`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\")`"), std::string::npos)
-      << why;
+  EXPECT_NE(why.find("`solstice.optimize(module, args, resume=\"20260101-000000-aaaa\")`"), std::string::npos) << why;
 }
 
 TEST(ResumeOptions, AFileIsTheSameByItsText) {

@@ -106,7 +106,8 @@ TEST_F(ConclusionTest, NoTrialIsTheReason) {
 TEST_F(ConclusionTest, WithoutAGpuTheReasonIsThePredictionOrTheFirstRefusal) {
   trial(TrialState::kIllegal, "no such knob");
   conclude_search(run_, search::Stop::kExhausted, false);
-  EXPECT_EQ(run_.report.reason, "no GPU: nothing was measured, and no candidate passed its checks; trial 1: no such knob");
+  EXPECT_EQ(run_.report.reason,
+            "no GPU: nothing was measured, and no candidate passed its checks; trial 1: no such knob");
   run_.report.outcome = RunOutcome::kNone;
   trial(TrialState::kPredicted);
   conclude_search(run_, search::Stop::kExhausted, false);
