@@ -76,9 +76,9 @@ def parts(new: torch.nn.Module, x: torch.Tensor) -> dict[str, Callable[[], objec
 def main() -> None:
     original = Scale().cuda()
     x = torch.rand(4096, device="cuda")
-    new = solstice.optimize(original, (x,), no_baselines=True, budget="5s,2trials")
-    if new is original:
-        sys.exit("nothing was faster: no drop-in to measure")
+    new = solstice.optimize(original, (x,), baselines=False, budget="5s,2trials")
+    if not new.solstice.faster:
+        sys.exit(f"no drop-in to measure: {new.solstice}")
     with torch.no_grad():
         new(x)
         calls = {"drop-in": lambda: new(x), "original": lambda: original(x), **parts(new, x)}

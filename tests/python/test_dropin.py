@@ -61,7 +61,7 @@ def test_a_module_given_as_an_object_is_checked_with_what_is_attached_to_it(tmp_
 
     module = dropin.load_original(str(tmp_path), record).Model(2.0)
     (tmp_path / "dropin.json").write_text(json.dumps(record))
-    session = Session(torch.device("cpu"), subject=subject_of(module, torch.randn(2, 3)))
+    session = Session(torch.device("cpu"), subject=subject_of(module, (torch.randn(2, 3),), {}))
     attached = kernelbench.load_dropin(session, str(tmp_path / "dropin.json"))
     assert type(attached).__name__ == "ModelNew" and attached.inner is module.inner
     with pytest.warns(UserWarning):  # on the host it runs the original, which the check tells
