@@ -36,7 +36,7 @@ RESULTS = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     from solstice.errors import OracleError
-    from solstice.optimizing import find_program
+    from solstice.program import find_program
 
     try:
         program = find_program()
