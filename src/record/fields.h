@@ -33,7 +33,14 @@ struct Field {
   M T::*member;
   const char* doc;
   bool required;
-  bool zero_is_unknown = false;
+};
+
+// Of a number whose 0 stands for one that is not known: null in JSON, both ways.
+template <typename T, typename M>
+struct KnownField {
+  const char* name;
+  M T::*member;
+  const char* doc;
 };
 
 template <typename T, typename M>
@@ -46,10 +53,9 @@ constexpr Field<T, M> optional_field(const char* name, M T::*member, const char*
   return {name, member, doc, false};
 }
 
-// A number whose 0 stands for one that is not known: null in JSON, both ways.
 template <typename T, typename M>
-constexpr Field<T, M> known_field(const char* name, M T::*member, const char* doc) {
-  return {name, member, doc, false, true};
+constexpr KnownField<T, M> known_field(const char* name, M T::*member, const char* doc) {
+  return {name, member, doc};
 }
 
 // An enum E is a record member when `std::vector<const char*> enum_names(E)` (found by argument-dependent lookup)
@@ -98,8 +104,10 @@ struct IsArray : std::false_type {};
 template <typename T, size_t N>
 struct IsArray<std::array<T, N>> : std::true_type {};
 
-template <typename T, typename M>
-Json write_field(const T& record, const Field<T, M>& f);
+template <typename R, typename T, typename M>
+Json write_field(const R& record, const Field<T, M>& f);
+template <typename R, typename T, typename M>
+Json write_field(const R& record, const KnownField<T, M>& f);
 
 template <typename T>
 Json write(const T& value) {
@@ -136,13 +144,15 @@ Json write(const T& value) {
   }
 }
 
-template <typename T, typename M>
-Json write_field(const T& record, const Field<T, M>& f) {
+template <typename R, typename T, typename M>
+Json write_field(const R& record, const Field<T, M>& f) {
+  return write(record.*(f.member));
+}
+
+template <typename R, typename T, typename M>
+Json write_field(const R& record, const KnownField<T, M>& f) {
   const M& value = record.*(f.member);
-  if constexpr (std::is_arithmetic_v<M> || IsQuantity<M>::value) {
-    if (f.zero_is_unknown && value == M{}) return Json();
-  }
-  return write(value);
+  return value == M{} ? Json() : write(value);
 }
 
 template <typename T>
@@ -152,7 +162,13 @@ template <typename T, typename M>
 std::optional<Error> read_field(const Json& in, const std::string& path, T& out, const Field<T, M>& f) {
   const Json* found = in.find(f.name);
   if (!found) return f.required ? std::optional(missing(path, f.name)) : std::nullopt;
-  if (f.zero_is_unknown && found->is_null()) return std::nullopt;
+  return read(*found, path + "." + f.name, out.*(f.member));
+}
+
+template <typename T, typename M>
+std::optional<Error> read_field(const Json& in, const std::string& path, T& out, const KnownField<T, M>& f) {
+  const Json* found = in.find(f.name);
+  if (!found || found->is_null()) return std::nullopt;
   return read(*found, path + "." + f.name, out.*(f.member));
 }
 

@@ -48,7 +48,7 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   if (!problem.imported.draws.empty()) {
     const importer::Draw& draw = problem.imported.draws[0];
     const std::string name = std::filesystem::path(draw.source.file).filename().string();
-    const std::string& note = problem.subject.mode_note;
+    const std::string& note = problem.subject.training ? problem.subject.mode_note : "";
     return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet{}",
                                            draw.op, name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line),
                                            note.empty() ? "" : fmt::format(" ({}; --eval traces inference)", note)));
