@@ -17,8 +17,8 @@ function showHeader() {
     tile('of the practical bound', factorText(best.time / bounds.practical), timeText(bounds.practical));
   tile(
     'trials',
-    String(nodes.length - 1),
-    [failed ? `${failed} failed` : null, open ? `${open} without result` : null].filter((text) => text).join(', '),
+    String(nodes.length - 1 - open),
+    [failed ? `${failed} failed` : null, open ? `${open} more without a result` : null].filter((text) => text).join(', '),
   );
   addFacts(at('about'), [
     ['run', of.id],

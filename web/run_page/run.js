@@ -5,6 +5,7 @@ const nodes = run.nodes;
 const best = run.best === null ? null : nodes[run.best];
 const summary = run.run.summary || {};
 const predictions = nodes.filter((node) => node.state === 'predicted').length;
+const cameIn = nodes.filter((node) => node.attempts.some((attempt) => attempt.state)).length;
 const measured = nodes.some((node) => node.state === 'verified');
 const predictedRun = !measured && (predictions > 0 || summary.predicted === true);
 
@@ -52,7 +53,7 @@ if (boundless.length === 3) {
 if (predictedRun) missing.push("Times are a cost model's: nothing was measured.");
 else if (predictions)
   missing.push(
-    `Times of ${predictions} of ${nodes.length - 1} trials are a cost model's: ` +
+    `Times of ${predictions} of ${cameIn} trials are a cost model's: ` +
       'they are no rivals of those that were measured.',
   );
 

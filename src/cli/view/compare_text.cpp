@@ -100,16 +100,18 @@ void add_times(Cells& cells, const Runs& runs) {
 
 // States in which no trial of any run ended have no row.
 void add_trials(Cells& cells, const Runs& runs) {
-  add_row(cells, "trials", runs, [](Run run) { return std::to_string(run.proposed); });
-  for (const char* state :
-       {"verified", "predicted", "wrong", "crashed", "hung", "not compiled", "illegal", "without a result"}) {
+  const auto add_state = [&](const char* state, const std::string& title) {
     if (std::none_of(runs.begin(), runs.end(), [&](const ComparedRun* run) { return run->states.contains(state); }))
-      continue;
-    add_row(cells, std::string("  ") + state, runs, [&](Run run) {
+      return;
+    add_row(cells, title, runs, [&](Run run) {
       const auto found = run.states.find(state);
       return std::to_string(found == run.states.end() ? 0 : found->second);
     });
-  }
+  };
+  add_row(cells, "trials", runs, [](Run run) { return std::to_string(run.trials); });
+  for (const char* state : {"verified", "predicted", "wrong", "crashed", "hung", "not compiled", "illegal"})
+    add_state(state, std::string("  ") + state);
+  add_state("without a result", "without a result");
   add_row(cells, "not tried", runs, [](Run run) { return std::to_string(run.skipped); });
 }
 
@@ -202,7 +204,7 @@ std::string runs_text(const std::vector<ComparedRun>& runs) {
   for (Run run : runs) {
     cells.push_back({run.id, who_searched(run.policy, run.agent), std::to_string(run.seed), in_cell(run.device),
                      known_time(run.best) + (run.predicted ? " predicted" : ""), known_factor(run.speedup),
-                     std::to_string(run.proposed), show(run.spent), in_cell(run.ended)});
+                     std::to_string(run.trials), show(run.spent), in_cell(run.ended)});
   }
   return table(cells);
 }

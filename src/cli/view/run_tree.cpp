@@ -145,9 +145,9 @@ std::string heading(const RunView& view) {
   const auto pending =
       std::count_if(nodes.begin() + 1, nodes.end(), [](const search::Node& node) { return !node.measurement; });
   std::string out =
-      fmt::format("{}, run {}: {} trials by {}", harmless(view.run.problem), view.run.id, view.tree.trials(),
+      fmt::format("{}, run {}: {} trials by {}", harmless(view.run.problem), view.run.id, view.tree.trials() - pending,
                   view.run.policy.empty() ? "an unknown policy" : harmless(view.run.policy));
-  if (pending) out += fmt::format(", {} of them without a result", pending);
+  if (pending) out += fmt::format(", {} more without a result", pending);
   if (view.skipped) out += fmt::format(", {} not tried", view.skipped);
   if (!best) return out + ", none usable\n";
   out += fmt::format(", best {} ({}{}", best->id, view.state_text(*best) == "predicted" ? "predicted " : "",

@@ -58,7 +58,7 @@ ComparedRun described(const RunRecord& run) {
 
 // A run from before searches were stored has its trials.
 void add_trials(const std::vector<TrialRecord>& trials, ComparedRun& out) {
-  out.proposed = static_cast<int>(trials.size());
+  out.trials = out.proposed = static_cast<int>(trials.size());
   for (const TrialRecord& trial : trials) {
     ++out.states[enum_name(trial.state)];
     if (trial.state != TrialState::kVerified || !trial.measured || (out.best && *out.best <= *trial.measured)) continue;
@@ -70,7 +70,9 @@ void add_trials(const std::vector<TrialRecord>& trials, ComparedRun& out) {
 void add_tree(const search::Tree& tree, ComparedRun& out) {
   out.proposed = tree.trials();
   for (const search::Node& node : tree.nodes()) {
-    if (node.id > 0) ++out.states[node.measurement ? enum_name(node.measurement->state) : kNoResult];
+    if (node.id == 0) continue;
+    ++out.states[node.measurement ? enum_name(node.measurement->state) : kNoResult];
+    out.trials += node.measurement.has_value();
   }
   for (const search::Event& event : tree.events()) {
     if (event.proposal) out.tokens += event.proposal->tokens;

@@ -60,7 +60,8 @@ struct ComparedRun : RunSetting, RunLeader, RunEnd {
   std::optional<Seconds> best;        // of the fastest usable trial
   bool predicted = false;             // that time is a cost model's
   std::optional<double> speedup;      // original / best
-  int proposed = 0, skipped = 0;      // trials; proposals that were not tried
+  int trials = 0;                     // that came in
+  int proposed = 0, skipped = 0;      // with those that did not; proposals that were not tried
   std::map<std::string, int> states;  // number of trials by state; "without a result"
   Seconds spent;                      // wall time of the trials
   int64_t tokens = 0;                 // of all proposals
@@ -87,7 +88,8 @@ struct ComparedRun : RunSetting, RunLeader, RunEnd {
         field("original", &T::original, "seconds, as the search timed it"),
         field("best", &T::best, "seconds of the fastest usable trial"),
         field("predicted", &T::predicted, "by a cost model"), field("speedup", &T::speedup, "original over best"),
-        field("proposed", &T::proposed, "trials"), field("skipped", &T::skipped, "proposals that were not tried"),
+        field("trials", &T::trials, "that came in"),
+        field("proposed", &T::proposed, "trials, with those without a result"), field("skipped", &T::skipped, "proposals that were not tried"),
         field("states", &T::states, "how many trials came how far"), field("spent", &T::spent, "seconds of the trials"),
         field("tokens", &T::tokens, "of all proposals"), field("curve", &T::curve, "after 0, 1, 2, ... measurements"),
         field("reached", &T::reached, "when it reached the goal"),

@@ -48,7 +48,7 @@ ComparedGroup group_of(const std::vector<const ComparedRun*>& runs, ProgressUnit
   using Run = const ComparedRun&;
   out.best = spread_over(runs, [](Run run) { return number(run.best); });
   out.speedup = spread_over(runs, [](Run run) { return run.speedup; });
-  out.trials = spread_over(runs, [](Run run) { return std::optional<double>(run.proposed); });
+  out.trials = spread_over(runs, [](Run run) { return std::optional<double>(run.trials); });
   out.spent = spread_over(runs, [](Run run) { return std::optional(run.spent.value); });
   out.tokens = spread_over(runs, [](Run run) { return std::optional(static_cast<double>(run.tokens)); });
   out.goal_trials =
