@@ -66,17 +66,21 @@ std::vector<Line> lines_of(const Bench& bench) {
 }
 
 std::string summary_of(const Bench& bench, const VariantName& variant) {
-  Cells rows = {{"", "problems", "faster", "original kept", "predicted", "unsupported", "failed", "supported",
-                 "complete", "lowest", "slower", "faster only", "fast_1", "fast_2", "SOL score", "trial"}};
+  Cells rows = {{"", "problems", "faster", "original kept", "unsupported", "failed", "supported", "complete", "lowest",
+                 "slower", "faster only", "fast_1", "fast_2", "SOL score", "trial"}};
+  constexpr size_t kPredicted = 4;  // column of a bench that has such
+  const bool predicted = figures_of(bench, {variant, 0, true, ""}).outcomes.predicted > 0;
+  if (predicted) rows[0].insert(rows[0].begin() + kPredicted, "predicted");
   for (const Line& line : lines_of(bench)) {
     const Figures f = figures_of(bench, {variant, line.level, line.flawed, ""});
     const OutcomeCounts& n = f.outcomes;
     rows.push_back({line.title, std::to_string(n.problems), std::to_string(n.faster), std::to_string(n.not_faster),
-                    std::to_string(n.predicted), std::to_string(n.unsupported), std::to_string(n.failed),
-                    mean_text(f.supported), mean_text(f.complete), factor(f.complete.least),
+                    std::to_string(n.unsupported), std::to_string(n.failed), mean_text(f.supported),
+                    mean_text(f.complete), factor(f.complete.least),
                     f.slower.count ? fmt::format("{} ({})", f.slower.count, factor(f.slower.least)) : "0",
                     factor(f.faster.mean), share(f.fast_1), share(f.fast_2),
                     f.sol.count ? fmt::format("{:.2f} ({})", f.sol.mean, f.sol.count) : "-", time_or_dash(f.trial)});
+    if (predicted) rows.back().insert(rows.back().begin() + kPredicted, std::to_string(n.predicted));
   }
   return fmt::format("\n## {}\n\n", variant.text()) + markdown_table(rows);
 }

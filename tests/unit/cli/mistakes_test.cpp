@@ -49,7 +49,10 @@ TEST_F(ProgramTest, WhereNothingCanBeWrittenIsTheEnvironmentsFault) {
 
 // Beside the command lies the folder that it was given in; the outcome's folder is whole.
 TEST_F(ProgramTest, ARunIsFoundAgainFromAnyFolder) {
-  ASSERT_TRUE(write_file(folder_.path() / "m.py", "raise ValueError('no module')\n").ok());
+  const std::string fails =
+      "import torch\nclass Model(torch.nn.Module):\n    def forward(self, x): return x @ x\n"
+      "def get_inputs(): return [torch.rand(2, 3)]\ndef get_init_inputs(): return []\n";
+  ASSERT_TRUE(write_file(folder_.path() / "m.py", fails).ok());
   SpawnOptions options;
   options.argv = {companion("solstice")->string(), "optimize", "m.py", "--device", "model"};
   options.environment = {{"SOLSTICE_HOME", (folder_.path() / "home").string()},
