@@ -61,7 +61,7 @@ def test_what_is_predicted_says_so_and_is_asked_for(site):
     if not pathlib.Path("/dev/nvidia0").exists():
         refused = site.text("evaluate", site.folder / "one")
         assert refused.returncode == 3 and "--device model" in refused.stderr
-        assert "nothing is measured" not in refused.stdout and not (site.folder / "one" / "results").exists()
+        assert "nothing is measured" not in refused.stderr and not (site.folder / "one" / "results").exists()
     assert site.text("evaluate", site.folder / "one", "--device", "model").stdout.endswith(
         "1 predicted, 1 of them usable; 0 had results already, 0 left\n" + NOTE
     )
@@ -119,7 +119,7 @@ def test_rewritten_candidates_are_judged_by_the_bytes_they_must_move(site):
         [PROGRAM, "show", "last", "--json", "--store", site.folder / "store"], check=True, capture_output=True
     )
     bound = json.loads(shown.stdout)["run"]["summary"]["bounds"]["io"]
-    told = site.text("evaluate", site.folder / "one", "--device", "model").stdout
+    told = site.text("evaluate", site.folder / "one", "--device", "model").stderr
     said = re.search(r"speed of light done: io ([0-9.]+) us", told), re.search(r"cancel_bias: io ([0-9.]+) us", told)
     assert float(said[1][1]) < float(said[0][1]) and float(said[1][1]) == pytest.approx(bound * 1e6, rel=1e-3)
 
