@@ -203,6 +203,10 @@ class Evaluator {
         return arg(0) >= arg(1);
       case Op::kGt:
         return arg(0) > arg(1);
+      case Op::kAtan2:
+        return std::atan2(arg(0), arg(1));
+      case Op::kBitAnd:
+        return static_cast<double>(static_cast<int64_t>(arg(0)) & static_cast<int64_t>(arg(1)));
       default:
         return function(e.op, arg(0));
     }
@@ -232,6 +236,8 @@ class Evaluator {
         return std::tanh(x);
       case Op::kErf:
         return std::erf(x);
+      case Op::kLgamma:
+        return std::lgamma(x);
       case Op::kSin:
         return std::sin(x);
       case Op::kCos:

@@ -58,6 +58,7 @@ class Call {
 
   Result<DType> out_dtype(size_t i = 0) const;
   Integers out_shape(size_t i = 0) const;
+  bool fp8_saturates() const { return graph_.semantics.fp8_saturates; }
   int64_t out_extent(int axis) const;  // of the first result; negative counts from the end
   bool out_used(size_t i) const;
   Status yield(Value value) { return yield(0, std::move(value)); }

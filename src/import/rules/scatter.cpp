@@ -4,6 +4,7 @@
 // If several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
 #include <algorithm>
 
+#include "import/call/conversion.h"
 #include "import/graph/damage.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
@@ -112,7 +113,7 @@ Status scatter_add(Call& call) { return scatter_by(call, add_written); }
 Status scatter_value(Call& call) {
   int axis = 0;
   SOLSTICE_TRY(const Hits h, hits_along(call, axis));
-  SOLSTICE_TRY(const TermRef value, call.scalar("value", h.x.dtype));
+  SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
   return fill_written(call, h, value);
 }
 
@@ -173,7 +174,7 @@ Status index_copy(Call& call) {
 Status index_fill(Call& call) {
   int axis = 0;
   SOLSTICE_TRY(const Hits h, hits_of_list(call, axis, true));
-  SOLSTICE_TRY(const TermRef value, call.scalar("value", h.x.dtype));
+  SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
   return fill_written(call, h, value);
 }
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "import/draft/finite.h"
+#include "import/call/conversion.h"
 #include "import/graph/damage.h"
 #include "import/rules.h"
 
@@ -14,32 +14,14 @@ Status identity(Call& call) {
   return call.yield(std::move(x));
 }
 
-// PyTorch's integer of inf or NaN depends on the processor, and as a rule another branch discards it
-// (the log of a distance of 0). The language stops there. In a closed form the branch is in the same equation.
-TermRef finite(Call& call, const Value& x, const TermRef& stored) {
-  if (!is_float(x.dtype) || !x.is_stored() || !may_be_infinite(call.draft(), stored)) return stored;
-  call.note("inf and NaN become 0 among integers; PyTorch leaves open what they become");
-  return importer::select(apply("isfinite", {stored}), stored, integer(0));
-}
-
-// A conversion keeps the value; a narrowing one rounds, a real made integral truncates.
 Status to_dtype(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  if (dtype == x.dtype) return call.yield(std::move(x));
-  const bool widens =
-      (is_float(dtype) && !is_float(x.dtype)) ||
-      (is_float(dtype) && is_float(x.dtype) && size_of(dtype) > size_of(x.dtype)) ||
-      (is_integer(dtype) && (x.dtype == DType::kBool || (is_integer(x.dtype) && size_of(dtype) > size_of(x.dtype))));
-  if (widens) {
+  if (!changes_values(call, x, dtype)) {
     x.dtype = dtype;
     return call.yield(std::move(x));
   }
-  return yield_pointwise(call, {x}, dtype, [&](const auto& t) {
-    if (dtype == DType::kBool) return binary("!=", as_stored(call, x, t[0]), integer(0));
-    const TermRef source = is_float(dtype) ? t[0] : finite(call, x, as_stored(call, x, t[0]));
-    return apply(std::string(name_of(dtype)), {source});
-  });
+  return yield_pointwise(call, {x}, dtype, [&](const auto& t) { return converted(call, x, t[0], dtype); });
 }
 
 Value reshaped(Call& call, const Value& x, const Integers& shape) {
