@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "import/closed/decisions.h"
 #include "import/closed/rounding.h"
 #include "import/defs/outline.h"
 #include "import/defs/statics.h"
@@ -76,6 +77,7 @@ class Importer {
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
     settle_rounding(draft_);
+    round_decided(draft_, values_);
     note_origins();
     free_input_dims(draft_);
     if (form_ == ImportForm::kFolded) fold();
@@ -286,7 +288,7 @@ class Importer {
       place = source_of(*node);
       written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
-    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", place});
+    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`: return the new value instead", place});
   }
 
   void note_origins() {

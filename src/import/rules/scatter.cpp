@@ -117,23 +117,6 @@ Status scatter_value(Call& call) {
   return fill_written(call, h, value);
 }
 
-// sum, prod, amax or amin of what is written and, if asked, of what was there.
-Status scatter_reduce(Call& call) {
-  int axis = 0;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
-  SOLSTICE_TRY(const Value src, call.tensor("src"));
-  SOLSTICE_TRY(const std::string how, call.text("reduce"));
-  SOLSTICE_TRY(const bool with_own, call.flag("include_self"));
-  if (how == "mean") return call.unsupported("the mean of what is written");
-  const std::string reducer = how == "amax" ? "max" : how == "amin" ? "min" : how;
-  const TermRef element = source_along(call, h, src, axis)(flat_all(h.writers, call.loops()));
-  const TermRef all = reduce(reducer, all_digits(h.writers), element, h.here);
-  const TermRef before = own(call, h);
-  const TermRef both = how == "sum" ? before + all : how == "prod" ? before * all : apply(reducer, {before, all});
-  if (with_own) return yield_element(call, h, both);
-  return yield_element(call, h, importer::select(reduce("any", all_digits(h.writers), h.here), all, before));
-}
-
 // A list of positions along one axis, as index_add has it.
 Result<Hits> hits_of_list(Call& call, int& axis, bool wraps) {
   Hits out;
@@ -176,6 +159,69 @@ Status index_fill(Call& call) {
   SOLSTICE_TRY(const Hits h, hits_of_list(call, axis, true));
   SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
   return fill_written(call, h, value);
+}
+
+// What is written, reduced, and if asked what was there with it.
+struct Gathering {
+  std::string reducer;  // of the language; "mean": a sum that is divided
+  bool with_own = true;
+};
+
+TermRef with_own_value(const Gathering& g, const TermRef& before, const TermRef& all) {
+  if (g.reducer == "prod") return before * all;
+  return g.reducer == "max" || g.reducer == "min" ? apply(g.reducer, {before, all}) : before + all;
+}
+
+// Integers are divided towards the lower one.
+TermRef mean_of(const TermRef& sum, const TermRef& count, DType dtype) {
+  if (is_float(dtype)) return sum / count;
+  return binary("//", sum, apply("max", {count, integer(1)}));
+}
+
+Status yield_gathered(Call& call, const Hits& h, const Gathering& g, const TermRef& written) {
+  const std::vector<Loop> writers = all_digits(h.writers);
+  const bool is_mean = g.reducer == "mean";
+  const TermRef before = own(call, h), all = reduce(is_mean ? "sum" : g.reducer, writers, written, h.here);
+  const TermRef whole = g.with_own ? with_own_value(g, before, all) : all;
+  const TermRef some = reduce("any", writers, h.here);
+  if (!is_mean) return yield_element(call, h, g.with_own ? whole : importer::select(some, whole, before));
+  const TermRef count = reduce("sum", writers, integer(1), h.here);
+  const TermRef mean = mean_of(whole, g.with_own ? count + integer(1) : count, h.x.dtype);
+  return yield_element(call, h, g.with_own ? mean : importer::select(some, mean, before));
+}
+
+std::string reducer_named(const std::string& how) {
+  if (how == "amax" || how == "amin") return how.substr(1);
+  if (how == "add") return "sum";
+  return how == "multiply" ? "prod" : how;
+}
+
+// torch.scatter(.., reduce=) and scatter_reduce.
+Status scatter_reduce(Call& call) {
+  int axis = 0;
+  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
+  SOLSTICE_TRY(const std::string how, call.text("reduce"));
+  Gathering gathering{reducer_named(how), true};
+  if (call.has("include_self")) {
+    SOLSTICE_TRY(gathering.with_own, call.flag("include_self"));
+  }
+  if (call.has("value")) {
+    SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
+    return yield_gathered(call, h, gathering, value);
+  }
+  SOLSTICE_TRY(const Value src, call.tensor("src"));
+  return yield_gathered(call, h, gathering, source_along(call, h, src, axis)(flat_all(h.writers, call.loops())));
+}
+
+Status index_reduce(Call& call) {
+  int axis = 0;
+  SOLSTICE_TRY(const Hits h, hits_of_list(call, axis, false));
+  SOLSTICE_TRY(const Value source, call.tensor("source"));
+  SOLSTICE_TRY(const std::string how, call.text("reduce"));
+  SOLSTICE_TRY(const bool with_own, call.flag("include_self"));
+  if (source.rank() != h.x.rank() || h.writers.empty()) return call.unsupported("a single number that is written");
+  const TermRef written = source_along(call, h, source, axis)(flat_all(h.writers, call.loops()));
+  return yield_gathered(call, h, {reducer_named(how), with_own}, written);
 }
 
 // x[i[k], j[k]] = values[k, ..], or += them.
@@ -280,7 +326,10 @@ const RuleGroup kScatterRules = {
         {"aten.scatter.src", scatter},
         {"aten.scatter.value", scatter_value},
         {"aten.scatter_add.default", scatter_add},
+        {"aten.scatter.reduce", scatter_reduce},
+        {"aten.scatter.value_reduce", scatter_reduce},
         {"aten.scatter_reduce.two", scatter_reduce},
+        {"aten.index_reduce.default", index_reduce},
         {"aten.index_add.default", index_add},
         {"aten.index_copy.default", index_copy},
         {"aten.index_fill.int_Scalar", index_fill},

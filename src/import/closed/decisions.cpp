@@ -1,0 +1,82 @@
+#include "import/closed/decisions.h"
+
+#include <algorithm>
+
+#include "import/closed/rounding.h"
+
+namespace solstice::importer {
+namespace {
+
+bool is_narrow(DType dtype) { return is_float(dtype) && size_of(dtype) <= 2; }
+
+bool reduces(const TermRef& term) { return term->kind == TermKind::kReduce || any_child(*term, reduces); }
+
+// It yields one of the values that it reads, up to the sign, which needs no rounding of its own.
+bool only_chooses(const TermRef& term) {
+  if (term->kind == TermKind::kRead) return !term->has_else() || only_chooses(term->args[0]);
+  if (term->kind == TermKind::kPrefix) return only_chooses(term->args[0]);
+  if (term->kind == TermKind::kLiteral) return term->text == "0" || term->text == "1" || term->text == "inf";
+  const bool chooses = term->kind == TermKind::kApply && (term->text == "select" || term->text == "max" ||
+                                                          term->text == "min" || term->text == "relu");
+  const auto first = term->args.begin() + (term->text == "select" ? 1 : 0);
+  return chooses && std::all_of(first, term->args.end(), only_chooses);
+}
+
+class DecisionRounding {
+ public:
+  DecisionRounding(Draft& draft, const Values& values)
+      : draft_(draft), results_(draft.tensors.size(), false), reached_(results_), rounded_(results_) {
+    for (const auto& [id, value] : values) {
+      if (value.term && value.term->kind == TermKind::kRead) results_[static_cast<size_t>(value.term->tensor)] = true;
+    }
+  }
+
+  void run() {
+    for (auto item = draft_.items.rbegin(); item != draft_.items.rend(); ++item) {
+      if (item->is_equation()) visit(item->equation);
+    }
+    for (DraftItem& item : draft_.items) {
+      if (item.is_equation()) round(item.equation);
+    }
+  }
+
+ private:
+  // Readers stand behind what they read, so the reasons to round a tensor are known before its equations are met.
+  void visit(const DraftEquation& equation) {
+    const auto target = static_cast<size_t>(equation.tensor);
+    const bool passes = (reached_[target] || rounded_[target]) && !reduces(equation.rhs);
+    mark(equation.rhs, false, passes);
+  }
+
+  void mark(const TermRef& term, bool decides, bool passes) {
+    if (term->kind == TermKind::kRead) {
+      const auto id = static_cast<size_t>(term->tensor);
+      reached_[id] = reached_[id] || decides || passes;
+      rounded_[id] = rounded_[id] || passes;
+    }
+    any_child(*term, [&](const TermRef& below) {
+      mark(below, decides || is_jump(*term), passes);
+      return false;
+    });
+  }
+
+  void round(DraftEquation& equation) const {
+    const auto target = static_cast<size_t>(equation.tensor);
+    const DType dtype = draft_.tensors[target].dtype;
+    if (!rounded_[target] || !results_[target] || !is_narrow(dtype) || only_chooses(equation.rhs)) return;
+    const std::string cast(name_of(dtype));
+    if (equation.rhs->kind == TermKind::kApply && equation.rhs->text == cast) return;
+    equation.rhs = apply(cast, {equation.rhs});
+  }
+
+  Draft& draft_;
+  std::vector<bool> results_;  // of nodes of the graph
+  std::vector<bool> reached_;  // a decision reads it, or is computed from it
+  std::vector<bool> rounded_;  // an operation on the way to a decision reads it
+};
+
+}  // namespace
+
+void round_decided(Draft& draft, const Values& values) { DecisionRounding(draft, values).run(); }
+
+}  // namespace solstice::importer
