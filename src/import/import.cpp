@@ -175,12 +175,18 @@ class Importer {
     return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
   }
 
+  static Error complex_value(const std::string& what) {
+    return fail(Code::unsupported_operator,
+                fmt::format("`{}` is complex; programs hold pairs of reals: `torch.view_as_real` makes them", what));
+  }
+
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
     if (value.is_null()) return success();
     if (const Json* id = value.find("t")) {
       const auto found = values_.find(id->as_string());
       if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
       if (found->second.is_empty()) return without_elements(id->as_string());
+      if (found->second.imaginary) return complex_value(id->as_string());
       const Value stored = draft_.stored(found->second, name);
       DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
       if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
@@ -217,6 +223,8 @@ class Importer {
         settled_.push_back(-1);
       } else if (value->second.is_empty()) {
         return without_elements(fmt::format("result {}", settled_.size() + 1));
+      } else if (value->second.imaginary) {
+        return complex_value(fmt::format("result {}", settled_.size() + 1));
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));

@@ -30,6 +30,7 @@ extern const RuleGroup kBagRules;
 extern const RuleGroup kBinaryRules;
 extern const RuleGroup kCellRules;
 extern const RuleGroup kClassLossRules;
+extern const RuleGroup kComplexRules;
 extern const RuleGroup kContractionRules;
 extern const RuleGroup kConvRules;
 extern const RuleGroup kCreationRules;

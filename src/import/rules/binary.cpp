@@ -4,6 +4,7 @@
 #include "import/call/conversion.h"
 #include "import/draft/value_range.h"
 #include "import/rules.h"
+#include "import/rules/complex.h"
 
 namespace solstice::importer {
 namespace {
@@ -26,6 +27,7 @@ std::string operator_for(char op, DType dtype) {
 
 template <char Op>
 Status arithmetic(Call& call) {
+  if (yields_complex(call)) return complex_arithmetic(call, Op);
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   return combine(call, "self", "other",
                  [&](const TermRef& a, const TermRef& b) { return binary(operator_for(Op, dtype), a, b); });
@@ -34,6 +36,7 @@ Status arithmetic(Call& call) {
 // self + alpha*other, self - alpha*other
 template <char Op>
 Status with_alpha(Call& call) {
+  if (yields_complex(call)) return complex_arithmetic(call, Op);
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
   SOLSTICE_TRY(const double factor, call.number("alpha"));

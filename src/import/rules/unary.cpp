@@ -28,10 +28,6 @@ Status step_function(Call& call) {
   return map_self(call, [&](const TermRef& t) { return apply(F.text, {as_stored(call, x, t)}); });
 }
 
-Status neg(Call& call) {
-  return map_self(call, [](const TermRef& x) { return negate(x); });
-}
-
 Status reciprocal(Call& call) {
   return map_self(call, [](const TermRef& x) { return integer(1) / x; });
 }
@@ -204,8 +200,6 @@ const RuleGroup kUnaryRules = {
         {"aten.hardsigmoid.default", function<"hardsigmoid">},
         {"aten.hardswish.default", function<"hardswish">},
         {"aten.log_sigmoid.default", function<"logsigmoid">},
-        {"aten.abs.default", function<"abs">},
-        {"aten.exp.default", function<"exp">},
         {"aten.exp2.default", exp2},
         {"aten.expm1.default", function<"expm1">},
         {"aten.log.default", function<"log">},
@@ -226,7 +220,6 @@ const RuleGroup kUnaryRules = {
         {"aten.round.decimals", round_decimals},
         {"aten.signbit.default", signbit},
         {"aten.trunc.default", step_function<"trunc">},
-        {"aten.neg.default", neg},
         {"aten.reciprocal.default", reciprocal},
         {"aten.square.default", square},
         {"aten.gelu.default", gelu},
