@@ -9,7 +9,8 @@
 
 namespace solstice::math {
 
-// base^exponent modulo 2^64; below an exponent of 0 the real power without its fraction, of 0 itself 0, as PyTorch has it.
+// base^exponent modulo 2^64; below an exponent of 0 the real power without its fraction, of 0 itself 0, as PyTorch has
+// it.
 SOLSTICE_DEVICE i64 whole_power(i64 base, i64 exponent) {
   if (exponent < 0) return base == 1 ? 1 : base == -1 ? 1 - 2 * (exponent & 1) : 0;
   u64 product = 1, square = static_cast<u64>(base);

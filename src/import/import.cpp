@@ -296,7 +296,9 @@ class Importer {
       place = source_of(*node);
       written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
-    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`: return the new value instead", place});
+    out_.unsupported.push_back({"user_input_mutation",
+                                "the module writes its input `" + output.target + "`: return the new value instead",
+                                place});
   }
 
   void note_origins() {

@@ -215,11 +215,11 @@ int Program::find_tensor(std::string_view tensor_name) const {
 
 std::string_view name_of(Op op) {
   static const char* const names[] = {
-      "real", "int", "bool", "index", "read",  "reduce",    "rank",  "cast",  "select", "neg",     "not",  "and",
-      "or",   "add", "sub",  "mul",   "div",   "floor_div", "mod",   "pow",   "min",    "max",     "lt",   "le",
-      "eq",   "ne",  "ge",   "gt",    "exp",   "expm1",     "log",   "log1p", "sqrt",   "rsqrt",   "tanh", "erf",
-      "sin",  "cos", "abs",  "sign",  "floor", "ceil",      "round", "trunc", "isnan",  "isfinite",
-      "atan2", "erfinv", "lgamma", "bit_and"};
+      "real",  "int",   "bool",  "index", "read",  "reduce",   "rank",  "cast",      "select", "neg",
+      "not",   "and",   "or",    "add",   "sub",   "mul",      "div",   "floor_div", "mod",    "pow",
+      "min",   "max",   "lt",    "le",    "eq",    "ne",       "ge",    "gt",        "exp",    "expm1",
+      "log",   "log1p", "sqrt",  "rsqrt", "tanh",  "erf",      "sin",   "cos",       "abs",    "sign",
+      "floor", "ceil",  "round", "trunc", "isnan", "isfinite", "atan2", "erfinv",    "lgamma", "bit_and"};
   static_assert(std::size(names) == static_cast<size_t>(Op::kBitAnd) + 1);
   return names[static_cast<size_t>(op)];
 }

@@ -12,9 +12,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 
-def _divisor(
-    count: Any, weights: Optional[torch.Tensor], aweights: Optional[torch.Tensor], correction: int
-) -> Any:
+def _divisor(count: Any, weights: Optional[torch.Tensor], aweights: Optional[torch.Tensor], correction: int) -> Any:
     if weights is None:
         return max(count - correction, 0)
     lost = correction if aweights is None or correction == 0 else correction * (weights * aweights).sum() / count

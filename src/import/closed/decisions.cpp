@@ -16,8 +16,8 @@ bool only_chooses(const TermRef& term) {
   if (term->kind == TermKind::kRead) return !term->has_else() || only_chooses(term->args[0]);
   if (term->kind == TermKind::kPrefix) return only_chooses(term->args[0]);
   if (term->kind == TermKind::kLiteral) return term->text == "0" || term->text == "1" || term->text == "inf";
-  const bool chooses = term->kind == TermKind::kApply && (term->text == "select" || term->text == "max" ||
-                                                          term->text == "min" || term->text == "relu");
+  const bool chooses = term->kind == TermKind::kApply &&
+                       (term->text == "select" || term->text == "max" || term->text == "min" || term->text == "relu");
   const auto first = term->args.begin() + (term->text == "select" ? 1 : 0);
   return chooses && std::all_of(first, term->args.end(), only_chooses);
 }

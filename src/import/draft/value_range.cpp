@@ -61,9 +61,8 @@ class BoundSearch {
 
  private:
   static Bounds literal(const Term& term) {
-    char* end = nullptr;
-    const double value = std::strtod(term.text.c_str(), &end);
-    if (*end != 0) return std::nullopt;
+    if (term.text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    const double value = std::strtod(term.text.c_str(), nullptr);
     return ValueBounds{value, value};
   }
 
@@ -116,7 +115,8 @@ class BoundSearch {
     const bool whole = b->low == b->high && b->low > 0;
     if (term.text == "//" && whole) return ValueBounds{std::floor(a->low / b->low), std::floor(a->high / b->low)};
     if (term.text == "%" && whole) return ValueBounds{0, b->low - 1};
-    return kOpen;
+    if (term.text == "//" || term.text == "%" || term.text == "**") return kOpen;
+    return std::nullopt;
   }
 
   Bounds apply(const Term& term) {
@@ -127,7 +127,8 @@ class BoundSearch {
     if (term.text == "abs") return ValueBounds{0, std::max(std::abs(first->low), std::abs(first->high))};
     if (term.text == "sign") return ValueBounds{-1, 1};
     const auto dtype = dtype_from_name(term.text);
-    if (!dtype || is_float(*dtype)) return kOpen;
+    if (term.text == "bit_and") return kOpen;
+    if (!dtype || is_float(*dtype)) return std::nullopt;
     const ir::IntegerRange range = ir::integer_range(*dtype);
     return ValueBounds{std::max(first->low, range.low), std::min(first->high, range.high)};
   }
@@ -149,7 +150,7 @@ class BoundSearch {
     const Bounds element = of(term.args[0]);
     if (!element) return std::nullopt;
     if (term.text == "max" || term.text == "min") return element;
-    if (term.text != "sum") return kOpen;
+    if (term.text != "sum") return term.text == "prod" ? Bounds(kOpen) : std::nullopt;
     const ValueBounds whole = product(*element, {count, count});
     const bool some = !is_ranking(term) && term.args.size() > 1;  // a condition leaves elements out
     return some ? join(whole, {0, 0}) : whole;

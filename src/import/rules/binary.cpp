@@ -89,8 +89,8 @@ Status rest(Call& call, const char* rounding) {
 Status remainder(Call& call) { return rest(call, "floor"); }
 Status fmod(Call& call) { return rest(call, "trunc"); }
 
-// The dtype in which PyTorch compares two tensors: a real with an integer as reals, a number without axes in the dtype of
-// the other. Two of one sort keep their own, which are exact in the wider one.
+// The dtype in which PyTorch compares two tensors: a real with an integer as reals, a number without axes in the dtype
+// of the other. Two of one sort keep their own, which are exact in the wider one.
 void compare_alike(Call& call, Value& a, Value& b) {
   if (is_float(a.dtype) != is_float(b.dtype)) {
     Value& whole = is_float(a.dtype) ? b : a;
@@ -146,8 +146,7 @@ TermRef whole_power(const Call& call, const TermRef& base, const TermRef& expone
   const auto bounds = bounds_of(call.draft(), exponent);
   const bool is_number = base->kind == TermKind::kLiteral && base->text != "0";
   if (is_number || (bounds && bounds->low >= 0)) return power;
-  const TermRef undefined =
-      binary("and", binary("==", base, integer(0)), binary("<", exponent, integer(0)));
+  const TermRef undefined = binary("and", binary("==", base, integer(0)), binary("<", exponent, integer(0)));
   return select(undefined, integer(0), power);
 }
 

@@ -11,9 +11,7 @@ struct Pair {
   TermRef re, im;  // null: a real
 };
 
-Pair operator+(const Pair& a, const Pair& b) {
-  return {a.re + b.re, !a.im ? b.im : !b.im ? a.im : a.im + b.im};
-}
+Pair operator+(const Pair& a, const Pair& b) { return {a.re + b.re, !a.im ? b.im : !b.im ? a.im : a.im + b.im}; }
 Pair operator-(const Pair& a, const Pair& b) {
   return {a.re - b.re, !b.im ? a.im : !a.im ? negate(b.im) : a.im - b.im};
 }
@@ -68,8 +66,8 @@ Result<Pair> at_points(Call& call, const Operands& operands, Axes& axes, const O
   for (size_t i = 0; i < operands.size(); ++i) {
     Value im = operands[i];
     im.term = im.imaginary;
-    read.push_back({read_at(operands[i], shape.at[i], call.loops()),
-                    im.term ? read_at(im, shape.at[i], call.loops()) : nullptr});
+    read.push_back(
+        {read_at(operands[i], shape.at[i], call.loops()), im.term ? read_at(im, shape.at[i], call.loops()) : nullptr});
   }
   return f(read);
 }

@@ -35,8 +35,9 @@ Status of_bits(Call& call, TermRef (*f)(const TermRef& a, const TermRef& b, cons
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
   SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
-  return yield_pointwise(call, {a, b}, dtype,
-                         [&](const Terms& t) { return f(t[0], t[1], apply("bit_and", {t[0], t[1]})); });
+  return yield_pointwise(call, {a, b}, dtype, [&](const Terms& t) {
+    return f(t[0], t[1], apply("bit_and", {t[0], t[1]}));
+  });
 }
 
 Status bitwise_or(Call& call) {

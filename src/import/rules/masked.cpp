@@ -70,8 +70,7 @@ Status masked_scatter(Call& call) {
   const Axis here = call.loops().align(taken.axis(0)), earlier = call.loops().align(taken.axis(0));
   const Index at = call.loops().flat(here), before = call.loops().flat(earlier);
   const TermRef one = importer::select(read_at(taken, {before}, call.loops()), integer(1), integer(0));
-  const TermRef count =
-      reduce("sum", earlier.digits, one, binary("<=", index_value(before), index_value(at)));
+  const TermRef count = reduce("sum", earlier.digits, one, binary("<=", index_value(before), index_value(at)));
   const Value rank = call.draft().define("rank", {here}, count, DType::kI64);
   call.note("a check of values is left out: PyTorch refuses a mask that takes more elements than `source` has");
   const Index flat = row_major(call, shape.axes);

@@ -21,13 +21,13 @@ struct Primitive {
 };
 
 constexpr Primitive kPrimitives[] = {
-    {"exp", Op::kExp, 1},     {"expm1", Op::kExpm1, 1},       {"log", Op::kLog, 1},   {"log1p", Op::kLog1p, 1},
-    {"sqrt", Op::kSqrt, 1},   {"rsqrt", Op::kRsqrt, 1},       {"tanh", Op::kTanh, 1}, {"erf", Op::kErf, 1},
-    {"sin", Op::kSin, 1},     {"cos", Op::kCos, 1},           {"pow", Op::kPow, 2},   {"abs", Op::kAbs, 1},
-    {"sign", Op::kSign, 1},   {"floor", Op::kFloor, 1},       {"ceil", Op::kCeil, 1}, {"round", Op::kRound, 1},
-    {"trunc", Op::kTrunc, 1}, {"min", Op::kMin, 2},           {"max", Op::kMax, 2},   {"select", Op::kSelect, 3},
-    {"isnan", Op::kIsNan, 1}, {"isfinite", Op::kIsFinite, 1},
-    {"atan2", Op::kAtan2, 2}, {"erfinv", Op::kErfInv, 1},     {"lgamma", Op::kLgamma, 1}, {"bit_and", Op::kBitAnd, 2},
+    {"exp", Op::kExp, 1},       {"expm1", Op::kExpm1, 1},       {"log", Op::kLog, 1},     {"log1p", Op::kLog1p, 1},
+    {"sqrt", Op::kSqrt, 1},     {"rsqrt", Op::kRsqrt, 1},       {"tanh", Op::kTanh, 1},   {"erf", Op::kErf, 1},
+    {"sin", Op::kSin, 1},       {"cos", Op::kCos, 1},           {"pow", Op::kPow, 2},     {"abs", Op::kAbs, 1},
+    {"sign", Op::kSign, 1},     {"floor", Op::kFloor, 1},       {"ceil", Op::kCeil, 1},   {"round", Op::kRound, 1},
+    {"trunc", Op::kTrunc, 1},   {"min", Op::kMin, 2},           {"max", Op::kMax, 2},     {"select", Op::kSelect, 3},
+    {"isnan", Op::kIsNan, 1},   {"isfinite", Op::kIsFinite, 1}, {"atan2", Op::kAtan2, 2}, {"erfinv", Op::kErfInv, 1},
+    {"lgamma", Op::kLgamma, 1}, {"bit_and", Op::kBitAnd, 2},
 };
 
 const Primitive* find_primitive(std::string_view name) {
