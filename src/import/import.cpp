@@ -77,7 +77,7 @@ class Importer {
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
     settle_rounding(draft_);
-    round_decided(draft_, values_);
+    round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
     if (form_ == ImportForm::kFolded) fold();
@@ -85,6 +85,14 @@ class Importer {
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
+  }
+
+  std::vector<bool> node_results() const {
+    std::vector<bool> out(draft_.tensors.size(), false);
+    for (const auto& [id, value] : values_) {
+      if (value.term && value.term->kind == TermKind::kRead) out[static_cast<size_t>(value.term->tensor)] = true;
+    }
+    return out;
   }
 
   ImportSource source_of(const GraphNode& node) const { return importer::source_of(graph_, node); }

@@ -24,12 +24,8 @@ bool only_chooses(const TermRef& term) {
 
 class DecisionRounding {
  public:
-  DecisionRounding(Draft& draft, const Values& values)
-      : draft_(draft), results_(draft.tensors.size(), false), reached_(results_), rounded_(results_) {
-    for (const auto& [id, value] : values) {
-      if (value.term && value.term->kind == TermKind::kRead) results_[static_cast<size_t>(value.term->tensor)] = true;
-    }
-  }
+  DecisionRounding(Draft& draft, const std::vector<bool>& results)
+      : draft_(draft), results_(results), reached_(results.size(), false), rounded_(reached_) {}
 
   void run() {
     for (auto item = draft_.items.rbegin(); item != draft_.items.rend(); ++item) {
@@ -70,13 +66,13 @@ class DecisionRounding {
   }
 
   Draft& draft_;
-  std::vector<bool> results_;  // of nodes of the graph
+  const std::vector<bool>& results_;
   std::vector<bool> reached_;  // a decision reads it, or is computed from it
   std::vector<bool> rounded_;  // an operation on the way to a decision reads it
 };
 
 }  // namespace
 
-void round_decided(Draft& draft, const Values& values) { DecisionRounding(draft, values).run(); }
+void round_decided(Draft& draft, const std::vector<bool>& results) { DecisionRounding(draft, results).run(); }
 
 }  // namespace solstice::importer

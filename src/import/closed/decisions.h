@@ -4,11 +4,14 @@
 // yields is rounded, what it reads is not: its order, and with it the last bits, is PyTorch's own.
 #pragma once
 
-#include "import/call/call.h"
+#include <vector>
+
+#include "import/draft/draft.h"
 
 namespace solstice::importer {
 
-// `values` are the results of the graph's nodes; the importer's own steps within an operation are not rounded.
-void round_decided(Draft& draft, const Values& values);
+// `results` tells, of each tensor, whether it is what a node of the graph yields; the importer's own steps within an
+// operation are not rounded.
+void round_decided(Draft& draft, const std::vector<bool>& results);
 
 }  // namespace solstice::importer
