@@ -66,6 +66,11 @@ Value promoted(Call& call, Value x, DType to) {
   return as_dtype(call, std::move(x), to);
 }
 
+std::string reducer_of(const std::string& reducer, DType dtype) {
+  if (dtype != DType::kBool) return reducer;
+  return reducer == "sum" || reducer == "max" ? "any" : reducer == "prod" || reducer == "min" ? "all" : reducer;
+}
+
 Result<TermRef> element_of(Call& call, const char* name, DType dtype) {
   if (is_float(dtype)) return call.scalar(name, dtype);
   SOLSTICE_TRY(const double value, call.number(name));

@@ -22,6 +22,12 @@ bool only_chooses(const TermRef& term) {
   return chooses && std::all_of(first, term->args.end(), only_chooses);
 }
 
+// A cast to a format that keeps most digits decides nothing: it is off by no more than its operand is.
+bool decides_here(const Term& term) {
+  const auto cast = dtype_from_name(term.text);
+  return is_jump(term) && !(cast && is_float(*cast) && size_of(*cast) >= 2);
+}
+
 class DecisionRounding {
  public:
   DecisionRounding(Draft& draft, const std::vector<bool>& results)
@@ -51,7 +57,7 @@ class DecisionRounding {
       rounded_[id] = rounded_[id] || passes;
     }
     any_child(*term, [&](const TermRef& below) {
-      mark(below, decides || is_jump(*term), passes);
+      mark(below, decides || decides_here(*term), passes);
       return false;
     });
   }

@@ -94,7 +94,8 @@ Status fmod(Call& call) { return rest(call, "trunc"); }
 void compare_alike(Call& call, Value& a, Value& b) {
   if (is_float(a.dtype) != is_float(b.dtype)) {
     Value& whole = is_float(a.dtype) ? b : a;
-    whole = as_dtype(call, std::move(whole), is_float(a.dtype) ? a.dtype : b.dtype);
+    const DType real = is_float(a.dtype) ? a.dtype : b.dtype;
+    if (changes_values(call, whole, real)) whole = as_dtype(call, std::move(whole), real);
   } else if (is_float(a.dtype) && (a.rank() == 0) != (b.rank() == 0)) {
     Value& number = a.rank() == 0 ? a : b;
     const DType other = a.rank() == 0 ? b.dtype : a.dtype;

@@ -49,11 +49,6 @@ Result<Reduction> read_reduction(Call& call) {
   return over(call, x, axes, keepdim);
 }
 
-// The reducer of truths that PyTorch means by one of numbers.
-std::string of_truths(const std::string& reducer) {
-  return reducer == "sum" || reducer == "max" ? "any" : reducer == "prod" || reducer == "min" ? "all" : reducer;
-}
-
 using Body = std::function<TermRef(const Reduction&)>;
 
 Status reduction(Call& call, const Body& body) {
@@ -68,7 +63,7 @@ Status plain(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   return reduction(call, [&](const Reduction& r) {
-    return reduce(dtype == DType::kBool ? of_truths(R) : R, r.reduced, converted(call, x, r.element, dtype));
+    return reduce(reducer_of(R, dtype), r.reduced, converted(call, x, r.element, dtype));
   });
 }
 constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "max", kMin[] = "min", kProd[] = "prod",

@@ -17,7 +17,7 @@ Result<Value> prefix_of(Call& call, const Value& x, int axis, const char* reduce
   const TermRef before = binary("<=", index_value(call.loops().flat(run)),
                                 index_value(call.loops().flat(axes[static_cast<size_t>(axis)])));
   const TermRef element = converted(call, x, read_at(x, flat_all(earlier, call.loops()), call.loops()), dtype);
-  return call.draft().define(call.wish(), axes, reduce(reducer, run.digits, element, before), dtype);
+  return call.draft().define(call.wish(), axes, reduce(reducer_of(reducer, dtype), run.digits, element, before), dtype);
 }
 
 template <const char* R>
