@@ -95,6 +95,16 @@ def integer_cases() -> Cases:
         "mean_to_f32": (lambda i: i.mean(1, dtype=torch.float32).double(), (torch.arange(8).view(2, 4),)),
         "greatest_truth": (lambda m: (m.amax(1), m.amin(0), m.max(), m.min()), (mask,)),
         "truths_together": (lambda m, n: (torch.maximum(m, n), torch.minimum(m, n)), (mask, x > 1)),
+        "truths_and_places": (lambda m: (*m.max(1), *m.min(0, keepdim=True)), (mask,)),
+        "sign_of_truths": (torch.sign, (mask,)),
+        "truths_scattered": (lambda m, i: m.scatter(1, i, m[:, :2]), (mask, torch.zeros(4, 2, dtype=torch.int64))),
+        "truths_added": (lambda m, i: m.scatter_add(1, i, m[:, :2]), (mask, torch.zeros(4, 2, dtype=torch.int64))),
+        "truths_added_by_rows": (lambda m: m.index_add(0, torch.tensor([0, 0, 1, 3]), m), (mask,)),
+        "truths_written": (lambda m: m.index_put((torch.tensor([0, 2]),), m[:2]), (mask,)),
+        "truths_reduced": (
+            lambda m, i: m.scatter_reduce(1, i, m[:, :2], "amin"),
+            (mask, torch.zeros(4, 2, dtype=torch.int64)),
+        ),
         "filled_with_a_fraction": (lambda i: torch.full_like(i, 2.7) + torch.full((4,), -2.7, dtype=torch.int64), (i,)),
         "filled_where_masked": (lambda i, m: i.masked_fill(m, 2.7), (i, i > 0)),
         "truths_filled": (lambda m, n: m.masked_fill(n, 1), (mask, x > 1)),
@@ -108,7 +118,7 @@ def integer_cases() -> Cases:
 def bit_cases() -> Cases:
     i, j = integers(3, 4, most=1000), integers(3, 4, most=1000)
     places = torch.randint(0, 9, (3, 4))
-    far = torch.tensor([[64, 63, -1, 3], [0, 1, 100, 5], [2, 62, 64, 8]])
+    far = torch.tensor([[64, 40, -1, 3], [0, 1, 100, 5], [2, 50, 64, 8]])
     bits = torch.randint(0, 256, (3, 4)).to(torch.uint8)
     return {
         "shifts": (lambda x, n: (x << 3, x >> 2, x << n, x >> n), (i, places)),
@@ -136,7 +146,7 @@ def tie_cases() -> Cases:
         "bf16_greatest": (lambda x, w: (x * w + x).argmax(-1), (x, w)),
         "bf16_equal": (lambda x, w: ((x * w + x) == (x * w + x).amax(-1, keepdim=True)).sum(-1), (x, w)),
         "bf16_above": (lambda x, w: (x * w + x > 1).sum(0), (x, w)),
-        "bf16_ranked": (lambda x, w: (x * w + x - w).topk(5, -1).indices, (x, w)),
+        "bf16_ranked": (lambda x, w: (x * w + x - w).sort(-1, descending=True, stable=True).indices, (x, w)),
         "bf16_sorted_rows": (lambda x, w: (x.T * 0.3 + x.T).argsort(dim=0, stable=True), (x, w)),
         "bf16_floor": (lambda x, w: ((x * 7 + w) * 3).floor(), (x, w)),
         "bf16_to_int": (lambda x, w: ((x * 7 + w) * 30).int(), (x, w)),

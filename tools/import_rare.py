@@ -107,7 +107,7 @@ def write_cases() -> Cases:
     return {
         "scatter_mean": (lambda b, i, x: scattered(b, 0, i, x, "mean"), (base, i, x)),
         "scatter_mean_alone": (lambda b, i, x: scattered(b, 0, i, x, "mean", include_self=False), (base, i, x)),
-        "scatter_mean_of_integers": (lambda b, i, x: scattered(b, 0, i, x, "mean"), (whole[:6], i, whole)),
+        "scatter_mean_of_integers": (lambda b, i, x: scattered(b, 0, i, x, "mean"), (whole[:6].clone(), i, whole)),
         "scatter_mean_along_rows": (lambda b, i, x: scattered(b, -1, i, x, "mean"), (R(9, 7), i, x)),
         "scatter_amax": (lambda b, i, x: scattered(b, 0, i, x, "amax"), (base, i, x)),
         "scatter_amin_alone": (lambda b, i, x: scattered(b, 0, i, x, "amin", include_self=False), (base, i, x)),

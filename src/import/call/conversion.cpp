@@ -66,6 +66,8 @@ Value promoted(Call& call, Value x, DType to) {
   return as_dtype(call, std::move(x), to);
 }
 
+TermRef zero_of(DType dtype) { return dtype == DType::kBool ? literal("false") : integer(0); }
+
 std::string reducer_of(const std::string& reducer, DType dtype) {
   if (dtype != DType::kBool) return reducer;
   return reducer == "sum" || reducer == "max" ? "any" : reducer == "prod" || reducer == "min" ? "all" : reducer;

@@ -21,6 +21,9 @@ Value as_dtype(Call& call, Value x, DType to);
 // An operand that takes part in arithmetic of a narrow format (f16, bf16): an integer is rounded to it first.
 Value promoted(Call& call, Value x, DType to);
 
+// 0, or false.
+TermRef zero_of(DType dtype);
+
 // The reducer of elements of `dtype`: a sum of truths, stored as a truth, is whether any holds, a product whether all do.
 std::string reducer_of(const std::string& reducer, DType dtype);
 

@@ -9,15 +9,20 @@ namespace {
 
 bool is_narrow(DType dtype) { return is_float(dtype) && size_of(dtype) <= 2; }
 
-bool reduces(const TermRef& term) { return term->kind == TermKind::kReduce || any_child(*term, reduces); }
+// An extremum is one of its operands; sums and products are not.
+bool is_extremum(const Term& term) { return term.text == "max" || term.text == "min"; }
+bool reduces(const TermRef& term) {
+  return (term->kind == TermKind::kReduce && !is_extremum(*term)) || any_child(*term, reduces);
+}
 
 // It yields one of the values that it reads, up to the sign, which needs no rounding of its own.
 bool only_chooses(const TermRef& term) {
   if (term->kind == TermKind::kRead) return !term->has_else() || only_chooses(term->args[0]);
   if (term->kind == TermKind::kPrefix) return only_chooses(term->args[0]);
   if (term->kind == TermKind::kLiteral) return term->text == "0" || term->text == "1" || term->text == "inf";
-  const bool chooses = term->kind == TermKind::kApply &&
-                       (term->text == "select" || term->text == "max" || term->text == "min" || term->text == "relu");
+  if (term->kind == TermKind::kReduce) return is_extremum(*term) && only_chooses(term->args[0]);
+  const bool chooses =
+      term->kind == TermKind::kApply && (term->text == "select" || term->text == "relu" || is_extremum(*term));
   const auto first = term->args.begin() + (term->text == "select" ? 1 : 0);
   return chooses && std::all_of(first, term->args.end(), only_chooses);
 }
@@ -47,17 +52,18 @@ class DecisionRounding {
   void visit(const DraftEquation& equation) {
     const auto target = static_cast<size_t>(equation.tensor);
     const bool passes = (reached_[target] || rounded_[target]) && !reduces(equation.rhs);
-    mark(equation.rhs, false, passes);
+    mark(equation.rhs, nullptr, false, passes);
   }
 
-  void mark(const TermRef& term, bool decides, bool passes) {
+  void mark(const TermRef& term, const Term* above, bool decides, bool passes) {
     if (term->kind == TermKind::kRead) {
       const auto id = static_cast<size_t>(term->tensor);
+      const bool is_cast = above && above->text == name_of(draft_.tensors[id].dtype);
       reached_[id] = reached_[id] || decides || passes;
-      rounded_[id] = rounded_[id] || passes;
+      rounded_[id] = rounded_[id] || passes || (decides && !is_cast);
     }
     any_child(*term, [&](const TermRef& below) {
-      mark(below, decides || decides_here(*term), passes);
+      mark(below, term.get(), decides || decides_here(*term), passes);
       return false;
     });
   }
@@ -74,7 +80,7 @@ class DecisionRounding {
   Draft& draft_;
   const std::vector<bool>& results_;
   std::vector<bool> reached_;  // a decision reads it, or is computed from it
-  std::vector<bool> rounded_;  // an operation on the way to a decision reads it
+  std::vector<bool> rounded_;  // a decision reads it uncast, or an operation on the way to one does
 };
 
 }  // namespace

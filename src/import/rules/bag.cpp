@@ -12,6 +12,7 @@ struct Bags {
   Axes axes;                // bag, feature
   std::vector<Loop> items;  // the list of indices
   TermRef member;           // an item lies in the bag
+  TermRef count;            // of its items
   TermRef element;          // the item's feature
 };
 
@@ -37,10 +38,14 @@ Result<Bags> bags_of(Call& call) {
   const Axis items = call.loops().align(lists);
   const Index b = call.loops().flat(bag), t = call.loops().flat(items);
   const TermRef row = read_at(indices, {t}, call.loops());
-  Bags out{{bag, feature}, items.digits, nullptr, nullptr};
-  out.member = binary("and", binary("<=", read_at(starts, {b}, call.loops()), index_value(t)),
-                      binary("<", index_value(t), end_of(call, starts, b, items, has_last)));
-  if (padding >= 0) out.member = also(out.member, binary("!=", row, integer(padding)));
+  Bags out{{bag, feature}, items.digits, nullptr, nullptr, nullptr};
+  const TermRef start = read_at(starts, {b}, call.loops()), end = end_of(call, starts, b, items, has_last);
+  out.member = binary("and", binary("<=", start, index_value(t)), binary("<", index_value(t), end));
+  out.count = end - start;
+  if (padding >= 0) {
+    out.member = also(out.member, binary("!=", row, integer(padding)));
+    out.count = reduce("sum", out.items, integer(1), out.member);
+  }
   out.element = read_at(weight, {index_at(call, row, weight.axis(0)), call.loops().flat(feature)}, call.loops());
   if (factors) out.element = out.element * read_at(*factors, {t}, call.loops());
   return out;
@@ -50,9 +55,8 @@ Result<Bags> bags_of(Call& call) {
 TermRef reduced(const Bags& bags, BagMode mode) {
   const auto over = [&](const char* reducer, const TermRef& x) { return reduce(reducer, bags.items, x, bags.member); };
   if (mode == BagMode::kSum) return over("sum", bags.element);
-  const TermRef count = over("sum", integer(1));
-  if (mode == BagMode::kMean) return over("sum", bags.element) / apply("max", {count, integer(1)});
-  return importer::select(binary("==", count, integer(0)), integer(0), over("max", bags.element));
+  if (mode == BagMode::kMean) return over("sum", bags.element) / apply("max", {bags.count, integer(1)});
+  return importer::select(binary("==", bags.count, integer(0)), integer(0), over("max", bags.element));
 }
 
 Status embedding_bag(Call& call) {

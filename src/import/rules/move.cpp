@@ -99,7 +99,7 @@ Status pad_constant(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const std::vector<Pad> pads, read_pads(call, x.rank()));
-  TermRef fill = dtype == DType::kBool ? literal("false") : integer(0);
+  TermRef fill = zero_of(dtype);
   if (!call.is_none("value")) {
     SOLSTICE_TRY(fill, element_of(call, "value", dtype));
   }
@@ -169,8 +169,7 @@ Status triangle(Call& call, const char* comparison) {
   const TermRef inside = binary(comparison, index_value(at.back()), index_value(row));
   const TermRef element = read_at(x, at, call.loops());
   const bool is_true = dtype == DType::kBool && element->text == "true";
-  const TermRef zero = dtype == DType::kBool ? literal("false") : integer(0);
-  TermRef rhs = is_true ? inside : select(inside, element, zero);
+  TermRef rhs = is_true ? inside : select(inside, element, zero_of(dtype));
   if (!x.is_stored()) return call.yield({std::move(axes), std::move(rhs), dtype});
   return call.yield(call.draft().define(call.wish(), axes, std::move(rhs), dtype));
 }

@@ -30,9 +30,17 @@ Status yield_element(Call& call, const Hits& h, TermRef element) {
   return call.yield(call.draft().define(call.wish(), h.axes, std::move(element), h.x.dtype));
 }
 
+// What was there and what a reducer makes of all that is written.
+TermRef with_own_value(const std::string& reducer, const TermRef& before, const TermRef& all) {
+  if (reducer == "any" || reducer == "all") return binary(reducer == "any" ? "or" : "and", before, all);
+  if (reducer == "prod") return before * all;
+  return reducer == "max" || reducer == "min" ? apply(reducer, {before, all}) : before + all;
+}
+
 Status add_written(Call& call, const Hits& h, const Written& written) {
-  const TermRef sum = reduce("sum", all_digits(h.writers), written(flat_all(h.writers, call.loops())), h.here);
-  return yield_element(call, h, own(call, h) + sum);
+  const std::string reducer = reducer_of("sum", h.x.dtype);
+  const TermRef all = reduce(reducer, all_digits(h.writers), written(flat_all(h.writers, call.loops())), h.here);
+  return yield_element(call, h, with_own_value(reducer, own(call, h), all));
 }
 
 // One value, whoever writes.
@@ -97,7 +105,7 @@ Written source_along(Call& call, const Hits& h, const Value& src, int axis) {
   return [&call, &h, padded, axis](const Indices& writer) {
     Indices at = flat_all(h.axes, call.loops());
     at[static_cast<size_t>(axis)] = writer[0];
-    return call.draft().read_padded(padded, at, integer(0));
+    return call.draft().read_padded(padded, at, zero_of(padded.dtype));
   };
 }
 
@@ -167,11 +175,6 @@ struct Gathering {
   bool with_own = true;
 };
 
-TermRef with_own_value(const Gathering& g, const TermRef& before, const TermRef& all) {
-  if (g.reducer == "prod") return before * all;
-  return g.reducer == "max" || g.reducer == "min" ? apply(g.reducer, {before, all}) : before + all;
-}
-
 // Integers are divided towards the lower one.
 TermRef mean_of(const TermRef& sum, const TermRef& count, DType dtype) {
   if (is_float(dtype)) return sum / count;
@@ -181,8 +184,9 @@ TermRef mean_of(const TermRef& sum, const TermRef& count, DType dtype) {
 Status yield_gathered(Call& call, const Hits& h, const Gathering& g, const TermRef& written) {
   const std::vector<Loop> writers = all_digits(h.writers);
   const bool is_mean = g.reducer == "mean";
-  const TermRef before = own(call, h), all = reduce(is_mean ? "sum" : g.reducer, writers, written, h.here);
-  const TermRef whole = g.with_own ? with_own_value(g, before, all) : all;
+  const std::string reducer = reducer_of(is_mean ? "sum" : g.reducer, h.x.dtype);
+  const TermRef before = own(call, h), all = reduce(reducer, writers, written, h.here);
+  const TermRef whole = g.with_own ? with_own_value(reducer, before, all) : all;
   const TermRef some = reduce("any", writers, h.here);
   if (!is_mean) return yield_element(call, h, g.with_own ? whole : importer::select(some, whole, before));
   const TermRef count = reduce("sum", writers, integer(1), h.here);
@@ -259,7 +263,7 @@ Status index_put(Call& call) {
     for (size_t i = 0; i < values.axes.size(); ++i) {
       at.push_back(values.axes[i].extent() == 1 ? Index(0) : whole[i + rank - values.axes.size()]);
     }
-    return beyond.empty() ? read_at(padded, at, call.loops()) : call.draft().read_padded(padded, at, integer(0));
+    return beyond.empty() ? read_at(padded, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   };
   if (adds) return add_written(call, h, written);
   if (beyond.empty()) return fill_written(call, h, written(Indices(to.axes.size())));
@@ -293,7 +297,7 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
   }
   along = count == 1 ? Index(0) : floor_div(distance, Size(step), call.dims());
   const Value padded = count == 1 ? src : call.draft().paddable(src, {axis});
-  const TermRef after = count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, integer(0));
+  const TermRef after = count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   return call.yield(
       call.draft().define(call.wish(), axes, inside ? importer::select(inside, after, before) : after, x.dtype));
 }

@@ -25,6 +25,7 @@ Status function(Call& call) {
 template <Name F>
 Status step_function(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
+  if (x.dtype == DType::kBool) return call.yield(x);  // the sign of a truth is that truth
   return map_self(call, [&](const TermRef& t) { return apply(F.text, {as_stored(call, x, t)}); });
 }
 
