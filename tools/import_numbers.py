@@ -146,7 +146,7 @@ def tie_cases() -> Cases:
         "bf16_greatest": (lambda x, w: (x * w + x).argmax(-1), (x, w)),
         "bf16_equal": (lambda x, w: ((x * w + x) == (x * w + x).amax(-1, keepdim=True)).sum(-1), (x, w)),
         "bf16_above": (lambda x, w: (x * w + x > 1).sum(0), (x, w)),
-        "bf16_ranked": (lambda x, w: (x * w + x - w).sort(-1, descending=True, stable=True).indices, (x, w)),
+        "bf16_ranked": (lambda x, w: (x * w + x - w).sort(dim=-1, descending=True, stable=True).indices, (x, w)),
         "bf16_sorted_rows": (lambda x, w: (x.T * 0.3 + x.T).argsort(dim=0, stable=True), (x, w)),
         "bf16_floor": (lambda x, w: ((x * 7 + w) * 3).floor(), (x, w)),
         "bf16_to_int": (lambda x, w: ((x * 7 + w) * 30).int(), (x, w)),
