@@ -144,7 +144,8 @@ def interpret(command: list[str], graph: dict, values: list[torch.Tensor]) -> li
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder, n)) for n in ("graph.json", "values", "results")]
         Path(paths[0]).write_text(as_record(graph))
-        Path(paths[1]).write_bytes(b"".join(v.double().contiguous().numpy().tobytes() for v in values))
+        held = (torch.view_as_real(v) if v.is_complex() else v for v in values)
+        Path(paths[1]).write_bytes(b"".join(v.double().contiguous().numpy().tobytes() for v in held))
         done = subprocess.run([*command, *paths], capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(done.stderr.strip() or done.stdout.strip())

@@ -14,6 +14,8 @@ import torch.nn.functional as F
 from import_index import index_cases
 from import_less_common import less_common_cases
 from import_loops import loop_cases
+from import_numbers import number_cases
+from import_rare import rare_cases
 from import_repeats import repeated_cases
 
 R = torch.randn
@@ -489,5 +491,7 @@ def all_cases() -> dict[str, tuple[Any, list]]:
         loop_cases,
         index_cases,
         less_common_cases,
+        number_cases,
+        rare_cases,
     )
     return {name: case for group in groups for name, case in group().items()}

@@ -58,7 +58,9 @@ Result<ir::TensorValues> read_values(const std::string& path, const Graph& graph
   for (const auto& entry : problem.inputs) {
     const GraphInput* input = graph.find_input(entry.graph_id);
     if (!input || !input->is_tensor()) continue;
-    SOLSTICE_TRY(out[entry.tensor], next_value(bytes, input->shape, at));
+    std::vector<int64_t> shape = input->shape;
+    if (!storage_dtype(*input->dtype)) shape.push_back(2);  // complex numbers are pairs
+    SOLSTICE_TRY(out[entry.tensor], next_value(bytes, shape, at));
   }
   for (const importer::Draw& draw : problem.draws) {
     SOLSTICE_TRY(out[draw.tensor], next_value(bytes, draw.shape, at));

@@ -7,6 +7,7 @@
 // lowest up, each time refitting the rest (tools/fit_special.py prints them).
 #pragma once
 
+#include "math/library.h"
 #include "math/scalar.h"
 
 namespace solstice::math {

@@ -131,8 +131,10 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
     b = convert(b, CType::kBool);
     return define(CType::kBool, fmt::format("{} {} {}", a.text, symbol_of(e.op), b.text), {a, b}, {0, 1});
   }
+  if (e.op == Op::kAtan2) return angle(std::move(a), std::move(b));
   CType type = common_type(a, b);
   const Interval range = is_real(type) ? Interval{} : integer_range(e.op, a.range, b.range);
+  if (e.op == Op::kBitAnd && type == CType::kBool) type = CType::kI32;
   if (!is_real(type) && !is_comparison(e.op) && !range.fits_int()) type = CType::kI64;
   a = convert(a, type);
   b = convert(b, type);
@@ -144,6 +146,13 @@ Value Emitter::binary(const ir::Expr& e, Value a, Value b) {
     return define(type, fmt::format("{}({}, {})", wrapped, a.text, b.text), {a, b});
   const CType result = is_comparison(e.op) ? CType::kBool : type;
   return define(result, fmt::format("{} {} {}", a.text, symbol_of(e.op), b.text), {a, b}, range);
+}
+
+Value Emitter::angle(Value a, Value b) {
+  const CType type = common_type(a, b) == CType::kF64 ? CType::kF64 : CType::kF32;
+  a = convert(a, type);
+  b = convert(b, type);
+  return define(type, fmt::format("math::angle({}, {})", a.text, b.text), {a, b});
 }
 
 Result<Value> Emitter::emit_select(const ir::Expr& e) {
@@ -159,8 +168,20 @@ Result<Value> Emitter::emit_select(const ir::Expr& e) {
                 join(yes.range, no.range));
 }
 
+// i64(a ** b) of integers is exact, whatever the exponent.
+Result<Value> Emitter::emit_whole_power(const ir::Expr& power) {
+  SOLSTICE_TRY(Value base, emit(power.args[0]));
+  SOLSTICE_TRY(Value exponent, emit(power.args[1]));
+  base = convert(base, CType::kI64);
+  exponent = convert(exponent, CType::kI64);
+  return define(CType::kI64, fmt::format("whole_power({}, {})", base.text, exponent.text), {base, exponent});
+}
+
 Result<Value> Emitter::emit_cast(const ir::Expr& e) {
-  SOLSTICE_TRY(Value a, emit_cast_operand(e));
+  const ir::Expr& operand = *e.args[0];
+  const bool whole = is_integer(e.dtype) && operand.op == Op::kPow && operand.args[0]->kind != ir::ValueKind::kReal &&
+                     operand.args[1]->kind != ir::ValueKind::kReal;
+  SOLSTICE_TRY(Value a, whole ? emit_whole_power(operand) : emit_cast_operand(e));
   const CType type = computing_type(e.dtype);
   if (e.dtype == DType::kF64 || (e.dtype == DType::kF32 && a.type != CType::kF64)) return convert(a, type);
   if (a.type == CType::kBool && type != CType::kBool) return convert(a, type);
@@ -189,7 +210,7 @@ Result<Value> Emitter::emit_power(const ir::Expr& e) {
                     : define(type, fmt::format("wrapped_product({}, {})", product.text, base.text), {product, base});
     return product;
   }
-  if (!is_real(type)) return fail(Code::not_yet, "an integer power with an exponent that is not a small constant");
+  if (!is_real(type)) return emit_whole_power(e);
   if (power == 0.5) return define(type, fmt::format("math::sqrt({})", base.text), {base});
   if (power == -0.5) return define(type, fmt::format("math::rsqrt({})", base.text), {base});
   if (power == -1.0) return define(type, fmt::format("{} / {}", literal(1.0, type), base.text), {base});

@@ -103,6 +103,8 @@ class Emitter {
   Value binary(const ir::Expr& e, Value a, Value b);
   Result<Value> emit_one_plus(const OnePlus& e);
   Value quotient(const ir::Expr& e, Value a, Value b);
+  Value angle(Value y, Value x);
+  Result<Value> emit_whole_power(const ir::Expr& power);
   bool is_short(const ir::Expr& e) const { return short_.count(&e) > 0; }
   Value real_division(const ir::Expr& e, const Value& a, const Value& b);
   Value integer_division(ir::Op op, Value a, Value b);

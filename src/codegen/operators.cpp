@@ -29,6 +29,10 @@ const char* function_of(Op op) {
       return "math::sin";
     case Op::kCos:
       return "math::cos";
+    case Op::kErfInv:
+      return "math::inverse_erf";
+    case Op::kLgamma:
+      return "math::log_gamma";
     case Op::kFloor:
       return "math::floor";
     case Op::kCeil:
@@ -75,6 +79,8 @@ const char* symbol_of(Op op) {
       return ">=";
     case Op::kGt:
       return ">";
+    case Op::kBitAnd:
+      return "&";
     case Op::kAnd:
       return "&&";
     case Op::kOr:
@@ -162,6 +168,11 @@ Interval integer_range(Op op, Interval a, Interval b) {
       return a - b;
     case Op::kMul:
       return a * b;
+    case Op::kBitAnd:
+      return a.lo < 0 && b.lo < 0 ? Interval{}
+             : a.lo < 0           ? Interval{0, b.hi}
+             : b.lo < 0           ? Interval{0, a.hi}
+                                  : Interval{0, std::min(a.hi, b.hi)};
     case Op::kMin:
       return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
     case Op::kMax:

@@ -32,6 +32,11 @@ double weight_of(ir::Op op) {
       return 30;
     case ir::Op::kFloorDivide:
       return 45;
+    case ir::Op::kAtan2:
+    case ir::Op::kErfInv:
+      return 40;
+    case ir::Op::kLgamma:
+      return 100;
     case ir::Op::kDiv:
       return 10;
     case ir::Op::kSqrt:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "import/closed/decisions.h"
 #include "import/closed/rounding.h"
 #include "import/defs/outline.h"
 #include "import/defs/statics.h"
@@ -76,6 +77,7 @@ class Importer {
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
     settle_rounding(draft_);
+    round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
     if (form_ == ImportForm::kFolded) fold();
@@ -83,6 +85,14 @@ class Importer {
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
+  }
+
+  std::vector<bool> node_results() const {
+    std::vector<bool> out(draft_.tensors.size(), false);
+    for (const auto& [id, value] : values_) {
+      if (value.term && value.term->kind == TermKind::kRead) out[static_cast<size_t>(value.term->tensor)] = true;
+    }
+    return out;
   }
 
   ImportSource source_of(const GraphNode& node) const { return importer::source_of(graph_, node); }
@@ -173,12 +183,18 @@ class Importer {
     return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
   }
 
+  static Error complex_value(const std::string& what) {
+    return fail(Code::unsupported_operator,
+                fmt::format("`{}` is complex; programs hold pairs of reals: `torch.view_as_real` makes them", what));
+  }
+
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
     if (value.is_null()) return success();
     if (const Json* id = value.find("t")) {
       const auto found = values_.find(id->as_string());
       if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
       if (found->second.is_empty()) return without_elements(id->as_string());
+      if (found->second.imaginary) return complex_value(id->as_string());
       const Value stored = draft_.stored(found->second, name);
       DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
       if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
@@ -215,6 +231,8 @@ class Importer {
         settled_.push_back(-1);
       } else if (value->second.is_empty()) {
         return without_elements(fmt::format("result {}", settled_.size() + 1));
+      } else if (value->second.imaginary) {
+        return complex_value(fmt::format("result {}", settled_.size() + 1));
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
@@ -286,7 +304,9 @@ class Importer {
       place = source_of(*node);
       written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
-    out_.unsupported.push_back({"user_input_mutation", "the module writes its input `" + output.target + "`", place});
+    out_.unsupported.push_back({"user_input_mutation",
+                                "the module writes its input `" + output.target + "`: return the new value instead",
+                                place});
   }
 
   void note_origins() {

@@ -26,9 +26,11 @@ const Rule* find_rule(std::string_view op);  // null: no equations
 
 extern const RuleGroup kAdaptiveRules;
 extern const RuleGroup kAttentionRules;
+extern const RuleGroup kBagRules;
 extern const RuleGroup kBinaryRules;
 extern const RuleGroup kCellRules;
 extern const RuleGroup kClassLossRules;
+extern const RuleGroup kComplexRules;
 extern const RuleGroup kContractionRules;
 extern const RuleGroup kConvRules;
 extern const RuleGroup kCreationRules;
@@ -38,6 +40,7 @@ extern const RuleGroup kHyperbolicRules;
 extern const RuleGroup kIndexRules;
 extern const RuleGroup kLogicRules;
 extern const RuleGroup kLossRules;
+extern const RuleGroup kMaskedRules;
 extern const RuleGroup kMoveRules;
 extern const RuleGroup kNormRules;
 extern const RuleGroup kPartRules;

@@ -48,6 +48,7 @@ ValueKind kind_of(Op op, const std::vector<ExprRef>& args) {
     case Op::kMax:
     case Op::kAbs:
     case Op::kSign:
+    case Op::kBitAnd:
       return arithmetic(args);
     case Op::kPow:
       return power_kind(args);
@@ -214,12 +215,13 @@ int Program::find_tensor(std::string_view tensor_name) const {
 
 std::string_view name_of(Op op) {
   static const char* const names[] = {
-      "real", "int", "bool",  "index",     "read",         "reduce", "rank",  "cast",      "select",  "neg",
-      "not",  "and", "or",    "add",       "sub",          "mul",    "div",   "floor_div", "mod",     "pow",
-      "min",  "max", "fmod",  "remainder", "floor_divide", "lt",     "le",    "eq",        "ne",      "ge",
-      "gt",   "exp", "expm1", "log",       "log1p",        "sqrt",   "rsqrt", "tanh",      "erf",     "sin",
-      "cos",  "abs", "sign",  "floor",     "ceil",         "round",  "trunc", "isnan",     "isfinite"};
-  static_assert(std::size(names) == static_cast<size_t>(Op::kIsFinite) + 1);
+      "real",  "int",   "bool",  "index",    "read",  "reduce",    "rank",         "cast",   "select",
+      "neg",   "not",   "and",   "or",       "add",   "sub",       "mul",          "div",    "floor_div",
+      "mod",   "pow",   "min",   "max",      "fmod",  "remainder", "floor_divide", "lt",     "le",
+      "eq",    "ne",    "ge",    "gt",       "exp",   "expm1",     "log",          "log1p",  "sqrt",
+      "rsqrt", "tanh",  "erf",   "sin",      "cos",   "abs",       "sign",         "floor",  "ceil",
+      "round", "trunc", "isnan", "isfinite", "atan2", "erfinv",    "lgamma",       "bit_and"};
+  static_assert(std::size(names) == static_cast<size_t>(Op::kBitAnd) + 1);
   return names[static_cast<size_t>(op)];
 }
 

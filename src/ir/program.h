@@ -69,6 +69,10 @@ enum class Op {
   kTrunc,
   kIsNan,
   kIsFinite,
+  kAtan2,  // the angle of (x, y) = (args[1], args[0])
+  kErfInv,
+  kLgamma,
+  kBitAnd,  // of integers, in two's complement
 };
 
 enum class Reducer { kSum, kProd, kMax, kMin, kArgMax, kArgMin, kAny, kAll, kMean, kVar, kLogSumExp, kArgTop, kArgBot };

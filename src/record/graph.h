@@ -52,6 +52,7 @@ struct GraphSemantics {
   std::string matmul_precision;
   bool cudnn_tf32 = true;
   bool deterministic = false;
+  bool fp8_saturates = false;
   static auto fields() {
     return std::make_tuple(
         field("training", &GraphSemantics::training, "the top module's flag"),
@@ -59,7 +60,9 @@ struct GraphSemantics {
         field("default_dtype", &GraphSemantics::default_dtype, "torch.get_default_dtype()"),
         optional_field("matmul_precision", &GraphSemantics::matmul_precision, "highest, high or medium"),
         optional_field("cudnn_tf32", &GraphSemantics::cudnn_tf32, "convolutions may use TF32"),
-        optional_field("deterministic", &GraphSemantics::deterministic, "deterministic algorithms demanded"));
+        optional_field("deterministic", &GraphSemantics::deterministic, "deterministic algorithms demanded"),
+        optional_field("fp8_saturates", &GraphSemantics::fp8_saturates,
+                       "e4m3 beyond its largest value is 448, not NaN"));
   }
 };
 

@@ -209,6 +209,10 @@ class Evaluator {
         return arg(0) >= arg(1);
       case Op::kGt:
         return arg(0) > arg(1);
+      case Op::kAtan2:
+        return std::atan2(arg(0), arg(1));
+      case Op::kBitAnd:
+        return static_cast<double>(static_cast<int64_t>(arg(0)) & static_cast<int64_t>(arg(1)));
       default:
         return function(e.op, arg(0));
     }
@@ -223,6 +227,16 @@ class Evaluator {
     int exponent = 0;
     const double fraction = std::frexp(v, &exponent);
     return std::ldexp(std::nearbyint(std::ldexp(fraction, 8)), exponent - 8);
+  }
+
+  // By halving: what lies within 6 of 0 is all that a double tells from 1.
+  static double inverse_erf(double y) {
+    double low = -6, high = 6;
+    for (int i = 0; i < 100; ++i) {
+      const double middle = (low + high) / 2;
+      (std::erf(middle) < y ? low : high) = middle;
+    }
+    return (low + high) / 2;
   }
 
   static double function(Op o, double x) {
@@ -243,6 +257,10 @@ class Evaluator {
         return std::tanh(x);
       case Op::kErf:
         return std::erf(x);
+      case Op::kErfInv:
+        return inverse_erf(x);
+      case Op::kLgamma:
+        return std::lgamma(x);
       case Op::kSin:
         return std::sin(x);
       case Op::kCos:

@@ -333,3 +333,14 @@ def test_examples(name, expected):
     from conftest import ROOT
 
     assert ops(trace(load_file(str(ROOT / "examples" / f"{name}.py")))) == expected
+
+
+def test_covariances_are_products_and_sums(graph_of):
+    graph = graph_of("return torch.cov(x), x.corrcoef(), x.cov(correction=0)")
+    assert ops(graph).count("mm.default") == 3 and graph["producer"]["unchecked"] == []
+    assert {n["src"]["text"] for n in graph["nodes"]} == {"return torch.cov(x), x.corrcoef(), x.cov(correction=0)"}
+
+
+def test_the_graph_says_what_e4m3_makes_of_large_values(graph_of):
+    beyond = torch.tensor(1000.0).to(torch.float8_e4m3fn).float()
+    assert graph_of("return x * 2")["semantics"]["fp8_saturates"] == (beyond == 448)

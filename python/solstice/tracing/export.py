@@ -20,6 +20,7 @@ from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run, unregistered
 from .causal_hint import masks_as_given
 from .causes import not_exportable
+from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .refusals import refuse_unwritable
 from .shapes import RECURRENT, stated_shapes
@@ -42,6 +43,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
         stack.enter_context(instance_norm.explicit_running_stats())
         for repair in (masks_as_given, all_frames, answers.as_in_eager):
             stack.enter_context(repair())
+        stack.enter_context(TraceableCovariance())
         if on_host:
             stack.enter_context(gpu_hidden())
             stack.enter_context(CudaToCpu())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from typing import Any, Iterator, Optional
 
@@ -75,7 +76,15 @@ def semantics(module: torch.nn.Module) -> dict[str, Any]:
         "matmul_precision": torch.get_float32_matmul_precision(),
         "cudnn_tf32": torch.backends.cudnn.allow_tf32,
         "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "fp8_saturates": _fp8_saturates(),
     }
+
+
+@functools.cache
+def _fp8_saturates() -> bool:
+    """PyTorch's versions differ in what becomes of a value beyond the largest e4m3."""
+    beyond = torch.tensor(1000.0, device="cpu").to(torch.float8_e4m3fn)
+    return not bool(beyond.float().isnan())
 
 
 def state_entries(module: torch.nn.Module) -> Iterator[tuple[str, str, torch.Tensor, dict]]:

@@ -28,6 +28,9 @@ bool is_expensive(Op op) {
     case Op::kErf:
     case Op::kSin:
     case Op::kCos:
+    case Op::kAtan2:
+    case Op::kErfInv:
+    case Op::kLgamma:
       return true;
     default:
       return false;

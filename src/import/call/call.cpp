@@ -80,10 +80,16 @@ Result<Value> Call::value_of(const std::string& id) const {
   return value;
 }
 
-Result<Value> Call::tensor(const char* name) const {
+Result<Value> Call::any_number(const char* name) const {
   const Json* id = argument(name).find("t");
   if (!id) return bad_argument(name, "a tensor");
   return value_of(id->as_string());
+}
+
+Result<Value> Call::tensor(const char* name) const {
+  SOLSTICE_TRY(Value value, any_number(name));
+  if (value.imaginary) return unsupported("complex numbers have no equations here");
+  return value;
 }
 
 bool Call::is_row_major(const char* name) const {
@@ -128,6 +134,7 @@ Result<Operands> Call::tensors(const char* name) const {
   SOLSTICE_TRY(const std::vector<std::string> listed, ids(name));
   for (const std::string& id : listed) {
     SOLSTICE_TRY(Value value, value_of(id));
+    if (value.imaginary) return unsupported("complex numbers have no equations here");
     out.push_back(std::move(value));
   }
   return out;
@@ -273,7 +280,7 @@ int64_t Call::out_extent(int axis) const {
 // A closed form is folded into whatever reads it, unless it is long: forms of forms would grow without end.
 Value Call::folded(Value value) {
   constexpr int kMostNodes = 100;
-  if (value.is_empty()) return value;
+  if (value.is_empty() || value.imaginary) return value;
   if (!is_longer(value.term, kMostNodes)) {
     if (is_float(value.dtype) && !value.is_stored()) value.term = as_marked(value.dtype, std::move(value.term));
     return value;

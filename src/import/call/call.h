@@ -35,7 +35,8 @@ class Call {
   bool has(const char* name) const { return node_.args.find(name) != nullptr; }  // overloads differ in their arguments
   const Json& argument(const char* name) const;                                  // damage where there is none
   bool is_none(const char* name) const { return argument(name).is_null(); }
-  Result<Value> tensor(const char* name) const;
+  Result<Value> tensor(const char* name) const;      // of reals, integers or truths
+  Result<Value> any_number(const char* name) const;  // or of complex numbers
   bool is_row_major(const char* name) const;  // the tensor as PyTorch has it in memory, from the start of its storage
   Result<std::optional<Value>> maybe_tensor(const char* name) const;
   Result<Operands> tensors(const char* name) const;
@@ -58,6 +59,7 @@ class Call {
 
   Result<DType> out_dtype(size_t i = 0) const;
   Integers out_shape(size_t i = 0) const;
+  bool fp8_saturates() const { return graph_.semantics.fp8_saturates; }
   int64_t out_extent(int axis) const;  // of the first result; negative counts from the end
   bool out_used(size_t i) const;
   Status yield(Value value) { return yield(0, std::move(value)); }

@@ -12,6 +12,7 @@ TermRef as_stored(const Call& call, const Value& value, TermRef term) {
         kind == DraftKind::kRandom)
       return term;
   }
+  if (term->kind == TermKind::kApply && term->text == name_of(value.dtype)) return term;
   return apply(std::string(name_of(value.dtype)), {std::move(term)});
 }
 

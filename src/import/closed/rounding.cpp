@@ -151,6 +151,8 @@ TermRef as_marked(DType dtype, TermRef term) {
   return mark;
 }
 
+bool is_jump(const Term& term) { return jumps(term); }
+
 void settle_rounding(Draft& draft) {
   const std::vector<bool> rounded = rounded_constants(draft);
   for (DraftItem& item : draft.items) {

@@ -12,6 +12,9 @@ namespace solstice::importer {
 // `term` as stored in `dtype`; the term itself where that certainly changes nothing.
 TermRef as_marked(DType dtype, TermRef term);
 
+// What it yields may jump where what it reads changes by rounding: comparisons, floor, argmax, casts.
+bool is_jump(const Term& term);
+
 // Marks become casts or go, in all equations.
 void settle_rounding(Draft& draft);
 

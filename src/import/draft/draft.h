@@ -103,6 +103,7 @@ class Draft {
   Dims& dims() { return dims_; }
   const Dims& dims() const { return dims_; }
   Loops& loops() { return loops_; }
+  const Loops& loops() const { return loops_; }
 
   int add(DraftTensor tensor);
   // A tensor of the interface and the value that reads it. Extents get dims of their own.

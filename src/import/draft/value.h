@@ -25,6 +25,7 @@ struct Value {
   Axes axes;
   TermRef term;
   DType dtype = DType::kF32;
+  TermRef imaginary = nullptr;  // of a complex number, whose `term` is the real part; `dtype` is that of each
 
   int rank() const { return static_cast<int>(axes.size()); }
   const Axis& axis(int i) const;  // damage where there is none, as for every function here whose operands do not fit

@@ -64,15 +64,46 @@ DraftKind kind_of(GraphInputKind kind) {
   return kind == GraphInputKind::kUser ? DraftKind::kInput : DraftKind::kBuffer;
 }
 
-Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Draft& draft, Values& values) {
+InterfaceTensor entry_of(const GraphInput& input) {
   InterfaceTensor out;
   out.input.graph_id = input.id;
   out.input.kind = input.kind;
   out.input.fqn = input.fqn;
   out.input.storage = input.storage.value_or(-1);
+  return out;
+}
+
+// Complex numbers in memory are pairs of reals: `f32[.., 2]`.
+Result<InterfaceTensor> declare_pairs(const Graph& graph, const GraphInput& input, Draft& draft, Values& values) {
+  InterfaceTensor out = entry_of(input);
+  DraftTensor tensor;
+  tensor.kind = kind_of(input.kind);
+  tensor.wish = short_name(graph, input);
+  tensor.dtype = *input.dtype == GraphDType::kC64 ? DType::kF32 : DType::kF64;
+  tensor.path = input.kind == GraphInputKind::kUser ? "" : input.fqn;
+  tensor.strides = unusual_strides(input);
+  for (int64_t& stride : tensor.strides) stride *= 2;
+  if (!tensor.strides.empty()) tensor.strides.push_back(1);
+  std::vector<int64_t> shape = input.shape;
+  shape.push_back(2);
+  const Value pairs = draft.interface_tensor(std::move(tensor), shape);
+  out.tensor = static_cast<int>(draft.tensors.size()) - 1;
+  Axes axes = pairs.axes;
+  axes.erase_at(pairs.rank() - 1);
+  Indices at = flat_all(axes, draft.loops());
+  at.push_back(Index(0));
+  Value value{axes, read_at(pairs, at, draft.loops()), pairs.dtype};
+  at.back() = Index(1);
+  value.imaginary = read_at(pairs, at, draft.loops());
+  values[input.id] = std::move(value);
+  return out;
+}
+
+Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Draft& draft, Values& values) {
+  InterfaceTensor out = entry_of(input);
   if (!input.is_tensor()) return out;
   const auto dtype = storage_dtype(*input.dtype);
-  if (!dtype) return fail(Code::unsupported_operator, fmt::format("`{}` holds complex numbers", input.id));
+  if (!dtype) return declare_pairs(graph, input, draft, values);
   if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
     return fail(Code::unsupported_operator, fmt::format("`{}` has no elements", input.id));
   }

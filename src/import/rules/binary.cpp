@@ -1,7 +1,10 @@
 // Elementwise operators of two or three tensors, or a tensor and a Python scalar.
 #include <cmath>
 
+#include "import/call/conversion.h"
+#include "import/draft/value_range.h"
 #include "import/rules.h"
+#include "import/rules/complex.h"
 
 namespace solstice::importer {
 namespace {
@@ -9,8 +12,10 @@ namespace {
 Status combine(Call& call, const char* a_name, const char* b_name,
                const std::function<TermRef(const TermRef&, const TermRef&)>& f) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const Value a, operand(call, a_name, dtype));
-  SOLSTICE_TRY(const Value b, operand(call, b_name, dtype));
+  SOLSTICE_TRY(Value a, operand(call, a_name, dtype));
+  SOLSTICE_TRY(Value b, operand(call, b_name, dtype));
+  a = promoted(call, std::move(a), dtype);
+  b = promoted(call, std::move(b), dtype);
   return yield_pointwise(call, {a, b}, dtype, [&](const auto& t) { return f(t[0], t[1]); });
 }
 
@@ -22,6 +27,7 @@ std::string operator_for(char op, DType dtype) {
 
 template <char Op>
 Status arithmetic(Call& call) {
+  if (yields_complex(call)) return complex_arithmetic(call, Op);
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   return combine(call, "self", "other",
                  [&](const TermRef& a, const TermRef& b) { return binary(operator_for(Op, dtype), a, b); });
@@ -30,6 +36,7 @@ Status arithmetic(Call& call) {
 // self + alpha*other, self - alpha*other
 template <char Op>
 Status with_alpha(Call& call) {
+  if (yields_complex(call)) return complex_arithmetic(call, Op);
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const TermRef alpha, call.scalar("alpha", dtype));
   SOLSTICE_TRY(const double factor, call.number("alpha"));
@@ -107,10 +114,25 @@ Status rest(Call& call, const char* function, const char* rounding) {
 Status remainder(Call& call) { return rest(call, "remainder", "floor"); }
 Status fmod(Call& call) { return rest(call, "fmod", "trunc"); }
 
+// The dtype in which PyTorch compares two tensors: a real with an integer as reals, a number without axes in the dtype
+// of the other. Two of one sort keep their own, which are exact in the wider one.
+void compare_alike(Call& call, Value& a, Value& b) {
+  if (is_float(a.dtype) != is_float(b.dtype)) {
+    Value& whole = is_float(a.dtype) ? b : a;
+    const DType real = is_float(a.dtype) ? a.dtype : b.dtype;
+    if (changes_values(call, whole, real)) whole = as_dtype(call, std::move(whole), real);
+  } else if (is_float(a.dtype) && (a.rank() == 0) != (b.rank() == 0)) {
+    Value& number = a.rank() == 0 ? a : b;
+    const DType other = a.rank() == 0 ? b.dtype : a.dtype;
+    if (!holds_all_of(other, number.dtype)) number = as_dtype(call, std::move(number), other);
+  }
+}
+
 template <const char* Op>
 Status compare(Call& call) {
-  SOLSTICE_TRY(const Value a, call.tensor("self"));
-  SOLSTICE_TRY(const Value b, operand(call, "other", a.dtype));
+  SOLSTICE_TRY(Value a, call.tensor("self"));
+  SOLSTICE_TRY(Value b, operand(call, "other", a.dtype));
+  if (call.argument("other").find("t")) compare_alike(call, a, b);
   return yield_pointwise(call, {a, b}, DType::kBool, [&](const auto& t) {
     return binary(Op, as_stored(call, a, t[0]), b.is_stored() ? as_stored(call, b, t[1]) : t[1]);
   });
@@ -119,7 +141,11 @@ constexpr char kEq[] = "==", kNe[] = "!=", kLt[] = "<", kLe[] = "<=", kGt[] = ">
 
 template <const char* F>
 Status extremum(Call& call) {
-  return combine(call, "self", "other", [](const TermRef& a, const TermRef& b) { return apply(F, {a, b}); });
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return combine(call, "self", "other", [&](const TermRef& a, const TermRef& b) {
+    if (dtype == DType::kBool) return binary(F == std::string("max") ? "or" : "and", a, b);
+    return apply(F, {a, b});
+  });
 }
 constexpr char kExtremumMin[] = "min", kExtremumMax[] = "max";
 
@@ -140,8 +166,21 @@ Status pow_scalar(Call& call) {
   return combine(call, "self", "exponent", [&](const TermRef& a, const TermRef&) { return power(a, exponent, text); });
 }
 
+// Of integers: below an exponent of 0 the fraction goes, and 0 stays 0.
+TermRef whole_power(const Call& call, const TermRef& base, const TermRef& exponent, DType dtype) {
+  const TermRef power = apply(std::string(name_of(dtype)), {binary("**", base, exponent)});
+  const auto bounds = bounds_of(call.draft(), exponent);
+  const bool is_number = base->kind == TermKind::kLiteral && base->text != "0";
+  if (is_number || (bounds && bounds->low >= 0)) return power;
+  const TermRef undefined = binary("and", binary("==", base, integer(0)), binary("<", exponent, integer(0)));
+  return select(undefined, integer(0), power);
+}
+
 Status pow_tensor(Call& call) {
-  return combine(call, "self", "exponent", [](const TermRef& a, const TermRef& b) { return binary("**", a, b); });
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return combine(call, "self", "exponent", [&](const TermRef& a, const TermRef& b) {
+    return is_float(dtype) ? binary("**", a, b) : whole_power(call, a, b, dtype);
+  });
 }
 
 // |self| with the sign of the other. The language knows no sign of zero.
@@ -161,19 +200,30 @@ Status copysign(Call& call) {
   });
 }
 
+// A tensor's value or a number that becomes an element of `dtype`.
+Result<Value> filling(Call& call, const char* name, DType dtype) {
+  if (call.argument(name).find("t")) {
+    SOLSTICE_TRY(Value value, call.tensor(name));
+    return as_dtype(call, std::move(value), dtype);
+  }
+  SOLSTICE_TRY(TermRef number, element_of(call, name, dtype));
+  return Value{{}, std::move(number), dtype};
+}
+
 Status masked_fill(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const Value x, call.tensor("self"));
   SOLSTICE_TRY(const Value mask, call.tensor("mask"));
-  SOLSTICE_TRY(const Value fill, operand(call, "value", dtype));
+  SOLSTICE_TRY(const Value fill, filling(call, "value", dtype));
   return yield_pointwise(call, {x, mask, fill}, dtype, [](const auto& t) { return select(t[1], t[2], t[0]); });
 }
 
 Status where(Call& call) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  SOLSTICE_TRY(const Value condition, call.tensor("condition"));
-  SOLSTICE_TRY(const Value a, operand(call, "self", dtype));
-  SOLSTICE_TRY(const Value b, operand(call, "other", dtype));
+  SOLSTICE_TRY(Value condition, call.tensor("condition"));
+  SOLSTICE_TRY(const Value a, filling(call, "self", dtype));
+  SOLSTICE_TRY(const Value b, filling(call, "other", dtype));
+  condition = as_dtype(call, std::move(condition), DType::kBool);
   return yield_pointwise(call, {condition, a, b}, dtype, [](const auto& t) { return select(t[0], t[1], t[2]); });
 }
 

@@ -144,6 +144,7 @@ Status add_product(Call& call, const char* a_name, const char* b_name, const std
 }
 Status addmm(Call& call) { return add_product(call, "mat1", "mat2", "mk", "kn", "mn"); }
 Status addmv(Call& call) { return add_product(call, "mat", "vec", "mk", "k", "m"); }
+Status addbmm(Call& call) { return add_product(call, "batch1", "batch2", "bmk", "bkn", "mn"); }
 Status baddbmm(Call& call) { return add_product(call, "batch1", "batch2", "bmk", "bkn", "bmn"); }
 
 struct Subscripts {
@@ -266,6 +267,7 @@ const RuleGroup kContractionRules = {
         {"aten.dot.default", dot},
         {"aten.addmm.default", addmm},
         {"aten.addmv.default", addmv},
+        {"aten.addbmm.default", addbmm},
         {"aten.baddbmm.default", baddbmm},
         {"aten.einsum.default", einsum},
         {"aten.bilinear.default", bilinear},

@@ -1,4 +1,5 @@
 // Tensors made from nothing: closed forms, folded into whatever reads them.
+#include "import/call/conversion.h"
 #include "import/rules.h"
 
 namespace solstice::importer {
@@ -34,7 +35,7 @@ Status ones_like(Call& call) { return constant_like(call, whole_number(call, 1))
 // The argument of that name, in the result's dtype.
 Result<TermRef> given_value(Call& call, const char* argument) {
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  return call.scalar(argument, dtype);
+  return element_of(call, argument, dtype);
 }
 
 Status full(Call& call) {
@@ -63,10 +64,10 @@ Status arange(Call& call) {
   const auto given = [&](const char* name) { return call.has(name) && !call.is_none(name); };
   TermRef start = integer(0), step = integer(1);
   if (given("start")) {
-    SOLSTICE_TRY(start, call.scalar("start", dtype));
+    SOLSTICE_TRY(start, element_of(call, "start", dtype));
   }
   if (given("step")) {
-    SOLSTICE_TRY(step, call.scalar("step", dtype));
+    SOLSTICE_TRY(step, element_of(call, "step", dtype));
   }
   const Axis axis = call.out_shape().empty() ? Axis{} : call.loops().fresh_axis(call.out_shape()[0]);
   TermRef value = index_value(call.loops().flat(axis));

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "import/rules.h"
+#include "import/rules/index.h"
 #include "import/rules/loss.h"
 
 namespace solstice::importer {
@@ -134,6 +135,31 @@ Status cdist(Call& call) {
       call.draft().define(call.wish(), rows.kept, norm_of(order, rows.row, rows.element[0] - rows.element[1]), dtype));
 }
 
+// Distances between the rows of one matrix, those of row 0 first:
+//   i[k] = sum[r](select(start(r) <= k, 1, 0)) - 1, start(r) = r*(2*N-1-r)//2; j[k] = k - start(i[k]) + i[k] + 1
+Status pdist(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const double order, call.number("p"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  const Axis pair = call.loops().fresh_axis(call.out_extent(0)), rows = call.loops().fresh_axis(x.extent(0) - 1);
+  const TermRef ends = size_value(call.loops().size(x.axis(0)) * Size(2) - Size(1));
+  const auto start = [&](const TermRef& row) { return binary("//", row * (ends - row), integer(2)); };
+  const Index k = call.loops().flat(pair);
+  const TermRef begun = binary("<=", start(index_value(call.loops().flat(rows))), index_value(k));
+  const TermRef count = reduce("sum", rows.digits, select(begun, integer(1), integer(0)));
+  const Value first = call.draft().define("first", {pair}, count - integer(1), DType::kI64);
+  const TermRef row = read_at(first, {k}, call.loops());
+  const Value second =
+      call.draft().define("second", {pair}, index_value(k) - start(row) + row + integer(1), DType::kI64);
+  const Axis along = call.loops().align(x.axis(1));
+  const auto element = [&](const Value& at) {
+    const Index own = index_at(call, read_at(at, {k}, call.loops()), x.axis(0));
+    return read_at(x, {own, call.loops().flat(along)}, call.loops());
+  };
+  const TermRef norm = norm_of(order, along.digits, element(first) - element(second));
+  return call.yield(call.draft().define(call.wish(), {pair}, norm, dtype));
+}
+
 }  // namespace
 
 TermRef norm_of(double order, const std::vector<Loop>& row, const TermRef& x) {
@@ -154,6 +180,7 @@ const RuleGroup kDistanceRules = {
         {"aten.triplet_margin_loss.default", triplet_margin},
         {"aten.pairwise_distance.default", pairwise_distance},
         {"aten.cdist.default", cdist},
+        {"aten._pdist_forward.default", pdist},
     },
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "import/draft/value_range.h"
 #include "import/rules.h"
 
 namespace solstice::importer {
@@ -27,10 +28,12 @@ TermRef from_front(Call& call, const TermRef& position, const Axis& axis) {
   return wrapped(position, extent);
 }
 
-Index index_at(const TermRef& position, const Axis& axis, const Loops& loops) {
+Index index_at(const Call& call, const TermRef& position, const Axis& axis) {
   if (position->kind == TermKind::kIndex) return position->indices[0];
-  const bool ranged = has_read(position) || position->text == "%";
-  return index_of_read(ranged ? position : wrapped(position, loops.size(axis)), axis.extent());
+  const auto bounds = bounds_of(call.draft(), position);
+  const bool beyond = bounds && (bounds->low < 0 || bounds->high >= static_cast<double>(axis.extent()));
+  const bool ranged = position->text == "%" || (has_read(position) && !beyond);
+  return index_of_read(ranged ? position : wrapped(position, call.draft().loops().size(axis)), axis.extent());
 }
 
 bool has_mask(const std::vector<std::optional<Value>>& indices) {
@@ -72,7 +75,7 @@ Status index_tensor(Call& call) {
   Indices at;
   for (size_t i = 0; i < x.axes.size(); ++i) {
     if (to.positions[i]) {
-      at.push_back(index_at(to.positions[i], x.axes[i], call.loops()));
+      at.push_back(index_at(call, to.positions[i], x.axes[i]));
       continue;
     }
     axes.push_back(call.loops().align(x.axes[i]));

@@ -26,7 +26,8 @@ Status put_where(Call& call);
 // A negative position counts from the end.
 TermRef from_front(Call& call, const TermRef& position, const Axis& axis);
 
-// A position of the tensor. Of a closed form the static checks want to see the range.
-Index index_at(const TermRef& position, const Axis& axis, const Loops& loops);
+// A position of the tensor. Where the equations alone give the position a range beyond the axis (a count less one), it
+// is taken modulo the extent, which changes no position that PyTorch accepts: the static checks want to see the range.
+Index index_at(const Call& call, const TermRef& position, const Axis& axis);
 
 }  // namespace solstice::importer

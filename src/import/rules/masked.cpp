@@ -23,6 +23,23 @@ Result<Mask> only_mask(Call& call) {
   return Mask{**at, static_cast<int>(at - listed.begin())};
 }
 
+// All elements along one axis.
+Value in_one_row(Call& call, const Value& x) {
+  Substitution old;
+  int64_t elements = 1;
+  for (const Axis& axis : x.axes) elements *= axis.extent();
+  Value out = x;
+  out.axes = call.loops().reshape(x.axes, {elements}, old);
+  out.term = substitute(x.term, old, call.dims());
+  return out;
+}
+
+Index row_major(Call& call, const Axes& axes) {
+  Index out(0);
+  for (const Axis& axis : axes) out = scale(out, call.loops().size(axis)) + call.loops().flat(axis);
+  return out;
+}
+
 // A value for each element that the mask may take: `values` broadcasts to the axes before the mask, the taken elements
 // and the axes behind it, and must not tell the taken elements apart.
 Result<TermRef> value_for_all(Call& call, const Value& values, const Indices& element, const Mask& mask) {
@@ -41,7 +58,32 @@ Result<TermRef> value_for_all(Call& call, const Value& values, const Indices& el
   return read_at(values, at, call.loops());
 }
 
+// Values one by one, in the order of the elements that the mask takes:
+//   n[k] = sum[j where j <= k](mask[j]); y[k] = select(mask[k], source[n[k] - 1], x[k])
+Status masked_scatter(Call& call) {
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value mask, call.tensor("mask"));
+  SOLSTICE_TRY(const Value source, call.tensor("source"));
+  SOLSTICE_TRY(const Broadcast shape, broadcast(call, {x, mask}));
+  const Value whole{shape.axes, read_at(mask, shape.at[1], call.loops()), mask.dtype};
+  const Value taken = in_one_row(call, whole), values = in_one_row(call, source);
+  const Axis here = call.loops().align(taken.axis(0)), earlier = call.loops().align(taken.axis(0));
+  const Index at = call.loops().flat(here), before = call.loops().flat(earlier);
+  const TermRef one = importer::select(read_at(taken, {before}, call.loops()), integer(1), integer(0));
+  const TermRef count = reduce("sum", earlier.digits, one, binary("<=", index_value(before), index_value(at)));
+  const Value rank = call.draft().define("rank", {here}, count, DType::kI64);
+  call.note("a check of values is left out: PyTorch refuses a mask that takes more elements than `source` has");
+  const Index flat = row_major(call, shape.axes);
+  const Index from = index_at(call, read_at(rank, {flat}, call.loops()) - integer(1), values.axis(0));
+  const TermRef written = read_at(values, {from}, call.loops());
+  const TermRef y = importer::select(read_at(whole, flat_all(shape.axes, call.loops()), call.loops()), written,
+                                     read_at(x, shape.at[0], call.loops()));
+  return call.yield(call.draft().define(call.wish(), shape.axes, y, x.dtype));
+}
+
 }  // namespace
+
+const RuleGroup kMaskedRules = {"masked", {{"aten.masked_scatter.default", masked_scatter}}};
 
 Status put_where(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));

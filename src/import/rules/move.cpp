@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "import/call/conversion.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
 
@@ -40,7 +41,8 @@ Status cat(Call& call) {
     const Indices position = flat_all(at, call.loops());
     Indices target = position;
     target[static_cast<size_t>(axis)] = position[static_cast<size_t>(axis)] + Index(offset);
-    call.draft().write(tensor, std::move(target), read_at(part, position, call.loops()));
+    const TermRef element = converted(call, part, read_at(part, position, call.loops()), dtype);
+    call.draft().write(tensor, std::move(target), element);
     offset = offset + call.loops().size(part.axis(axis));
   }
   return call.yield(call.draft().whole(tensor, axes));
@@ -62,7 +64,8 @@ Status stack(Call& call) {
   for (size_t i = 0; i < parts.size(); ++i) {
     Indices target = position;
     target.insert_at(axis, Index(static_cast<int64_t>(i)));
-    call.draft().write(tensor, std::move(target), read_at(parts[i], position, call.loops()));
+    const TermRef element = converted(call, parts[i], read_at(parts[i], position, call.loops()), dtype);
+    call.draft().write(tensor, std::move(target), element);
   }
   return call.yield(call.draft().whole(tensor, axes));
 }
@@ -96,9 +99,9 @@ Status pad_constant(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
   SOLSTICE_TRY(const std::vector<Pad> pads, read_pads(call, x.rank()));
-  TermRef fill = integer(0);
+  TermRef fill = zero_of(dtype);
   if (!call.is_none("value")) {
-    SOLSTICE_TRY(fill, call.scalar("value", dtype));
+    SOLSTICE_TRY(fill, element_of(call, "value", dtype));
   }
   std::vector<int> grown;
   for (int i = 0; i < x.rank(); ++i) {
@@ -166,8 +169,7 @@ Status triangle(Call& call, const char* comparison) {
   const TermRef inside = binary(comparison, index_value(at.back()), index_value(row));
   const TermRef element = read_at(x, at, call.loops());
   const bool is_true = dtype == DType::kBool && element->text == "true";
-  const TermRef zero = dtype == DType::kBool ? literal("false") : integer(0);
-  TermRef rhs = is_true ? inside : select(inside, element, zero);
+  TermRef rhs = is_true ? inside : select(inside, element, zero_of(dtype));
   if (!x.is_stored()) return call.yield({std::move(axes), std::move(rhs), dtype});
   return call.yield(call.draft().define(call.wish(), axes, std::move(rhs), dtype));
 }
@@ -198,7 +200,7 @@ Status take(Call& call, const Value& x, int axis, const Value& index) {
   for (int i = 0; i < x.rank(); ++i) {
     if (i == axis) {
       axes.insert(axes.end(), own.begin(), own.end());
-      at.push_back(index_at(position, x.axis(i), call.loops()));
+      at.push_back(index_at(call, position, x.axis(i)));
     } else {
       axes.push_back(call.loops().align(x.axis(i)));
       at.push_back(call.loops().flat(axes.back()));
@@ -229,7 +231,7 @@ Status gather(Call& call) {
   for (const Axis& a : index.axes) axes.push_back(call.loops().align(a));
   Indices at = flat_all(axes, call.loops());
   const TermRef position = read_at(index, at, call.loops());
-  at[static_cast<size_t>(axis)] = index_at(position, x.axis(axis), call.loops());
+  at[static_cast<size_t>(axis)] = index_at(call, position, x.axis(axis));
   return call.yield(call.draft().define(call.wish(), axes, read_at(x, at, call.loops()), x.dtype));
 }
 
@@ -241,8 +243,12 @@ Status copy(Call& call) {
   for (size_t i = 0; i < shape.size(); ++i) {
     if (src.axes[i].extent() != shape[i]) src.axes[i] = call.loops().fresh_axis(shape[i]);
   }
-  SOLSTICE_TRY(src.dtype, call.out_dtype());
-  return call.yield(std::move(src));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (!changes_values(call, src, dtype)) {
+    src.dtype = dtype;
+    return call.yield(std::move(src));
+  }
+  return yield_pointwise(call, {src}, dtype, [&](const Terms& t) { return converted(call, src, t[0], dtype); });
 }
 
 }  // namespace

@@ -14,12 +14,13 @@ Value cut(Call& call, const Value& x, int axis, const Axis& part, const Index& p
   Substitution old;
   call.loops().place(x.axis(axis), position, old);
   out.term = substitute(x.term, old, call.dims());
+  if (x.imaginary) out.imaginary = substitute(x.imaginary, old, call.dims());
   out.axes[static_cast<size_t>(axis)] = part;
   return out;
 }
 
 Status select_index(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t index, call.integer("index"));
   const Index position = index < 0 ? Index(call.loops().size(x.axis(axis)) + Size(index)) : Index(index);
@@ -54,7 +55,7 @@ Axis slice_axis(Call& call, int64_t length, int64_t step, const Size& reach) {
 }
 
 Status slice(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t step, call.count("step"));
   const int64_t extent = x.extent(axis);
@@ -93,28 +94,28 @@ Integers parts_of(const Call& call, int64_t extent, int64_t size) {
 }
 
 Status split(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t size, call.count("split_size"));
   return split_into(call, x, axis, parts_of(call, x.extent(axis), size));
 }
 
 Status split_with_sizes(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const Integers sizes, call.integers("split_sizes"));
   return split_into(call, x, axis, sizes);
 }
 
 Status chunk(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t chunks, call.count("chunks"));
   return split_into(call, x, axis, parts_of(call, x.extent(axis), (x.extent(axis) + chunks - 1) / chunks));
 }
 
 Status unbind(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   for (int64_t i = 0; i < x.extent(axis); ++i) {
     Value out = cut(call, x, axis, {}, Index(i));
@@ -125,7 +126,7 @@ Status unbind(Call& call) {
 }
 
 Status narrow(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const int64_t start, call.integer("start"));
   SOLSTICE_TRY(const int64_t length, call.integer("length"));

@@ -1,6 +1,7 @@
 // Reductions along some axes, or all.
 #include <algorithm>
 
+#include "import/call/conversion.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
 #include "import/rules/loss.h"
@@ -56,9 +57,14 @@ Status reduction(Call& call, const Body& body) {
   return call.yield(call.draft().define(call.wish(), r.kept, body(r), dtype));
 }
 
+// Elements are converted before they are reduced; among truths a maximum is any of them, a minimum all.
 template <const char* R>
 Status plain(Call& call) {
-  return reduction(call, [](const Reduction& r) { return reduce(R, r.reduced, r.element); });
+  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  return reduction(call, [&](const Reduction& r) {
+    return reduce(reducer_of(R, dtype), r.reduced, converted(call, x, r.element, dtype));
+  });
 }
 constexpr char kSum[] = "sum", kMean[] = "mean", kMax[] = "max", kMin[] = "min", kProd[] = "prod",
                kLogSumExp[] = "logsumexp", kAny[] = "any", kAll[] = "all", kArgMax[] = "argmax", kArgMin[] = "argmin";
@@ -116,13 +122,14 @@ Status with_index(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const bool keepdim, call.flag("keepdim"));
   const Reduction r = over(call, x, {axis}, keepdim);
-  SOLSTICE_CHECK(call.yield(0, call.draft().define(call.wish(), r.kept, reduce(R, r.reduced, r.element), x.dtype)));
+  SOLSTICE_CHECK(call.yield(
+      0, call.draft().define(call.wish(), r.kept, reduce(reducer_of(R, x.dtype), r.reduced, r.element), x.dtype)));
   if (!call.out_used(1)) return success();
   SOLSTICE_TRY(Value index, arg_reduce(call, x, axis, ArgR, keepdim));
   return call.yield(1, std::move(index));
 }
 
-// var * n / (n - correction)
+// var * n / max(n - correction, 0): infinite, or NaN of equal elements, where the correction takes all of them.
 Result<TermRef> variance(Call& call, const Reduction& r) {
   double correction = 1;
   if (call.has("correction") && !call.is_none("correction")) {
@@ -134,8 +141,9 @@ Result<TermRef> variance(Call& call, const Reduction& r) {
   }
   const TermRef biased = reduce("var", r.reduced, r.element);
   if (correction == 0) return biased;
-  const TermRef n = size_value(r.count);
-  return biased * n / (n - real(correction));
+  const TermRef n = size_value(r.count), rest = n - real(correction);
+  const bool is_used_up = static_cast<double>(r.count.value()) <= correction;
+  return biased * n / (is_used_up ? apply("max", {rest, integer(0)}) : rest);
 }
 
 Status var(Call& call) {

@@ -10,7 +10,8 @@ const std::vector<const RuleGroup*>& all_rule_groups() {
       &kSoftmaxRules,     &kLossRules,      &kClassLossRules, &kDistanceRules, &kWindowRules,     &kScanRules,
       &kAttentionRules,   &kRecurrentRules, &kCellRules,      &kViewRules,     &kPartRules,       &kMoveRules,
       &kCreationRules,    &kIndexRules,     &kScatterRules,   &kRankRules,     &kHyperbolicRules, &kAdaptiveRules,
-      &kDrawRules,        &kLogicRules,     &kStridedRules,   &kUpsampleRules,
+      &kDrawRules,        &kLogicRules,     &kStridedRules,   &kUpsampleRules, &kBagRules,        &kMaskedRules,
+      &kComplexRules,
   };
   return groups;
 }

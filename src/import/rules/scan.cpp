@@ -1,4 +1,5 @@
 // Running results along one axis: prefix sums and products, running extrema.
+#include "import/call/conversion.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
 
@@ -15,8 +16,8 @@ Result<Value> prefix_of(Call& call, const Value& x, int axis, const char* reduce
   const Axis& run = earlier[static_cast<size_t>(axis)];
   const TermRef before = binary("<=", index_value(call.loops().flat(run)),
                                 index_value(call.loops().flat(axes[static_cast<size_t>(axis)])));
-  const TermRef element = read_at(x, flat_all(earlier, call.loops()), call.loops());
-  return call.draft().define(call.wish(), axes, reduce(reducer, run.digits, element, before), dtype);
+  const TermRef element = converted(call, x, read_at(x, flat_all(earlier, call.loops()), call.loops()), dtype);
+  return call.draft().define(call.wish(), axes, reduce(reducer_of(reducer, dtype), run.digits, element, before), dtype);
 }
 
 template <const char* R>

@@ -4,6 +4,7 @@
 // If several write one element the last one counts, as on PyTorch's CPU; PyTorch leaves it open.
 #include <algorithm>
 
+#include "import/call/conversion.h"
 #include "import/graph/damage.h"
 #include "import/rules.h"
 #include "import/rules/index.h"
@@ -29,9 +30,17 @@ Status yield_element(Call& call, const Hits& h, TermRef element) {
   return call.yield(call.draft().define(call.wish(), h.axes, std::move(element), h.x.dtype));
 }
 
+// What was there and what a reducer makes of all that is written.
+TermRef with_own_value(const std::string& reducer, const TermRef& before, const TermRef& all) {
+  if (reducer == "any" || reducer == "all") return binary(reducer == "any" ? "or" : "and", before, all);
+  if (reducer == "prod") return before * all;
+  return reducer == "max" || reducer == "min" ? apply(reducer, {before, all}) : before + all;
+}
+
 Status add_written(Call& call, const Hits& h, const Written& written) {
-  const TermRef sum = reduce("sum", all_digits(h.writers), written(flat_all(h.writers, call.loops())), h.here);
-  return yield_element(call, h, own(call, h) + sum);
+  const std::string reducer = reducer_of("sum", h.x.dtype);
+  const TermRef all = reduce(reducer, all_digits(h.writers), written(flat_all(h.writers, call.loops())), h.here);
+  return yield_element(call, h, with_own_value(reducer, own(call, h), all));
 }
 
 // One value, whoever writes.
@@ -96,7 +105,7 @@ Written source_along(Call& call, const Hits& h, const Value& src, int axis) {
   return [&call, &h, padded, axis](const Indices& writer) {
     Indices at = flat_all(h.axes, call.loops());
     at[static_cast<size_t>(axis)] = writer[0];
-    return call.draft().read_padded(padded, at, integer(0));
+    return call.draft().read_padded(padded, at, zero_of(padded.dtype));
   };
 }
 
@@ -112,25 +121,8 @@ Status scatter_add(Call& call) { return scatter_by(call, add_written); }
 Status scatter_value(Call& call) {
   int axis = 0;
   SOLSTICE_TRY(const Hits h, hits_along(call, axis));
-  SOLSTICE_TRY(const TermRef value, call.scalar("value", h.x.dtype));
+  SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
   return fill_written(call, h, value);
-}
-
-// sum, prod, amax or amin of what is written and, if asked, of what was there.
-Status scatter_reduce(Call& call) {
-  int axis = 0;
-  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
-  SOLSTICE_TRY(const Value src, call.tensor("src"));
-  SOLSTICE_TRY(const std::string how, call.text("reduce"));
-  SOLSTICE_TRY(const bool with_own, call.flag("include_self"));
-  if (how == "mean") return call.unsupported("the mean of what is written");
-  const std::string reducer = how == "amax" ? "max" : how == "amin" ? "min" : how;
-  const TermRef element = source_along(call, h, src, axis)(flat_all(h.writers, call.loops()));
-  const TermRef all = reduce(reducer, all_digits(h.writers), element, h.here);
-  const TermRef before = own(call, h);
-  const TermRef both = how == "sum" ? before + all : how == "prod" ? before * all : apply(reducer, {before, all});
-  if (with_own) return yield_element(call, h, both);
-  return yield_element(call, h, importer::select(reduce("any", all_digits(h.writers), h.here), all, before));
 }
 
 // A list of positions along one axis, as index_add has it.
@@ -173,8 +165,67 @@ Status index_copy(Call& call) {
 Status index_fill(Call& call) {
   int axis = 0;
   SOLSTICE_TRY(const Hits h, hits_of_list(call, axis, true));
-  SOLSTICE_TRY(const TermRef value, call.scalar("value", h.x.dtype));
+  SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
   return fill_written(call, h, value);
+}
+
+// What is written, reduced, and if asked what was there with it.
+struct Gathering {
+  std::string reducer;  // of the language; "mean": a sum that is divided
+  bool with_own = true;
+};
+
+// Integers are divided towards the lower one.
+TermRef mean_of(const TermRef& sum, const TermRef& count, DType dtype) {
+  if (is_float(dtype)) return sum / count;
+  return binary("//", sum, apply("max", {count, integer(1)}));
+}
+
+Status yield_gathered(Call& call, const Hits& h, const Gathering& g, const TermRef& written) {
+  const std::vector<Loop> writers = all_digits(h.writers);
+  const bool is_mean = g.reducer == "mean";
+  const std::string reducer = reducer_of(is_mean ? "sum" : g.reducer, h.x.dtype);
+  const TermRef before = own(call, h), all = reduce(reducer, writers, written, h.here);
+  const TermRef whole = g.with_own ? with_own_value(reducer, before, all) : all;
+  const TermRef some = reduce("any", writers, h.here);
+  if (!is_mean) return yield_element(call, h, g.with_own ? whole : importer::select(some, whole, before));
+  const TermRef count = reduce("sum", writers, integer(1), h.here);
+  const TermRef mean = mean_of(whole, g.with_own ? count + integer(1) : count, h.x.dtype);
+  return yield_element(call, h, g.with_own ? mean : importer::select(some, mean, before));
+}
+
+std::string reducer_named(const std::string& how) {
+  if (how == "amax" || how == "amin") return how.substr(1);
+  if (how == "add") return "sum";
+  return how == "multiply" ? "prod" : how;
+}
+
+// torch.scatter(.., reduce=) and scatter_reduce.
+Status scatter_reduce(Call& call) {
+  int axis = 0;
+  SOLSTICE_TRY(const Hits h, hits_along(call, axis));
+  SOLSTICE_TRY(const std::string how, call.text("reduce"));
+  Gathering gathering{reducer_named(how), true};
+  if (call.has("include_self")) {
+    SOLSTICE_TRY(gathering.with_own, call.flag("include_self"));
+  }
+  if (call.has("value")) {
+    SOLSTICE_TRY(const TermRef value, element_of(call, "value", h.x.dtype));
+    return yield_gathered(call, h, gathering, value);
+  }
+  SOLSTICE_TRY(const Value src, call.tensor("src"));
+  return yield_gathered(call, h, gathering, source_along(call, h, src, axis)(flat_all(h.writers, call.loops())));
+}
+
+Status index_reduce(Call& call) {
+  int axis = 0;
+  SOLSTICE_TRY(const Hits h, hits_of_list(call, axis, false));
+  SOLSTICE_TRY(const Value source, call.tensor("source"));
+  SOLSTICE_TRY(const std::string how, call.text("reduce"));
+  SOLSTICE_TRY(const bool with_own, call.flag("include_self"));
+  if (source.rank() != h.x.rank() || h.writers.empty()) return call.unsupported("a single number that is written");
+  const TermRef written = source_along(call, h, source, axis)(flat_all(h.writers, call.loops()));
+  return yield_gathered(call, h, {reducer_named(how), with_own}, written);
 }
 
 // x[i[k], j[k]] = values[k, ..], or += them.
@@ -212,7 +263,8 @@ Status index_put(Call& call) {
     for (size_t i = 0; i < values.axes.size(); ++i) {
       at.push_back(values.axes[i].extent() == 1 ? Index(0) : whole[i + rank - values.axes.size()]);
     }
-    return beyond.empty() ? read_at(padded, at, call.loops()) : call.draft().read_padded(padded, at, integer(0));
+    return beyond.empty() ? read_at(padded, at, call.loops())
+                          : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   };
   if (adds) return add_written(call, h, written);
   if (beyond.empty()) return fill_written(call, h, written(Indices(to.axes.size())));
@@ -246,7 +298,8 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
   }
   along = count == 1 ? Index(0) : floor_div(distance, Size(step), call.dims());
   const Value padded = count == 1 ? src : call.draft().paddable(src, {axis});
-  const TermRef after = count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, integer(0));
+  const TermRef after =
+      count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   return call.yield(
       call.draft().define(call.wish(), axes, inside ? importer::select(inside, after, before) : after, x.dtype));
 }
@@ -279,7 +332,10 @@ const RuleGroup kScatterRules = {
         {"aten.scatter.src", scatter},
         {"aten.scatter.value", scatter_value},
         {"aten.scatter_add.default", scatter_add},
+        {"aten.scatter.reduce", scatter_reduce},
+        {"aten.scatter.value_reduce", scatter_reduce},
         {"aten.scatter_reduce.two", scatter_reduce},
+        {"aten.index_reduce.default", index_reduce},
         {"aten.index_add.default", index_add},
         {"aten.index_copy.default", index_copy},
         {"aten.index_fill.int_Scalar", index_fill},

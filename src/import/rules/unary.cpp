@@ -25,11 +25,8 @@ Status function(Call& call) {
 template <Name F>
 Status step_function(Call& call) {
   SOLSTICE_TRY(const Value x, call.tensor("self"));
+  if (x.dtype == DType::kBool) return call.yield(x);  // the sign of a truth is that truth
   return map_self(call, [&](const TermRef& t) { return apply(F.text, {as_stored(call, x, t)}); });
-}
-
-Status neg(Call& call) {
-  return map_self(call, [](const TermRef& x) { return negate(x); });
 }
 
 Status reciprocal(Call& call) {
@@ -204,8 +201,6 @@ const RuleGroup kUnaryRules = {
         {"aten.hardsigmoid.default", function<"hardsigmoid">},
         {"aten.hardswish.default", function<"hardswish">},
         {"aten.log_sigmoid.default", function<"logsigmoid">},
-        {"aten.abs.default", function<"abs">},
-        {"aten.exp.default", function<"exp">},
         {"aten.exp2.default", exp2},
         {"aten.expm1.default", function<"expm1">},
         {"aten.log.default", function<"log">},
@@ -226,7 +221,6 @@ const RuleGroup kUnaryRules = {
         {"aten.round.decimals", round_decimals},
         {"aten.signbit.default", signbit},
         {"aten.trunc.default", step_function<"trunc">},
-        {"aten.neg.default", neg},
         {"aten.reciprocal.default", reciprocal},
         {"aten.square.default", square},
         {"aten.gelu.default", gelu},

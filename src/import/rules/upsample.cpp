@@ -65,7 +65,7 @@ Index position_of(Call& call, const Nearest& nearest, const Axis& from, const Ax
   TermRef position = apply("i64", {as_marked(DType::kF32, real_position * real(static_cast<double>(nearest.scale())))});
   if (nearest.unbounded(nearest.out - 1) >= nearest.in)
     position = apply("min", {position, size_value(call.loops().size(from) - Size(1))});
-  return index_at(position, from, call.loops());
+  return index_at(call, position, from);
 }
 
 // If the factor is a whole number, or one part of that many, the extent follows from the other.
@@ -80,6 +80,16 @@ Axis upsampled(Call& call, const Nearest& nearest, const Axis& from, const char*
     call.dims().derive(dim, {call.loops().size(from), static_cast<int64_t>(part), 0});
   }
   return call.loops().axis_of(dim);
+}
+
+// Images of two spatial axes are copied along an axis that keeps its extent, whatever the factor; PyTorch's CPU kernels
+// also halve the position where the extent doubles, its CUDA kernels do not.
+template <int Space, bool Middle>
+void settle_plain_ratio(const Call& call, Nearest& nearest) {
+  if (Space != 2 || Middle) return;
+  const bool doubles = nearest.out == 2 * nearest.in && call.node().outs[0]->device == "cpu";
+  if (doubles) nearest.factor = 2;
+  if (nearest.out == nearest.in) nearest.factor = 1;
 }
 
 // The factor of a spatial axis; 0 where the result's extent was given.
@@ -108,6 +118,7 @@ Status nearest(Call& call) {
     }
     Nearest found{x.extent(i), call.out_extent(i), 0, Middle ? 0.5F : 0.0F};
     SOLSTICE_TRY(found.factor, factor_of(call, i - 2));
+    settle_plain_ratio<Space, Middle>(call, found);
     axes.push_back(upsampled(call, found, x.axis(i), kOutDims[3 - Space + i - 2]));
     at.push_back(position_of(call, found, x.axis(i), axes.back()));
   }

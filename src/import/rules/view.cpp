@@ -2,44 +2,29 @@
 #include <algorithm>
 #include <set>
 
-#include "import/draft/finite.h"
+#include "import/call/conversion.h"
 #include "import/graph/damage.h"
 #include "import/rules.h"
+#include "import/rules/complex.h"
 
 namespace solstice::importer {
 namespace {
 
 Status identity(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   return call.yield(std::move(x));
 }
 
-// PyTorch's integer of inf or NaN depends on the processor, and as a rule another branch discards it
-// (the log of a distance of 0). The language stops there. In a closed form the branch is in the same equation.
-TermRef finite(Call& call, const Value& x, const TermRef& stored) {
-  if (!is_float(x.dtype) || !x.is_stored() || !may_be_infinite(call.draft(), stored)) return stored;
-  call.note("inf and NaN become 0 among integers; PyTorch leaves open what they become");
-  return importer::select(apply("isfinite", {stored}), stored, integer(0));
-}
-
-// A conversion keeps the value; a narrowing one rounds, a real made integral truncates.
 Status to_dtype(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  if (yields_complex(call)) return as_complex(call);
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  if (dtype == x.dtype) return call.yield(std::move(x));
-  const bool widens =
-      (is_float(dtype) && !is_float(x.dtype)) ||
-      (is_float(dtype) && is_float(x.dtype) && size_of(dtype) > size_of(x.dtype)) ||
-      (is_integer(dtype) && (x.dtype == DType::kBool || (is_integer(x.dtype) && size_of(dtype) > size_of(x.dtype))));
-  if (widens) {
+  if (x.imaginary) return call.unsupported("the real part of complex numbers: `.real` says what is meant");
+  if (!changes_values(call, x, dtype)) {
     x.dtype = dtype;
     return call.yield(std::move(x));
   }
-  return yield_pointwise(call, {x}, dtype, [&](const auto& t) {
-    if (dtype == DType::kBool) return binary("!=", as_stored(call, x, t[0]), integer(0));
-    const TermRef source = is_float(dtype) ? t[0] : finite(call, x, as_stored(call, x, t[0]));
-    return apply(std::string(name_of(dtype)), {source});
-  });
+  return yield_pointwise(call, {x}, dtype, [&](const auto& t) { return converted(call, x, t[0], dtype); });
 }
 
 Value reshaped(Call& call, const Value& x, const Integers& shape) {
@@ -47,6 +32,7 @@ Value reshaped(Call& call, const Value& x, const Integers& shape) {
   Substitution old;
   out.axes = call.loops().reshape(x.axes, shape, old);
   out.term = substitute(x.term, old, call.dims());
+  if (x.imaginary) out.imaginary = substitute(x.imaginary, old, call.dims());
   return out;
 }
 
@@ -74,12 +60,12 @@ Status pixel_shuffle(Call& call) {
 }
 
 Status view(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   return call.yield(reshaped(call, x, call.out_shape()));
 }
 
 Status permute(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
+  SOLSTICE_TRY(const Value x, call.any_number("self"));
   SOLSTICE_TRY(const std::vector<int> order, call.listed_axes("dims", x.rank()));
   if (std::set<int>(order.begin(), order.end()).size() != x.axes.size()) damaged("axes that are no permutation");
   Value out = x;
@@ -88,7 +74,7 @@ Status permute(Call& call) {
 }
 
 Status transpose(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   SOLSTICE_TRY(const int a, call.axis("dim0", x.rank()));
   SOLSTICE_TRY(const int b, call.axis("dim1", x.rank()));
   if (x.rank() > 0) std::swap(x.axes[static_cast<size_t>(a)], x.axes[static_cast<size_t>(b)]);
@@ -96,20 +82,20 @@ Status transpose(Call& call) {
 }
 
 Status t(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   if (x.rank() == 2) std::swap(x.axes[0], x.axes[1]);
   return call.yield(std::move(x));
 }
 
 Status unsqueeze(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   SOLSTICE_TRY(const int at, call.axis("dim", x.rank() + 1));
   x.axes.insert_at(at, Axis{});
   return call.yield(std::move(x));
 }
 
 Status squeeze(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   std::vector<int> axes;
   if (call.has("dim")) {
     SOLSTICE_TRY(axes, call.axes("dim", x.rank()));
@@ -148,7 +134,7 @@ Status check_of_values(Call& call) {
 
 // Broadcast axes get loops that the term does not use.
 Status expand(Call& call) {
-  SOLSTICE_TRY(Value x, call.tensor("self"));
+  SOLSTICE_TRY(Value x, call.any_number("self"));
   const Integers shape = call.out_shape();
   lift(x, shape.size());
   for (size_t i = 0; i < shape.size(); ++i) {

@@ -127,6 +127,8 @@ TermRef padded_count(Call& call, const Pool& pool, const Windows& w, const Value
 
 template <int Space>
 Status avg_pool(Call& call) {
+  SOLSTICE_TRY(const DType dtype, call.out_dtype());
+  if (!is_float(dtype)) return call.unsupported("a mean of integers, which PyTorch truncates");
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const Pool pool, read_pool(call, Space));
   SOLSTICE_TRY(const bool count_padding, call.flag("count_include_pad"));

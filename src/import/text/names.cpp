@@ -12,10 +12,10 @@ namespace solstice::importer {
 
 namespace {
 
-const std::set<std::string> kPrimitives = {"exp",      "expm1", "log",       "log1p",       "sqrt", "rsqrt",  "tanh",
-                                           "erf",      "sin",   "cos",       "pow",         "abs",  "sign",   "floor",
-                                           "ceil",     "round", "trunc",     "min",         "max",  "select", "isnan",
-                                           "isfinite", "fmod",  "remainder", "floor_divide"};
+const std::set<std::string> kPrimitives = {
+    "exp",   "expm1",    "log",  "log1p",     "sqrt",         "rsqrt", "tanh",   "erf",    "sin",    "cos",
+    "pow",   "abs",      "sign", "floor",     "ceil",         "round", "trunc",  "min",    "max",    "select",
+    "isnan", "isfinite", "fmod", "remainder", "floor_divide", "atan2", "erfinv", "lgamma", "bit_and"};
 
 std::string sanitised(const std::string& wish) {
   std::string out;

@@ -46,6 +46,10 @@ constexpr Primitive kPrimitives[] = {
     {"fmod", Op::kFmod, 2},
     {"remainder", Op::kRemainder, 2},
     {"floor_divide", Op::kFloorDivide, 2},
+    {"atan2", Op::kAtan2, 2},
+    {"erfinv", Op::kErfInv, 1},
+    {"lgamma", Op::kLgamma, 1},
+    {"bit_and", Op::kBitAnd, 2},
 };
 
 const Primitive* find_primitive(std::string_view name) {
@@ -177,6 +181,13 @@ ExprRef Elaborator::apply(const lang::Expr& e) {
   if (own) {
     nodes_ = nodes;  // the arguments count where they are used
     return call_fn(*fn->second, std::move(given), e.span);
+  }
+  const bool of_bits = plain && primitive->op == Op::kBitAnd;
+  for (size_t i = 0; of_bits && i < args.size(); ++i) {
+    if (args[i]->kind != ValueKind::kReal) continue;
+    error("E021", e.args[i]->span, fmt::format("`{}` is real, and `bit_and` takes integers", lang::print(e.args[i])),
+          "`i64(...)` drops the fraction");
+    return nullptr;
   }
   if (!folds) return made(primitive->op, std::move(args), e.span);
   ExprRef out = args[0];

@@ -48,6 +48,7 @@ bool vanishes(const ExprRef& e) {
     case Op::kSqrt:
     case Op::kTanh:
     case Op::kErf:
+    case Op::kErfInv:
     case Op::kSin:
     case Op::kExpm1:
     case Op::kLog1p:
@@ -142,6 +143,7 @@ bool bounded_above(const ExprRef& e) {
     case Op::kErf:
     case Op::kSin:
     case Op::kCos:
+    case Op::kAtan2:
       return true;
     case Op::kDiv:
       return bounded_above(e->args[0]);

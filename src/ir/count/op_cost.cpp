@@ -63,6 +63,14 @@ OpCost cost_of(const Expr& e) {
       return {0, 1};
     case Op::kErf:
       return {6, 1};
+    case Op::kAtan2:
+      return {14, 1};
+    case Op::kErfInv:
+      return {12, 2};
+    case Op::kLgamma:
+      return {30, 3};
+    case Op::kBitAnd:
+      return {1, 0};
     case Op::kPow:
       return power_cost(e);
     default:

@@ -71,6 +71,10 @@ class Magnitudes {
       case Op::kSin:
       case Op::kCos:
         return size_of(e) + of(x);
+      case Op::kErfInv:
+        return size_of(e) + make_real(0.89) * make(Op::kExp, {e * e}) * of(x);
+      case Op::kLgamma:
+        return size_of(e) + (make_real(1) + size_of(e)) * of(x);
       default:
         return size_of(e);  // steps
     }
@@ -98,6 +102,8 @@ class Magnitudes {
       case Op::kMin:
         if (coarse()) return make(Op::kMax, {of_candidate(x, e), of_candidate(y, e)});
         return make(Op::kSelect, {make(Op::kLe, {x, y}), of(x), of(y)});
+      case Op::kAtan2:
+        return size_of(e) + (size_of(x) * of(y) + size_of(y) * of(x)) / (x * x + y * y);
       default:
         return size_of(e);
     }

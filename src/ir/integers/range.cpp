@@ -26,6 +26,13 @@ ValueRange power(ValueRange a, int64_t exponent) {
   return {of.has_low() ? end(of.low).low : of.low, of.has_high() ? end(of.high).high : of.high};
 }
 
+// What is not negative on one side bounds the result.
+ValueRange common_bits(ValueRange a, ValueRange b) {
+  if (a.low >= 0 && b.low >= 0) return {0, std::min(a.high, b.high)};
+  if (a.low >= 0) return {0, a.high};
+  return b.low >= 0 ? ValueRange{0, b.high} : ValueRange{};
+}
+
 }  // namespace
 
 bool depends_on_tensors(const ExprRef& root) {
@@ -59,6 +66,8 @@ ValueRange Integers::atom_range(const ExprRef& e) {
       if (e->op == Op::kMod) return ValueRange::of(0, Wide{b.high} - 1);
       return {std::min<int64_t>(a.low, 0), std::max<int64_t>(a.high, 0)};
     }
+    case Op::kBitAnd:
+      return common_bits(of(0), of(1));
     case Op::kReduce:
       return reduction_range(e);
     case Op::kRead: {

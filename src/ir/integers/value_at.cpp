@@ -22,6 +22,8 @@ std::optional<int64_t> arithmetic(Op op, int64_t a, int64_t b) {
       return b > 0 ? std::optional(a - b * floor_div(a, b)) : std::nullopt;
     case Op::kPow:
       return integer_power(a, b);
+    case Op::kBitAnd:
+      return a & b;
     case Op::kMin:
       return std::min(a, b);
     case Op::kMax:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 namespace solstice::ir {
@@ -25,6 +26,31 @@ double real_quotient_of(double a, double b) {
   return quotient - whole > 0.5 ? whole + 1 : whole;
 }
 double sign_of(double a) { return (a > 0) - (a < 0); }  // 0 of NaN, as in PyTorch
+
+double log_gamma(double x) {
+  int sign = 0;  // the reentrant function: std::lgamma writes a global
+  return ::lgamma_r(x, &sign);
+}
+
+// Integers are exact below 2^53; what lies beyond stops the interpreter elsewhere.
+double common_bits(double a, double b) {
+  return static_cast<double>(static_cast<int64_t>(a) & static_cast<int64_t>(b));
+}
+
+// Newton's iteration on erf, or on erfc where erf is near 1, from Winitzki's formula (2008), which is right to 2e-3.
+double inverse_erf(double y) {
+  if (std::isnan(y) || std::abs(y) > 1) return kNan;
+  if (std::abs(y) == 1) return std::copysign(std::numeric_limits<double>::infinity(), y);
+  constexpr double kA = 0.147, kPi = 3.14159265358979323846, kSlope = 1.12837916709551257390;  // 2 / sqrt(pi)
+  const double size = std::abs(y), log = std::log1p(-size * size), part = 2 / (kPi * kA) + log / 2;
+  double x = std::sqrt(std::sqrt(part * part - log / kA) - part);
+  for (int i = 0; i < 4; ++i) {
+    const double miss = size < 0.5 ? std::erf(x) - size : (1 - size) - std::erfc(x);
+    const double step = miss / (kSlope * std::exp(-x * x));
+    x -= step / (1 + x * step);  // Halley's
+  }
+  return std::copysign(x, y);
+}
 
 template <typename F>
 void each(double* out, const double* a, int lanes, F&& f) {
@@ -159,6 +185,18 @@ bool evaluate_op(Op op, const double* a, const double* b, int n, double* out) {
       break;
     case Op::kIsFinite:
       each(out, a, n, [](double x) { return std::isfinite(x) ? 1.0 : 0.0; });
+      break;
+    case Op::kAtan2:
+      each(out, a, b, n, [](double y, double x) { return std::atan2(y, x); });
+      break;
+    case Op::kErfInv:
+      each(out, a, n, inverse_erf);
+      break;
+    case Op::kLgamma:
+      each(out, a, n, log_gamma);
+      break;
+    case Op::kBitAnd:
+      each(out, a, b, n, common_bits);
       break;
     default:
       return false;

@@ -63,6 +63,8 @@ double ExactIntegers::found(const Expr& e) {
       return arg(0) * arg(1);
     case Op::kMod:
       return arg(1);
+    case Op::kBitAnd:
+      return 2 * std::max(arg(0), arg(1));  // -5 and -4 have -8 in common
     case Op::kMin:
     case Op::kMax:
       return std::max(arg(0), arg(1));

@@ -5,7 +5,7 @@ import torch.nn.functional as F
 
 class Model(nn.Module):
     def forward(self, x):
-        return torch.atan2(x.exp(), x.flip(1)) * 2
+        return torch.nextafter(x.exp(), x.flip(1)) * 2
 
 
 def get_inputs():

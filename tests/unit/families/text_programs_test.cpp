@@ -88,6 +88,36 @@ kernel k by map() {
               1e-14);
 }
 
+TEST(TextPrograms, RareFunctions) {
+  expect_text(R"(program rare
+dim N = 60
+input  x : f64[N]
+input  v : f32[N]
+output y : f64[N]
+output z : f32[N]
+kernel k by map() {
+  y[i] = atan2(x[i], 0.3) + erfinv(0.3 * tanh(x[i])) + lgamma(abs(x[i]) + 0.5)
+  z[i] = atan2(v[i], -0.3) + erfinv(0.3 * tanh(v[i])) + lgamma(abs(v[i]) + 0.5)
+})",
+              1e-5);
+}
+
+TEST(TextPrograms, BitsAndPowersOfIntegers) {
+  expect_text(R"(program bits
+dim N = 60
+input  k : i64[N]
+input  j : i32[N]
+output y : i64[N]
+output z : i64[N]
+output w : i32[N]
+kernel b by map() {
+  y[i] = bit_and(k[i] - 3, j[i]) + bit_and(-k[i], 6)
+  z[i] = i64(3 ** bit_and(k[i], 31)) + i64((k[i] - 3) ** j[i])
+  w[i] = bit_and(j[i], 4) + bit_and(i, 12)
+})",
+              0, 6);
+}
+
 TEST(TextPrograms, EmbeddingGather) {
   expect_text(R"(program embedding
 dim V = 6, D = 8, T = 5

@@ -15,7 +15,9 @@ using Exported = std::map<std::pair<std::string, std::string>, const OracleTenso
 Result<run::DeviceTensor> open_tensor(const OracleTensor& tensor, run::Judge& judge, std::set<std::string>& handles) {
   run::DeviceTensor out;
   const std::optional<DType> dtype = tensor.dtype ? storage_dtype(*tensor.dtype) : std::nullopt;
-  if (!dtype) return fail(Code::unsupported_operator, fmt::format("`{}` is complex", tensor.name));
+  if (!dtype)
+    return fail(Code::unsupported_operator,
+                fmt::format("`{}` is complex: keep its parts as real numbers (`torch.view_as_real`)", tensor.name));
   out.dtype = *dtype;
   out.shape = tensor.shape;
   out.strides = tensor.stride;

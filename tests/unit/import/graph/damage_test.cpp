@@ -8,7 +8,7 @@
 namespace solstice::importer {
 namespace {
 
-// angles.json: exp and flip of x[4, 5], atan2 of both, times 2. The node `flip` becomes another operator of x.
+// angles.json: exp and flip of x[4, 5], nextafter of both, times 2. The node `flip` becomes another operator of x.
 Graph with_node(const std::string& op, const std::string& args, std::vector<int64_t> shape) {
   Graph graph = *read_graph(*parse_json(*read_file(SOLSTICE_SOURCE_DIR "/tests/golden/import/angles.json")));
   GraphNode& node = graph.nodes.at(1);

@@ -74,6 +74,22 @@ TEST(Interpret, MatrixProduct) {
   for (size_t i = 0; i < y.size(); ++i) EXPECT_NEAR(y[i], expected[i], 1e-14);
 }
 
+TEST(Interpret, InverseErfUndoesErf) {
+  const TensorValue x = {{7}, {0, 1e-12, 0.3, -0.7, 0.999, 1 - 1e-13, -1}};
+  const auto y = result("input x : f64[7] output y : f64[7] y[n] = erf(erfinv(x[n]))", {{"x", x}});
+  expect_near(y, x.values);
+  const TensorValue beyond = {{2}, {1.5, -2}};
+  expect_near(result("input x : f64[2] output y : f64[2] y[n] = erfinv(x[n])", {{"x", beyond}}),
+              {std::nan(""), std::nan("")});
+}
+
+TEST(Interpret, CommonBitsAreThoseOfTwosComplement) {
+  const TensorValue a = {{4}, {12, -5, -8, 1099511627776.0 + 5}}, b = {{4}, {10, -4, 7, -1}};
+  const auto y =
+      result("input a : i64[4] input b : i64[4] output y : i64[4] y[n] = bit_and(a[n], b[n])", {{"a", a}, {"b", b}});
+  expect_near(y, {8, -8, 0, 1099511627776.0 + 5});
+}
+
 TEST(Interpret, PaddedStridedConvolution) {
   const TensorValue x = noise({2, 3, 7, 6}, 3);
   const TensorValue w = noise({4, 3, 3, 3}, 4);

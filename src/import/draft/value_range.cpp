@@ -1,0 +1,167 @@
+#include "import/draft/value_range.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <string>
+
+#include "import/shape/index.h"
+#include "ir/interpret/rounding.h"
+
+namespace solstice::importer {
+namespace {
+
+using Bounds = std::optional<ValueBounds>;
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr ValueBounds kTruth{0, 1}, kOpen{-kInfinity, kInfinity};
+
+ValueBounds join(const ValueBounds& a, const ValueBounds& b) {
+  return {std::min(a.low, b.low), std::max(a.high, b.high)};
+}
+
+// Of the four products of ends; 0 times an open end is 0.
+ValueBounds product(const ValueBounds& a, const ValueBounds& b) {
+  ValueBounds out{kInfinity, -kInfinity};
+  for (const double x : {a.low, a.high}) {
+    for (const double y : {b.low, b.high}) {
+      const double p = x == 0 || y == 0 ? 0 : x * y;
+      out = join(out, {p, p});
+    }
+  }
+  return out;
+}
+
+class BoundSearch {
+ public:
+  explicit BoundSearch(const Draft& draft) : draft_(draft) {}
+
+  Bounds of(const TermRef& term) {
+    if (is_truth(*term)) return kTruth;
+    switch (term->kind) {
+      case TermKind::kLiteral:
+        return literal(*term);
+      case TermKind::kIndex:
+        return index(term->indices[0]);
+      case TermKind::kRead:
+        return read(*term);
+      case TermKind::kApply:
+        return apply(*term);
+      case TermKind::kBinary:
+        return binary(*term);
+      case TermKind::kPrefix:
+        return negated(of(term->args[0]));
+      case TermKind::kReduce:
+        return reduction(*term);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static Bounds literal(const Term& term) {
+    if (term.text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    const double value = std::strtod(term.text.c_str(), nullptr);
+    return ValueBounds{value, value};
+  }
+
+  Bounds index(const Index& at) {
+    const auto gathers = [](const TermRef&) { return true; };
+    if (any_read(at, gathers)) return std::nullopt;
+    const IndexRange range = range_of(at);
+    return ValueBounds{static_cast<double>(range.low), static_cast<double>(range.high)};
+  }
+
+  static Bounds negated(const Bounds& a) {
+    if (!a) return std::nullopt;
+    return ValueBounds{-a->high, -a->low};
+  }
+
+  Bounds tensor(int id) {
+    const auto known = known_.find(id);
+    if (known != known_.end()) return known->second;
+    known_[id] = std::nullopt;
+    const DraftTensor& of_id = draft_.tensors[static_cast<size_t>(id)];
+    const bool computed = of_id.kind == DraftKind::kLocal || of_id.kind == DraftKind::kTensor;
+    if (!computed || is_float(of_id.dtype)) return std::nullopt;
+    Bounds out;
+    for (const DraftItem& item : draft_.items) {
+      if (!item.is_equation() || item.equation.tensor != id) continue;
+      const Bounds piece = of(item.equation.rhs);
+      if (!piece) return std::nullopt;
+      out = out ? join(*out, *piece) : *piece;
+    }
+    return known_[id] = out;
+  }
+
+  Bounds read(const Term& term) {
+    const Bounds own = tensor(term.tensor);
+    if (!own || !term.has_else()) return own;
+    return joined(own, of(term.args[0]));
+  }
+
+  static Bounds joined(const Bounds& a, const Bounds& b) {
+    if (!a || !b) return std::nullopt;
+    return join(*a, *b);
+  }
+
+  Bounds binary(const Term& term) {
+    const Bounds a = of(term.args[0]), b = of(term.args[1]);
+    if (!a || !b) return std::nullopt;
+    if (term.text == "+") return ValueBounds{a->low + b->low, a->high + b->high};
+    if (term.text == "-") return ValueBounds{a->low - b->high, a->high - b->low};
+    if (term.text == "*") return product(*a, *b);
+    const bool whole = b->low == b->high && b->low > 0;
+    if (term.text == "//" && whole) return ValueBounds{std::floor(a->low / b->low), std::floor(a->high / b->low)};
+    if (term.text == "%" && whole) return ValueBounds{0, b->low - 1};
+    if (term.text == "//" || term.text == "%" || term.text == "**") return kOpen;
+    return std::nullopt;
+  }
+
+  Bounds apply(const Term& term) {
+    if (term.text == "select") return joined(of(term.args[1]), of(term.args[2]));
+    const Bounds first = of(term.args[0]);
+    if (!first) return std::nullopt;
+    if (term.text == "min" || term.text == "max") return extremum(term, *first, term.text == "min");
+    if (term.text == "abs") return ValueBounds{0, std::max(std::abs(first->low), std::abs(first->high))};
+    if (term.text == "sign") return ValueBounds{-1, 1};
+    const auto dtype = dtype_from_name(term.text);
+    if (term.text == "bit_and") return kOpen;
+    if (!dtype || is_float(*dtype)) return std::nullopt;
+    const ir::IntegerRange range = ir::integer_range(*dtype);
+    return ValueBounds{std::max(first->low, range.low), std::min(first->high, range.high)};
+  }
+
+  Bounds extremum(const Term& term, ValueBounds out, bool least) {
+    for (size_t i = 1; i < term.args.size(); ++i) {
+      const Bounds next = of(term.args[i]);
+      if (!next) return std::nullopt;
+      out.low = least ? std::min(out.low, next->low) : std::max(out.low, next->low);
+      out.high = least ? std::min(out.high, next->high) : std::max(out.high, next->high);
+    }
+    return out;
+  }
+
+  Bounds reduction(const Term& term) {
+    double count = 1;
+    for (const Loop& binder : term.binders) count *= static_cast<double>(binder.extent);
+    if (term.text.rfind("arg", 0) == 0) return ValueBounds{0, count - 1};
+    const Bounds element = of(term.args[0]);
+    if (!element) return std::nullopt;
+    if (term.text == "max" || term.text == "min") return element;
+    if (term.text != "sum") return term.text == "prod" ? Bounds(kOpen) : std::nullopt;
+    const ValueBounds whole = product(*element, {count, count});
+    const bool some = !is_ranking(term) && term.args.size() > 1;  // a condition leaves elements out
+    return some ? join(whole, {0, 0}) : whole;
+  }
+
+  const Draft& draft_;
+  std::map<int, Bounds> known_;
+};
+
+}  // namespace
+
+std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term) { return BoundSearch(draft).of(term); }
+
+}  // namespace solstice::importer

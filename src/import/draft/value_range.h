@@ -1,0 +1,18 @@
+// The least and greatest value of an integer term, as far as the equations alone say it.
+#pragma once
+
+#include <optional>
+
+#include "import/draft/draft.h"
+
+namespace solstice::importer {
+
+struct ValueBounds {
+  double low = 0;
+  double high = 0;  // inclusive; infinite where the equations leave it open
+};
+
+// None where the values of an input, parameter or buffer of integers, or of an integer made from a real, decide.
+std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term);
+
+}  // namespace solstice::importer
