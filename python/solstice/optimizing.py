@@ -42,21 +42,21 @@ def optimize(
     args: Any = (),
     kwargs: Optional[Mapping[str, Any]] = None,
     *,
-    device: str = "auto",
-    numerics: str = "reference",
+    device: Optional[str] = None,
+    numerics: Optional[str] = None,
     budget: Optional[str] = None,
     progress: Progress = None,
     out: Optional[PathLike] = None,
     name: Optional[str] = None,
-    weights: str = "live",
-    rewrites: str = "on",
+    weights: Optional[str] = None,
+    rewrites: Optional[str] = None,
     machine: Optional[str] = None,
     devices: Optional[str] = None,
     allow_busy: bool = False,
     baselines: bool = True,
     policy: Optional[str] = None,
     seed: Optional[int] = None,
-    memory: str = "on",
+    memory: Optional[str] = None,
     eps: Optional[float] = None,
     window: Optional[int] = None,
     roi: Optional[float] = None,
@@ -73,15 +73,16 @@ def optimize(
     module: it is traced in the mode it is in; call `module.eval()` before, for inference.
     args, kwargs: example inputs, positional and by keyword; a single tensor may stand for one argument, a dict alone
         for keyword arguments. The result is made for their shapes, dtypes and strides; other calls go to `module`.
-    device: "auto", "gpu", or "model": times are predicted and nothing is measured.
-    numerics: accuracy class of PyTorch's "reference", "high" (TF32) or "medium" (bf16).
+    What is None has the program's default, or with `resume` what that run has:
+    device: "auto" (the default), "gpu", or "model": times are predicted and nothing is measured.
+    numerics: the accuracy class of PyTorch's "reference" (the default), "high" (TF32) or "medium" (bf16).
     budget: time and trials of the search, "60s,40trials".
     progress: None is sys.stderr, False is nobody; else a stream, or a function that is called with each line (on
         another thread).
     out: folder for report.md, the kernels and all. Without it nothing is left behind: the kernels lie in a temporary
         folder as long as the result lives.
     name: of the run in reports and in the store; the module's class when it is left out.
-    weights: "frozen" lets parameters be packed once.
+    weights: "live" (the default); "frozen" lets parameters be packed once.
     rewrites, memory: "on" or "off". machine, devices, allow_busy, baselines, policy, seed, eps, window, roi, store,
         resume: as the options of `solstice optimize --help`, which has their defaults.
     agent: options of a language model that takes part: `{"agent": "flat", "provider": "openai", "model": ...}`.
@@ -183,7 +184,7 @@ def _flags(**options: Any) -> list[str]:
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             flags.append(flag)
-        elif value not in (None, False):
+        elif value is not None and value is not False:  # 0 is a value
             for each in value if isinstance(value, (list, tuple)) else (value,):
                 flags += [flag, str(each)]
     return flags

@@ -35,12 +35,19 @@ def optimize(*arguments, **options):
 def test_the_callers_module_is_the_oracle(tmp_path):
     module = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.ReLU())
     out = tmp_path / "out"
-    result = optimize(module, (torch.rand(2, 4),), out=out, budget="5s", numerics="high", seed=3)
+    result = optimize(module, (torch.rand(2, 4),), out=out, budget="5s", numerics="high", seed=3, window=0)
     assert type(result).__name__ == "Sequential" and isinstance(result, torch.nn.Sequential)
     report = result.solstice.report
     arguments = report["arguments"]
-    for words in (["--budget", "5s"], ["--numerics", "high"], ["--seed", "3"], ["--name", "Sequential"]):
+    for words in (
+        ["--budget", "5s"],
+        ["--numerics", "high"],
+        ["--seed", "3"],
+        ["--window", "0"],
+        ["--name", "Sequential"],
+    ):
         assert arguments[arguments.index(words[0]) + 1] == words[1]
+    assert not {"--device", "--weights", "--memory"} & set(arguments)  # a run that goes on has its own
     assert arguments[0] == "optimize" and "--json" in arguments and arguments[arguments.index("--out") + 1] == str(out)
     hello, load, trace, inputs, expected = report["heard"]
     assert load["class_name"] == "Sequential" and load["file"] is None

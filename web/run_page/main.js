@@ -18,7 +18,9 @@ function showHeader() {
   tile(
     'trials',
     String(nodes.length - 1 - open),
-    [failed ? `${failed} failed` : null, open ? `${open} more without a result` : null].filter((text) => text).join(', '),
+    [failed ? `${failed} failed` : null, open ? `${open} more without a result` : null]
+      .filter((text) => text)
+      .join(', '),
   );
   addFacts(at('about'), [
     ['run', of.id],
