@@ -68,5 +68,23 @@ TEST(DropinRecord, HoldsTheFlagsThatTheFileLeft) {
   EXPECT_FALSE(flags.at("deterministic").as_bool());
 }
 
+// What the drop-in's runtime makes the original from: a name of the file, and the package that the file is part of.
+TEST(DropinSource, NamesWhatMakesTheModule) {
+  OracleSubject subject;
+  subject.class_name = "Net";
+  EXPECT_EQ(source_of(subject).at("class").as_string(), "Net");
+  EXPECT_EQ(source_of(subject).at("kind").as_string(), "class");
+  EXPECT_EQ(source_of(subject).find("package"), nullptr);
+  subject.name = "build";
+  subject.kind = "function";
+  subject.package = "kit";
+  subject.module = "kit.net";
+  const Json source = source_of(subject);
+  EXPECT_EQ(source.at("class").as_string(), "build");
+  EXPECT_EQ(source.at("kind").as_string(), "function");
+  EXPECT_EQ(source.at("package").as_string(), "kit");
+  EXPECT_EQ(source.at("module").as_string(), "kit.net");
+}
+
 }  // namespace
 }  // namespace solstice::flow
