@@ -5,7 +5,7 @@ const nodes = run.nodes;
 const best = run.best === null ? null : nodes[run.best];
 const summary = run.run.summary || {};
 const predictions = nodes.filter((node) => node.state === 'predicted').length;
-const cameIn = nodes.filter((node) => node.attempts.some((attempt) => attempt.state)).length;
+const cameIn = nodes.filter((node) => node.node > 0 && node.attempts.some((attempt) => attempt.state)).length;
 const measured = nodes.some((node) => node.state === 'verified');
 const predictedRun = !measured && (predictions > 0 || summary.predicted === true);
 
