@@ -24,7 +24,8 @@ Value promoted(Call& call, Value x, DType to);
 // 0, or false.
 TermRef zero_of(DType dtype);
 
-// The reducer of elements of `dtype`: a sum of truths, stored as a truth, is whether any holds, a product whether all do.
+// The reducer of elements of `dtype`: a sum of truths, stored as a truth, is whether any holds, a product whether all
+// do.
 std::string reducer_of(const std::string& reducer, DType dtype);
 
 // The number `name` as an element of a tensor of `dtype`.

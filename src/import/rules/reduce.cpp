@@ -122,7 +122,8 @@ Status with_index(Call& call) {
   SOLSTICE_TRY(const int axis, call.axis("dim", x.rank()));
   SOLSTICE_TRY(const bool keepdim, call.flag("keepdim"));
   const Reduction r = over(call, x, {axis}, keepdim);
-  SOLSTICE_CHECK(call.yield(0, call.draft().define(call.wish(), r.kept, reduce(reducer_of(R, x.dtype), r.reduced, r.element), x.dtype)));
+  SOLSTICE_CHECK(call.yield(
+      0, call.draft().define(call.wish(), r.kept, reduce(reducer_of(R, x.dtype), r.reduced, r.element), x.dtype)));
   if (!call.out_used(1)) return success();
   SOLSTICE_TRY(Value index, arg_reduce(call, x, axis, ArgR, keepdim));
   return call.yield(1, std::move(index));

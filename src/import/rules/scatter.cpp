@@ -263,7 +263,8 @@ Status index_put(Call& call) {
     for (size_t i = 0; i < values.axes.size(); ++i) {
       at.push_back(values.axes[i].extent() == 1 ? Index(0) : whole[i + rank - values.axes.size()]);
     }
-    return beyond.empty() ? read_at(padded, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
+    return beyond.empty() ? read_at(padded, at, call.loops())
+                          : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   };
   if (adds) return add_written(call, h, written);
   if (beyond.empty()) return fill_written(call, h, written(Indices(to.axes.size())));
@@ -297,7 +298,8 @@ Status replace_range(Call& call, int axis, int64_t start, int64_t step, int64_t 
   }
   along = count == 1 ? Index(0) : floor_div(distance, Size(step), call.dims());
   const Value padded = count == 1 ? src : call.draft().paddable(src, {axis});
-  const TermRef after = count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
+  const TermRef after =
+      count == 1 ? read_at(src, at, call.loops()) : call.draft().read_padded(padded, at, zero_of(padded.dtype));
   return call.yield(
       call.draft().define(call.wish(), axes, inside ? importer::select(inside, after, before) : after, x.dtype));
 }
