@@ -187,7 +187,8 @@ std::optional<std::vector<std::vector<int>>> regrouping(const Draft& draft, cons
   const Term& term = *value.term;
   if (term.kind != TermKind::kRead || term.has_else()) return std::nullopt;
   const DraftTensor& tensor = draft.tensors[static_cast<size_t>(term.tensor)];
-  if (tensor.kind != DraftKind::kLocal || tensor.is_merged) return std::nullopt;
+  // A widened value is a tensor of its own: the result has the wider dtype.
+  if (tensor.kind != DraftKind::kLocal || tensor.is_merged || tensor.dtype != value.dtype) return std::nullopt;
   std::map<int, int> dimension_of;
   for (size_t i = 0; i < term.indices.size(); ++i) {
     const Loop* bare = term.indices[i].bare();
@@ -222,7 +223,7 @@ int settle_result(Draft& draft, const Value& value, const std::string& wish, Dra
   const int direct = draft.direct_tensor(value);
   if (direct >= 0 && !is_opaque_result(draft, direct)) {
     DraftTensor& tensor = draft.tensors[static_cast<size_t>(direct)];
-    if (tensor.kind == DraftKind::kTensor && tensor.into < 0) {
+    if (tensor.kind == DraftKind::kTensor && tensor.into < 0 && tensor.dtype == value.dtype) {
       tensor.kind = kind;
       tensor.wish = wish;
       return direct;
