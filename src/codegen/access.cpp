@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "codegen/linear.h"
+#include "codegen/walk.h"
 
 namespace solstice::codegen {
 namespace {
@@ -54,7 +56,7 @@ bool used_as_value(const ir::Program& program, const Interner& indices, const Ex
 double points_of(const Interner& indices, const Access& access) {
   std::set<int> used;
   for (const ExprRef& arg : access.args) {
-    ir::walk(arg, [&](const ir::Expr& e) {
+    walk_distinct(arg, [&](const ir::Expr& e) {
       if (e.op == Op::kIndex) used.insert(e.id);
     });
   }
@@ -71,6 +73,7 @@ bool Access::depends_on(int index) const {
 
 std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& flat) {
   std::vector<Access> out;
+  std::unordered_map<const ir::Expr*, Access> known;  // equations share what they inline
   for (size_t k = 0; k < flat.equations.size(); ++k) {
     const FlatEquation& equation = flat.equations[k];
     out.push_back(access_to(program, flat.indices, equation.target, equation.lhs));
@@ -80,8 +83,13 @@ std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& fl
     collect(equation.rhs, seen, reads);
     for (const ExprRef& read : reads) {
       if (read->id >= static_cast<int>(program.tensors.size())) continue;  // an accumulator, not memory
-      const auto rank = static_cast<long>(program.tensor(read->id).shape.size());
-      out.push_back(access_to(program, flat.indices, read->id, {read->args.begin(), read->args.begin() + rank}));
+      auto found = known.find(read.get());
+      if (found == known.end()) {
+        const auto rank = static_cast<long>(program.tensor(read->id).shape.size());
+        std::vector<ExprRef> args(read->args.begin(), read->args.begin() + rank);
+        found = known.emplace(read.get(), access_to(program, flat.indices, read->id, std::move(args))).first;
+      }
+      out.push_back(found->second);
       out.back().equation = static_cast<int>(k);
       out.back().read = read;
     }

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "codegen/walk.h"
+
 namespace solstice::codegen {
 namespace {
 
@@ -88,7 +90,7 @@ class Expander {
 
   bool reads_doubles(const ExprRef& root) const {
     bool out = false;
-    ir::walk(root, [&](const ir::Expr& e) {
+    walk_distinct(root, [&](const ir::Expr& e) {
       const bool known = e.op == Op::kRead && e.id >= 0 && static_cast<size_t>(e.id) < program_.tensors.size();
       out |= (known && program_.tensor(e.id).dtype == DType::kF64) || (e.op == Op::kCast && e.dtype == DType::kF64);
     });

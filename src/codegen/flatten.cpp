@@ -12,6 +12,7 @@
 #include "codegen/inversion.h"
 #include "codegen/linear.h"
 #include "codegen/recurrence.h"
+#include "codegen/walk.h"
 
 namespace solstice::codegen {
 namespace {
@@ -36,16 +37,21 @@ class Flattener {
         recurrences_(recurrences),
         out_(out),
         stored_(stored.begin(), stored.end()) {
-    const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
-    for (const int id : kernel.equations) definitions_[program.equation(id).target].push_back(id);
+    // One look at each equation of the program, which may have thousands, for each of its kernels.
+    std::vector<char> own(program.equations.size(), 0), defined(program.tensors.size(), 0);
+    for (const int id : kernel.equations) {
+      own[static_cast<size_t>(id)] = 1;
+      defined[static_cast<size_t>(program.equation(id).target)] = 1;
+      definitions_[program.equation(id).target].push_back(id);
+    }
     for (size_t id = 0; id < program.equations.size(); ++id) {
-      const ir::Equation& equation = program.equations[id];
-      const ir::Tensor& target = program.target_of(equation);
-      const bool view = target.kind == ir::TensorKind::kLocal && target.kernel == -1;
-      if (!view && definitions_.count(equation.target) && !own.count(static_cast<int>(id)))
-        elsewhere_.insert(equation.target);
-      if (view && !definitions_.count(equation.target)) views_.insert(equation.target);
-      if (view && views_.count(equation.target)) definitions_[equation.target].push_back(static_cast<int>(id));
+      const int target = program.equations[id].target;
+      const ir::Tensor& tensor = program.tensor(target);
+      const bool view = tensor.kind == ir::TensorKind::kLocal && tensor.kernel == -1;
+      if (!view && defined[static_cast<size_t>(target)] && !own[id]) elsewhere_.insert(target);
+      if (!view) continue;
+      if (!definitions_.count(target)) views_.insert(target);
+      if (views_.count(target)) definitions_[target].push_back(static_cast<int>(id));
     }
   }
 
@@ -60,11 +66,8 @@ class Flattener {
     FlatEquation flat;
     flat.equation = id;
     flat.target = equation.target;
-    for (const int index : equation.free) {
-      const ir::Index& old = equation.indices[static_cast<size_t>(index)];
-      flat.free.push_back(out_.indices.add_index(old.name, old.extent));
-      map[index] = out_.indices.index_node(flat.free.back());
-    }
+    flat.free = free_indices(equation);
+    for (size_t i = 0; i < flat.free.size(); ++i) map[equation.free[i]] = out_.indices.index_node(flat.free[i]);
     for (const ExprRef& e : equation.lhs) flat.lhs.push_back(out_.indices.substitute(e, map, equation.indices));
     if (equation.group >= 0) {
       SOLSTICE_TRY(flat.rhs, recurrence(equation.target, flat.lhs));
@@ -89,10 +92,28 @@ class Flattener {
   }
 
  private:
+  // Equations over the same indices share them, so that what several inline is inlined, and computed, once: the steps
+  // of a chain each of which is a result.
+  std::vector<int> free_indices(const ir::Equation& equation) {
+    std::vector<int> out;
+    for (const int index : equation.free) {
+      const ir::Index& old = equation.indices[static_cast<size_t>(index)];
+      out.push_back(out_.indices.add_index(old.name, old.extent));
+    }
+    const auto alike = [&](int a, int b) {
+      const ir::Index &x = out_.indices.index(a), &y = out_.indices.index(b);
+      return x.name == y.name && x.extent == y.extent;
+    };
+    for (const FlatEquation& known : out_.equations) {
+      if (std::equal(out.begin(), out.end(), known.free.begin(), known.free.end(), alike)) return known.free;
+    }
+    return out;
+  }
+
   // An expression without reads takes the format it is stored in: a constant is not rounded to f32 on its way to f64.
   ExprRef constant_of_doubles(const ExprRef& rhs) {
     bool reads = rhs->kind != ir::ValueKind::kReal;
-    ir::walk(rhs, [&](const ir::Expr& e) { reads = reads || e.op == Op::kRead; });
+    walk_distinct(rhs, [&](const ir::Expr& e) { reads = reads || e.op == Op::kRead; });
     return reads ? rhs : out_.indices.intern(*ir::make_cast(DType::kF64, rhs));
   }
 
@@ -261,11 +282,10 @@ class Flattener {
 }  // namespace
 
 std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel) {
-  const std::set<int> own(kernel.equations.begin(), kernel.equations.end());
-  std::vector<char> read_elsewhere(program.tensors.size(), 0);
+  std::vector<char> own(program.equations.size(), 0), read_elsewhere(program.tensors.size(), 0);
+  for (const int id : kernel.equations) own[static_cast<size_t>(id)] = 1;
   for (size_t id = 0; id < program.equations.size(); ++id) {
-    if (own.count(static_cast<int>(id))) continue;
-    mark_reads(program.equations[id].rhs, read_elsewhere);
+    if (!own[id]) mark_reads(program.equations[id].rhs, read_elsewhere);
   }
   for (const ir::Opaque& opaque : program.opaques) {
     for (const auto& [name, value] : opaque.arguments) mark_reads(value, read_elsewhere);

@@ -1,7 +1,9 @@
 #include "codegen/interner.h"
 
+#include <algorithm>
 #include <bit>
 #include <functional>
+#include <unordered_set>
 
 namespace solstice::codegen {
 namespace {
@@ -121,15 +123,26 @@ ir::ExprRef Interner::node(ir::Op op, ir::ValueKind kind, std::vector<ir::ExprRe
   return intern(std::move(e));
 }
 
-bool depends_on(const ir::ExprRef& root, int id) {
+namespace {
+
+// Nodes in `free_of` are known not to depend on the index.
+bool depends_on(const ir::ExprRef& root, int id, std::unordered_set<const ir::Expr*>& free_of) {
   if (root->op == ir::Op::kIndex) return root->id == id;
-  for (const int binder : root->binders) {
-    if (binder == id) return false;
-  }
+  if (root->args.empty() || std::find(root->binders.begin(), root->binders.end(), id) != root->binders.end())
+    return false;
+  if (free_of.contains(root.get())) return false;
   for (const ir::ExprRef& arg : root->args) {
-    if (depends_on(arg, id)) return true;
+    if (depends_on(arg, id, free_of)) return true;
   }
+  free_of.insert(root.get());
   return false;
+}
+
+}  // namespace
+
+bool depends_on(const ir::ExprRef& root, int id) {
+  std::unordered_set<const ir::Expr*> free_of;
+  return depends_on(root, id, free_of);
 }
 
 }  // namespace solstice::codegen

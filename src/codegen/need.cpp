@@ -1,5 +1,7 @@
 #include "codegen/need.h"
 
+#include <unordered_map>
+
 namespace solstice::codegen {
 namespace {
 
@@ -32,19 +34,21 @@ class Finder {
   Finder(const Interner& indices, const std::function<bool(const ir::Expr&)>& value)
       : indices_(indices), value_(value) {}
 
-  Need need(const ExprRef& e) const {
-    if (value_(*e)) return {true, std::nullopt};
-    if (e->op == Op::kSelect) return of_select(*e);
-    return of_all(e->args);
+  Need need(const ExprRef& e) {
+    if (const auto found = memo_.find(e.get()); found != memo_.end()) return found->second;
+    Need out{true, std::nullopt};
+    if (!value_(*e)) out = e->op == Op::kSelect ? of_select(*e) : of_all(e->args);
+    memo_.emplace(e.get(), out);
+    return out;
   }
 
  private:
-  Need of_all(const std::vector<ExprRef>& args) const {
+  Need of_all(const std::vector<ExprRef>& args) {
     Need out;
     for (const ExprRef& arg : args) out = joined(out, need(arg));
     return out;
   }
-  Need of_select(const ir::Expr& e) const {
+  Need of_select(const ir::Expr& e) {
     const Need condition = need(e.args[0]), branch = need(e.args[1]), otherwise = need(e.args[2]);
     if (condition.any || branch.any == otherwise.any) return joined(condition, joined(branch, otherwise));
     const Need inside = branch.any ? branch : otherwise;
@@ -58,6 +62,7 @@ class Finder {
 
   const Interner& indices_;
   const std::function<bool(const ir::Expr&)>& value_;
+  std::unordered_map<const ir::Expr*, Need> memo_;
 };
 
 }  // namespace

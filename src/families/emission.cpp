@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <unordered_map>
 
 namespace solstice::families {
 namespace {
@@ -69,18 +70,26 @@ double short_weight_of(ir::Op op) {
   }
 }
 
-bool is_constant(const ir::Expr& e) {
-  if (e.op == ir::Op::kReal || e.op == ir::Op::kInt) return true;
-  return e.op >= ir::Op::kNeg && !e.args.empty() &&
-         std::all_of(e.args.begin(), e.args.end(), [](const auto& arg) { return is_constant(*arg); });
-}
+// The weights of nodes, shared ones looked at once. Constants are folded, and a constant divisor is a product.
+class Weights {
+ public:
+  double of(const ir::Expr& e, bool is_short) {
+    if (is_constant(e)) return 0;
+    if (e.op == ir::Op::kDiv && is_constant(*e.args[1])) return 2;
+    return is_short ? short_weight_of(e.op) : weight_of(e.op);
+  }
 
-// Constants are folded, and a constant divisor is a product.
-double weight_of(const ir::Expr& e, bool is_short) {
-  if (is_constant(e)) return 0;
-  if (e.op == ir::Op::kDiv && is_constant(*e.args[1])) return 2;
-  return is_short ? short_weight_of(e.op) : weight_of(e.op);
-}
+ private:
+  bool is_constant(const ir::Expr& e) {
+    if (e.op == ir::Op::kReal || e.op == ir::Op::kInt) return true;
+    if (e.op < ir::Op::kNeg || e.args.empty()) return false;
+    if (const auto found = constant_.find(&e); found != constant_.end()) return found->second;
+    const bool out = std::all_of(e.args.begin(), e.args.end(), [&](const auto& arg) { return is_constant(*arg); });
+    return constant_[&e] = out;
+  }
+
+  std::unordered_map<const ir::Expr*, bool> constant_;
+};
 
 // Each distinct node once, at the trips of the reductions around it. A reduction that does not vary with an outer one's
 // indices is computed once, not for each of its points.
@@ -97,7 +106,7 @@ class InstructionCount {
     }
     double trips = 1;
     for (const int binder : around) trips *= static_cast<double>(indices_.index(binder).extent);
-    double sum = weight_of(*root, short_.count(root.get()) > 0) * trips;
+    double sum = weights_.of(*root, short_.count(root.get()) > 0) * trips;
     for (const ir::ExprRef& arg : root->args) sum += of(arg, around);
     return sum;
   }
@@ -106,6 +115,7 @@ class InstructionCount {
   const codegen::Interner& indices_;
   codegen::ShortValues short_;
   std::set<const ir::Expr*> seen_;
+  Weights weights_;
 };
 
 }  // namespace
@@ -225,10 +235,11 @@ FlopsPerSecond issue_rate(const machine::Machine& machine) {
 
 double instructions_of(const codegen::FlatKernel& flat, const std::function<double(const ir::ExprRef&)>& times) {
   std::set<const ir::Expr*> seen;
+  Weights weights;
   double sum = 0;
   const auto visit = [&](const auto& self, const ir::ExprRef& e) -> void {
     if (!seen.insert(e.get()).second) return;
-    sum += weight_of(*e, false) * times(e);
+    sum += weights.of(*e, false) * times(e);
     for (const ir::ExprRef& arg : e->args) self(self, arg);
   };
   for (const codegen::FlatEquation& equation : flat.equations) visit(visit, equation.rhs);

@@ -16,6 +16,7 @@
 #include "import/interface/interface.h"
 #include "import/loops/reroll.h"
 #include "import/loops/telescope.h"
+#include "import/proof/unfolded.h"
 #include "import/report/notes.h"
 #include "import/rules.h"
 #include "import/text/emit.h"
@@ -46,9 +47,25 @@ std::string program_name(const Graph& graph) {
   return lang::is_reserved(name) ? name + "_problem" : name;
 }
 
+// Repetitions that are written once.
+enum class Folding { kNone, kLongRecurrences, kAll };
+
 class Importer {
  public:
-  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
+  Importer(const Graph& graph, Folding folding) : graph_(graph), folding_(folding) {}
+
+  // Whether anything may have been folded, and, after run(), where each tensor is, in the order in which they were
+  // made.
+  bool folded() const { return folded_; }
+  std::vector<FoldedPlace> places() const {
+    std::vector<FoldedPlace> out;
+    for (const DraftTensor& tensor : draft_.tensors) {
+      FoldedPlace place{tensor.rolled < 0 ? tensor.name : "", "", tensor.step};
+      if (tensor.steps_in >= 0) place.loop = name(tensor.steps_in);
+      out.push_back(std::move(place));
+    }
+    return out;
+  }
 
   Result<ImportedProblem> run() {
     try {
@@ -80,8 +97,8 @@ class Importer {
     round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
-    if (form_ == ImportForm::kFolded) fold();
-    out_.form = form_;
+    fold();
+    out_.form = folding_ == Folding::kAll ? ImportForm::kFolded : ImportForm::kFlat;
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -316,7 +333,10 @@ class Importer {
   }
 
   void fold() {
+    if (folding_ == Folding::kNone) return;
     settle_digits(draft_);
+    folded_ = folding_ == Folding::kAll || reroll_long_recurrences(draft_);
+    if (folding_ != Folding::kAll) return;
     reroll(draft_);
     telescope(draft_);
     outline(draft_, graph_);
@@ -324,7 +344,8 @@ class Importer {
   }
 
   const Graph& graph_;
-  const ImportForm form_;
+  const Folding folding_;
+  bool folded_ = false;
   Draft draft_;
   Values values_;
   std::vector<InterfaceTensor> interface_;
@@ -338,26 +359,54 @@ class Importer {
 
 namespace {
 
-// The language's reason to refuse the text; "" if it does not.
-std::string refusal(const ImportedProblem& problem) {
+struct Imported {
+  ImportedProblem problem;
+  std::vector<FoldedPlace> places;
+  bool folded = false;
+};
+
+Result<Imported> import_as(const Graph& graph, Folding folding) {
+  Importer importer(graph, folding);
+  SOLSTICE_TRY(ImportedProblem problem, importer.run());
+  return Imported{std::move(problem), importer.places(), importer.folded()};
+}
+
+Result<ir::Program> bound(const ImportedProblem& problem) {
   Diagnostics diagnostics;
-  const Result<ir::Program> program = ir::load_program(problem.text, "imported", diagnostics);
-  if (program.ok()) return "";
-  const std::string& why = program.error().message;
-  return why.substr(0, why.find('\n'));
+  Result<ir::Program> program = ir::load_program(problem.text, "imported", diagnostics);
+  if (program.ok()) return program;
+  const std::string& why = program.error().message;  // the first of several
+  return fail(Code::program_invalid, why.substr(0, why.find('\n')));
+}
+
+// The reason not to use the folded form; "" if it is the flat one's equal. Both have the same tensors up to those that
+// folding adds.
+std::string reason_against(const Imported& folded, const Imported& flat, const ir::Program& flat_program) {
+  const Result<ir::Program> program = bound(folded.problem);
+  if (!program.ok()) return "the language refuses the folded form: " + program.error().message;
+  std::map<std::string, FoldedPlace> places;
+  for (size_t t = 0; t < flat.places.size(); ++t) places[flat.places[t].tensor] = folded.places.at(t);
+  const std::string why = difference(flat_program, *program, places);
+  return why.empty() ? why : "the folded form is not proved equal to the flat one: " + why;
 }
 
 }  // namespace
 
 Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
-  SOLSTICE_TRY(ImportedProblem problem, Importer(graph, form).run());
-  const std::string why = refusal(problem);
-  if (why.empty()) return problem;
-  if (form == ImportForm::kFlat)
-    return fail(Code::internal, "the language refuses the equations of this module: " + why);
-  SOLSTICE_TRY(ImportedProblem flat, import_graph(graph, ImportForm::kFlat));
-  flat.notes.insert(flat.notes.begin(), {"not folded, since the language refuses the folded form: " + why, {}});
-  return flat;
+  const bool all = form == ImportForm::kFolded;
+  SOLSTICE_TRY(Imported folded, import_as(graph, all ? Folding::kAll : Folding::kLongRecurrences));
+  const Result<Imported> unfolded = folded.folded ? import_as(graph, Folding::kNone) : Result<Imported>(folded);
+  if (!unfolded.ok()) return unfolded.error();
+  Imported flat = *unfolded;
+  const Result<ir::Program> program = bound(flat.problem);
+  if (!program.ok()) {
+    return fail(Code::internal, "the language refuses the equations of this module: " + program.error().message);
+  }
+  if (!folded.folded) return std::move(flat.problem);
+  const std::string why = reason_against(folded, flat, *program);
+  if (why.empty()) return std::move(folded.problem);
+  flat.problem.notes.insert(flat.problem.notes.begin(), {"not folded, since " + why, {}});
+  return std::move(flat.problem);
 }
 
 std::vector<OperatorInfo> list_operators() {

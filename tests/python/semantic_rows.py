@@ -5,6 +5,7 @@ A row returns several results, so that one trace serves them all.
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import torch
@@ -166,6 +167,19 @@ def attention(q, k, v, mask):
         attend(q, k, v, scale=0.3),
         attend(k, q, q[..., :3], is_causal=True),
         (q @ k.mT).masked_fill(~none, -INF).softmax(-1) @ v,
+    )
+
+
+@row(randn(2, 6, 4, 6), randn(2, 2, 5, 6), randn(2, 3, 5, 3), torch.tensor([1, 0, 1, 1, 0] * 4).reshape(4, 5).bool())
+def grouped_attention(q, k, v, mask):
+    attend = functools.partial(F.scaled_dot_product_attention, enable_gqa=True)
+    return (
+        attend(q, k, v[:, :2]),
+        attend(q, k, v[:, :1].expand(-1, 2, -1, -1), is_causal=True),
+        attend(q, k[:, :1], v[:, 1:2], mask, scale=0.3),
+        attend(q, k, v[:, :2], q[0, 0, :, :5]),
+        attend(q, q[..., :4, :], q[..., :3]),
+        attend(q[0], k[0], v[0, :2]),
     )
 
 

@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import time
 
 import pytest
 import torch
@@ -206,6 +207,49 @@ def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     assert process.returncode == 130, err
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
+
+
+# Steps that are no recurrence for a scan, each a result: planning and compiling take a while.
+STEPS = """
+    import torch
+    class Model(torch.nn.Module):
+        def forward(self, x, a):
+            h, out = x[:, 0], []
+            for t in range(160):
+                h = torch.tanh(a * h + x[:, t])
+                out.append(h)
+            return torch.stack(out, 1)
+    def get_inputs(): return [torch.rand(8, 160, 64), torch.rand(64)]
+    def get_init_inputs(): return []
+"""
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_planning(start, write_model, tmp_path):
+    process = start("optimize", write_model(STEPS), "--device", "model", "--out", tmp_path / "out")
+    until(process, "plan")
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and "error[interrupted]" in err, err
+    assert time.monotonic() - began < 10  # of what is 2 s on a machine of its own
+
+
+@pytest.mark.slow
+def test_a_budget_of_seconds_ends_a_long_program(run, write_model, tmp_path):
+    began = time.monotonic()
+    out = tmp_path / "out"
+    code, _, err = run("optimize", write_model(STEPS), "--device", "model", "--budget", "2s", "--out", out)
+    assert code == 0, err
+    assert time.monotonic() - began < 60  # the trace of a loop and the trial in hand count in no budget
+
+
+@pytest.mark.slow
+def test_a_long_recurrence_is_planned_as_one(run, write_model):
+    path = write_model(STEPS.replace("torch.tanh(a * h + x[:, t])", "a * h + x[:, t]"))
+    code, out, err = run("plan", path)
+    assert code == 0, err
+    assert "by scan(" in out and "[t-1," in out and out.count("\n") < 40, out
 
 
 def store_of(run, folder):

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include "codegen/walk.h"
+
 namespace solstice::codegen {
 namespace {
 
@@ -55,7 +57,7 @@ class Unifier {
 
   Survey survey(const FlatEquation& equation) const {
     Survey out;
-    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+    walk_distinct(equation.rhs, [&](const ir::Expr& e) {
       if (out_.is_accumulator(e)) out.reads.insert(&e), out.accumulators.insert(e.id);
       if (e.op == Op::kReduce) out.bound.insert(e.binders.begin(), e.binders.end());
       out.reduces |= e.op == Op::kReduce;
@@ -125,7 +127,7 @@ class Unifier {
   Status check_row_invariance(const FlatEquation& equation, const std::map<int, ExprRef>& rename,
                               const std::set<int>& reduced) const {
     bool depends = false;
-    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+    walk_distinct(equation.rhs, [&](const ir::Expr& e) {
       if (e.op != Op::kReduce) return;
       for (const int id : equation.free) {
         const auto canonical = rename.find(id);
@@ -141,7 +143,7 @@ class Unifier {
     if (!out_.reduce) out_.reduced = reduced;
     out_.reduce = true;
     bool same = reduced == out_.reduced && !reduced.empty();
-    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+    walk_distinct(equation.rhs, [&](const ir::Expr& e) {
       if (e.op != Op::kReduce) return;
       std::set<int> own;
       for (const int id : e.binders) {

@@ -6,6 +6,8 @@
 #include <map>
 #include <numeric>
 
+#include "codegen/walk.h"
+
 namespace solstice::families::elementwise {
 namespace {
 
@@ -37,6 +39,12 @@ void adopt(Nest& nest, const FlatEquation& equation, const std::vector<int>& ord
     rename[id] = nest.flat.indices.index_node(nest.order[at++]);
   }
   FlatEquation moved = equation;
+  const bool stays =
+      std::all_of(rename.begin(), rename.end(), [](const auto& to) { return to.second->id == to.first; });
+  if (stays) {  // the usual case: equations over the same indices share them already
+    nest.flat.equations.push_back(std::move(moved));
+    return;
+  }
   moved.rhs = nest.flat.indices.substitute(equation.rhs, rename);
   for (ir::ExprRef& e : moved.lhs) e = nest.flat.indices.substitute(e, rename);
   nest.flat.equations.push_back(std::move(moved));
@@ -121,7 +129,7 @@ Status check_serial(const ir::Program& program, const FlatKernel& flat, std::str
   for (const FlatEquation& equation : flat.equations) {
     int64_t longest = 1;
     bool ranks = false;
-    ir::walk(equation.rhs, [&](const ir::Expr& e) {
+    codegen::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
       ranks |= e.op == ir::Op::kRank;
       int64_t points = 1;
       for (const int binder : e.binders) points *= flat.indices.index(binder).extent;

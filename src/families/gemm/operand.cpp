@@ -7,6 +7,7 @@
 #include <set>
 
 #include "codegen/access.h"
+#include "codegen/walk.h"
 #include "families/emission.h"
 #include "families/tensor_core/tile_config.h"
 
@@ -36,7 +37,7 @@ DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& 
 std::optional<std::string> reason_against(const ir::Program& program, const ExprRef& value) {
   std::optional<std::string> out;
   if (value->kind != ir::ValueKind::kReal) out = "is of integers: a prologue computes in f32";
-  ir::walk(value, [&](const ir::Expr& e) {
+  codegen::walk_distinct(value, [&](const ir::Expr& e) {
     if (e.op == Op::kReduce || e.op == Op::kRank)
       out = "reduces: a prologue works element by element";
     else if (e.op == Op::kRead && program.tensor(e.id).dtype == DType::kF64)

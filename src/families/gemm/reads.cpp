@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/walk.h"
 #include "ir/analysis/contraction.h"
 
 namespace solstice::families::gemm {
@@ -17,7 +18,7 @@ bool OperandRead::gathers_by(int index) const {
 
 std::set<int> indices_in(const ir::ExprRef& expression) {
   std::set<int> out;
-  ir::walk(expression, [&](const ir::Expr& e) {
+  codegen::walk_distinct(expression, [&](const ir::Expr& e) {
     if (e.op == ir::Op::kIndex) out.insert(e.id);
   });
   return out;

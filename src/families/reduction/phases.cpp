@@ -5,6 +5,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/walk.h"
+
 namespace solstice::families::reduction {
 namespace {
 
@@ -165,7 +167,7 @@ void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
 
 bool holds(const ExprRef& root, Op op) {
   bool found = false;
-  ir::walk(root, [&](const ir::Expr& e) { found = found || e.op == op; });
+  codegen::walk_distinct(root, [&](const ir::Expr& e) { found = found || e.op == op; });
   return found;
 }
 

@@ -7,6 +7,7 @@
 
 #include "codegen/linear.h"
 #include "codegen/recurrence.h"
+#include "codegen/walk.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -56,7 +57,7 @@ Error no_scan(Code code, const char* reason) {
 
 bool has_recurrence(const ExprRef& root) {
   bool found = false;
-  ir::walk(root, [&](const ir::Expr& e) { found |= codegen::is_recurrence(e); });
+  codegen::walk_distinct(root, [&](const ir::Expr& e) { found |= codegen::is_recurrence(e); });
   return found;
 }
 

@@ -179,14 +179,15 @@ class Fitter {
     for (size_t n = 0; n < count; ++n) {
       const auto term = [&](const Size& s) { return *std::next(s.terms().begin(), static_cast<long>(n)); };
       const auto [product, coefficient] = term(tuple[0]);
+      const bool alike =
+          std::all_of(tuple.begin(), tuple.end(), [&, of = product.size(), c = coefficient](const Size& s) {
+            return term(s).first.size() == of && term(s).second == c;
+          });
+      if (!alike) return std::nullopt;
       Size value(coefficient);
       for (size_t f = 0; f < product.size(); ++f) {
         Tuple factor;
-        for (const Size& s : tuple) {
-          const auto [p, c] = term(s);
-          if (p.size() != product.size() || c != coefficient) return std::nullopt;
-          factor.push_back(outer_.size(p[f]));
-        }
+        for (const Size& s : tuple) factor.push_back(outer_.size(term(s).first[f]));
         const auto known = express(factor, depth + 1);
         if (!known) return std::nullopt;
         value = value * *known;

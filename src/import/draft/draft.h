@@ -38,6 +38,8 @@ struct DraftTensor {
   std::string at;
   bool is_result = false;  // of a call, which declares it
   int rolled = -1;         // of one step of a loop: the tensor that holds all steps, and stands for this one
+  int steps_in = -1;       // the same tensor, also where this one is kept as a copy
+  int64_t step = -1;       // its place there
   std::string name;        // given by emit; as the bound program has it
 };
 

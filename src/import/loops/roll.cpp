@@ -207,6 +207,8 @@ class Roller {
     }
     for (const auto& [id, place] : steps_) {
       DraftTensor& tensor = draft_.tensors[static_cast<size_t>(id)];
+      tensor.steps_in = place.first;
+      tensor.step = place.second;
       if (tensor.kind != DraftKind::kOutput && tensor.into < 0 && !wanted.count(id)) {
         tensor.kind = DraftKind::kLocal;
         tensor.rolled = place.first;

@@ -34,6 +34,18 @@ Indices at(Call& call, const Value& value, const Axes& batch, const Axis& row, c
   return out;
 }
 
+// Grouped queries: each head of keys and values serves as many neighbouring heads of queries.
+Status share_heads(Call& call, const Value& q, Value& shared) {
+  const int rank = q.rank();
+  if (rank < 3 || shared.rank() != rank) return call.unsupported("grouped queries without an axis of heads");
+  const int64_t heads = q.extent(rank - 3), own = shared.extent(rank - 3);
+  if (own < 1 || heads % own != 0) return call.unsupported("heads of queries that are no multiple of those of keys");
+  const Axis times = call.loops().fresh_axis(heads / own);
+  std::vector<Loop>& digits = shared.axes.at(static_cast<size_t>(rank - 3)).digits;
+  digits.insert(digits.end(), times.digits.begin(), times.digits.end());
+  return success();
+}
+
 Result<Attention> read_attention(Call& call) {
   Attention out;
   SOLSTICE_TRY(out.q, call.tensor("query"));
@@ -45,7 +57,10 @@ Result<Attention> read_attention(Call& call) {
   SOLSTICE_TRY(const bool grouped, call.flag("enable_gqa"));
   SOLSTICE_TRY(out.dtype, call.out_dtype());
   if (dropout != 0) return call.unsupported("dropout inside attention");
-  if (grouped) return call.unsupported("grouped queries");
+  if (grouped) {
+    SOLSTICE_CHECK(share_heads(call, out.q, out.k));
+    SOLSTICE_CHECK(share_heads(call, out.q, out.value));
+  }
   const int rank = out.q.rank();
   if (rank != out.k.rank() || rank != out.value.rank() || rank < 2) return call.unsupported("operands of unequal rank");
   for (int i = 0; i + 2 < rank; ++i) {

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+#include <utility>
+
 namespace solstice::propose {
 
 Assessor::Assessor(const ir::Program& problem, const Dataflow& flow, Assessed* known)
@@ -15,6 +19,7 @@ Assessor::Assessor(const ir::Program& problem, const Dataflow& flow, Assessed* k
     tensor.dtype = flow.formats[t];
   }
   declared_ = program_.tensors;
+  for (ir::Equation& equation : program_.equations) sides_.push_back(std::exchange(equation.rhs, hidden_));
 }
 
 Group Assessor::assess(std::vector<int> equations, const PlanningContext& context) {
@@ -26,7 +31,28 @@ Group Assessor::assess(std::vector<int> equations, const PlanningContext& contex
   return out;
 }
 
+void Assessor::show(int equation) {
+  program_.equations[static_cast<size_t>(equation)].rhs = sides_[static_cast<size_t>(equation)];
+  shown_.push_back(equation);
+}
+
+// The group's own, and one reader elsewhere of each of its tensors.
+void Assessor::show(const std::vector<int>& equations) {
+  const std::set<int> own(equations.begin(), equations.end());
+  std::set<int> targets;
+  for (const int id : equations) {
+    show(id);
+    targets.insert(program_.equation(id).target);
+  }
+  for (const int target : targets) {
+    const std::vector<int>& readers = flow_.readers[static_cast<size_t>(target)];
+    const auto other = std::find_if(readers.begin(), readers.end(), [&](int id) { return !own.contains(id); });
+    if (other != readers.end()) show(*other);
+  }
+}
+
 Group Assessor::ask(std::vector<int> equations, const PlanningContext& context) {
+  show(equations);
   place_tensors(program_, flow_, equations, 0);
   ir::Kernel& kernel = program_.kernels[0];
   kernel.equations = equations;
@@ -54,6 +80,8 @@ Group Assessor::ask(std::vector<int> equations, const PlanningContext& context) 
 }
 
 void Assessor::restore(const std::vector<int>& equations) {
+  for (const int id : shown_) program_.equations[static_cast<size_t>(id)].rhs = hidden_;
+  shown_.clear();
   for (int id : equations) {
     const size_t target = static_cast<size_t>(program_.equation(id).target);
     program_.tensors[target] = declared_[target];

@@ -34,8 +34,10 @@ void place_tensors(ir::Program& program, const Dataflow& flow, const std::vector
   const auto inside = [&](const std::vector<int>& list) {
     return std::all_of(list.begin(), list.end(), [&](int e) { return members.contains(e); });
   };
+  std::set<int> placed;  // of a tensor in pieces, all readers and writers are looked at once
   for (int id : group) {
     const int target = program.equation(id).target;
+    if (!placed.insert(target).second) continue;
     ir::Tensor& tensor = program.tensors[static_cast<size_t>(target)];
     tensor.kernel = kernel;
     if (!is_intermediate(tensor) || tensor.into >= 0 || tensor.same >= 0) continue;

@@ -1,6 +1,7 @@
 // Groups of equations that run as one kernel, and the partition of a problem into them.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct PlanningContext {
   std::string numerics = "reference";
   bool frozen = false;
   bool through_equations = true;  // a cut may take an equation's statistics apart (rewrite split_statistics)
+  // Asked between questions to the families, each of which takes as long as its group; once it says so, a cut is left
+  // as it is by then, which is one that runs.
+  std::function<bool()> stop = {};
 };
 
 // Answers of the families about groups of one problem's equations under one context, which take a while.

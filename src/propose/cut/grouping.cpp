@@ -10,40 +10,86 @@ Grouping::Grouping(const ir::Program& program, const Dataflow& flow)
 void Grouping::put(size_t at, Group group) {
   for (int e : group.equations) owner_[static_cast<size_t>(e)] = at;
   groups_.resize(std::max(groups_.size(), at + 1));
+  stamps_.resize(groups_.size());
   groups_[at] = std::move(group);
+  stamps_[at] = ++last_stamp_;
+}
+
+const Grouping::Facts& Grouping::facts_of(size_t group) const {
+  facts_.resize(groups_.size());
+  Facts& out = facts_[group];
+  if (out.stamp != stamps_[group]) {
+    out = {stamps_[group], {}, -1};
+    find_facts(group, out);
+  }
+  return out;
+}
+
+void Grouping::find_facts(size_t group, Facts& out) const {
+  std::set<int> seen;
+  for (int e : groups_[group].equations) {
+    for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
+      if (!seen.insert(tensor).second) continue;
+      const auto& writers = flow_.writers[static_cast<size_t>(tensor)];
+      const auto own = std::count_if(writers.begin(), writers.end(), [&](int w) { return owner_of(w) == group; });
+      if (own == 0 &&
+          (out.mainly_read < 0 || program_.tensor(tensor).elements() > program_.tensor(out.mainly_read).elements()))
+        out.mainly_read = tensor;
+      if (static_cast<size_t>(own) < writers.size()) out.outside.push_back(tensor);
+    }
+  }
 }
 
 std::set<size_t> Grouping::producers_of(size_t group) const {
   std::set<size_t> out;
-  for (int e : groups_[group].equations) {
-    for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
-      for (int writer : flow_.writers[static_cast<size_t>(tensor)]) out.insert(owner_of(writer));
-    }
+  for (int tensor : facts_of(group).outside) {
+    for (int writer : flow_.writers[static_cast<size_t>(tensor)]) out.insert(owner_of(writer));
   }
   out.erase(group);
   return out;
 }
 
-// The largest tensor that a group reads from outside; -1 if none.
-int Grouping::mainly_read(size_t group) const {
-  int out = -1;
-  for (int e : groups_[group].equations) {
-    for (int tensor : flow_.reads[static_cast<size_t>(e)]) {
-      const auto& writers = flow_.writers[static_cast<size_t>(tensor)];
-      const bool own = std::any_of(writers.begin(), writers.end(), [&](int w) { return owner_of(w) == group; });
-      if (!own && (out < 0 || program_.tensor(tensor).elements() > program_.tensor(out).elements())) out = tensor;
-    }
+std::set<size_t> Grouping::siblings_of(size_t group) const {
+  std::set<size_t> out;
+  const int tensor = facts_of(group).mainly_read;
+  if (tensor < 0) return out;
+  for (int reader : flow_.readers[static_cast<size_t>(tensor)]) {
+    const size_t other = owner_of(reader);
+    if (other != group && facts_of(other).mainly_read == tensor) out.insert(other);
   }
   return out;
 }
 
-std::set<size_t> Grouping::siblings_of(size_t group) const {
-  std::set<size_t> out;
-  const int tensor = mainly_read(group);
-  if (tensor < 0) return out;
-  for (int reader : flow_.readers[static_cast<size_t>(tensor)]) {
-    const size_t other = owner_of(reader);
-    if (other != group && mainly_read(other) == tensor) out.insert(other);
+// A path leads from one of the others, whose first equation is `earliest`, to the group.
+bool Grouping::depends_on(size_t group, const std::set<size_t>& others, int earliest) const {
+  std::vector<size_t> todo{group};
+  std::set<size_t> seen{group};
+  while (!todo.empty()) {
+    const size_t at = todo.back();
+    todo.pop_back();
+    if (others.contains(at)) return true;
+    for (size_t p : producers_of(at)) {
+      if (groups_[p].equations.back() > earliest && seen.insert(p).second) todo.push_back(p);
+    }
+  }
+  return false;
+}
+
+std::vector<size_t> Grouping::followers_of(size_t group, size_t count) const {
+  std::set<size_t> all{group};
+  std::vector<size_t> out;
+  int earliest = groups_[group].equations.front();
+  for (size_t next = group + 1; next < groups_.size() && out.size() < count; ++next) {
+    if (!alive(next)) continue;
+    bool reads = false, detour = false;
+    for (size_t p : producers_of(next)) {
+      reads = reads || all.contains(p);
+      detour = detour || (!all.contains(p) && depends_on(p, all, earliest));
+    }
+    if (!reads || detour) break;
+    all.insert(next);
+    earliest = std::min(earliest, groups_[next].equations.front());
+    out.push_back(next);
   }
   return out;
 }

@@ -20,6 +20,8 @@ class Grouping {
   bool alive(size_t group) const { return !groups_[group].equations.empty(); }
   // A group in this place, or in a new one behind the last. Its equations are no other group's from then on.
   void put(size_t at, Group group);
+  // Changes with every put() in this place, and is no other group's.
+  size_t stamp(size_t group) const { return stamps_[group]; }
 
   std::set<size_t> producers_of(size_t group) const;
   // Groups whose largest tensor from outside is the same one: together they read it once (the mean and the variance of
@@ -27,6 +29,9 @@ class Grouping {
   std::set<size_t> siblings_of(size_t group) const;
   // A path from producer to consumer through a third group forbids merging the two.
   bool has_detour(size_t producer, size_t consumer) const;
+  // The groups that follow `group` in place and need nothing but it, each other and what does not depend on these:
+  // together they can run as one. At most `count`, and none where the first that follows reads nothing of the group.
+  std::vector<size_t> followers_of(size_t group, size_t count) const;
   // Groups that the consumer may be merged with.
   std::set<size_t> partners_of(size_t consumer) const;
 
@@ -36,14 +41,26 @@ class Grouping {
   bool is_order(const std::vector<Group>& groups) const;
 
  private:
+  // Of a group: found once, since a long chain asks for them again and again.
+  struct Facts {
+    size_t stamp = 0;          // of the group that they are of
+    std::vector<int> outside;  // tensors that it reads and does not write whole, each once
+    int mainly_read = -1;      // the largest tensor that it reads and does not write; -1 if none
+  };
+
   size_t owner_of(int equation) const { return owner_[static_cast<size_t>(equation)]; }
-  int mainly_read(size_t group) const;
+  const Facts& facts_of(size_t group) const;
+  void find_facts(size_t group, Facts& out) const;
+  bool depends_on(size_t group, const std::set<size_t>& others, int earliest) const;
   void place(size_t group, std::vector<char>& placed, std::vector<Group>& out) const;
 
   const ir::Program& program_;
   const Dataflow& flow_;
   std::vector<Group> groups_;
-  std::vector<size_t> owner_;  // equation -> its group
+  std::vector<size_t> stamps_;  // of each group
+  size_t last_stamp_ = 0;
+  mutable std::vector<Facts> facts_;  // of each group, as far as they were asked for
+  std::vector<size_t> owner_;         // equation -> its group
 };
 
 // The equations of both groups in text order.

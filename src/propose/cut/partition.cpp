@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "propose/cut/assessor.h"
 #include "propose/cut/dataflow.h"
@@ -34,7 +36,9 @@ class Merger {
     while (changed) {
       changed = false;
       for (size_t consumer = 0; consumer < grouping_.size(); ++consumer) {
-        while (merge_one(consumer)) changed = true;
+        while (!stopped() && merge_one(consumer)) changed = true;
+        if (stopped()) return;
+        if (take_followers(consumer)) changed = true;
       }
     }
   }
@@ -42,6 +46,10 @@ class Merger {
   std::vector<Group> ordered() const { return grouping_.ordered(); }
 
  private:
+  static constexpr size_t kLong = 32;  // equations; a longer group takes several others at once
+
+  bool stopped() const { return context_.stop && context_.stop(); }
+
   void add(std::vector<int> equations) {
     grouping_.put(grouping_.size(), assessor_.assess(std::move(equations), context_));
   }
@@ -53,26 +61,60 @@ class Merger {
       if (try_merge(producer, consumer, false)) return true;
     }
     for (size_t sibling : grouping_.siblings_of(consumer)) {
-      if (producers.contains(sibling) || grouping_.producers_of(sibling).contains(consumer) ||
-          grouping_.has_detour(consumer, sibling))
+      if (producers.contains(sibling) || is_refused(sibling, consumer) ||
+          grouping_.producers_of(sibling).contains(consumer) || grouping_.has_detour(consumer, sibling))
         continue;
       if (try_merge(sibling, consumer, true)) return true;
     }
     return false;
   }
 
+  // Asking families about a group takes as long as the group, so one that grows by one equation at a time takes the
+  // square of its length. A long group grows by half of itself instead, into the place of the last follower, where one
+  // kernel is no slower than all of them apart; by a quarter where half is too much, and so on.
+  bool take_followers(size_t group) {
+    const size_t length = grouping_[group].equations.size();
+    if (length < kLong || !grouping_[group].family) return false;
+    std::vector<size_t> followers = grouping_.followers_of(group, length / 2);
+    for (; followers.size() > 1; followers.resize(followers.size() / 2)) {
+      if (try_take(group, followers)) return true;
+    }
+    return false;
+  }
+
+  bool try_take(size_t group, const std::vector<size_t>& followers) {
+    Group all = grouping_[group];
+    Seconds apart = all.cost;
+    for (const size_t f : followers) {
+      if (!grouping_[f].family) return false;
+      all.equations = union_of(all, grouping_[f]);
+      apart += grouping_[f].cost;
+    }
+    Group merged = assessor_.assess(std::move(all.equations), context_);
+    if (!merged.family || merged.cost > apart) return false;
+    grouping_.put(followers.back(), std::move(merged));
+    grouping_.put(group, Group{});
+    for (size_t f = 0; f + 1 < followers.size(); ++f) grouping_.put(followers[f], Group{});
+    return true;
+  }
+
+  // Groups only ever grow, so a pair that was refused is known by its two groups.
+  std::pair<size_t, size_t> pair_of(size_t a, size_t b) const {
+    return std::minmax({grouping_.stamp(a), grouping_.stamp(b)});
+  }
+  bool is_refused(size_t a, size_t b) const { return refused_.contains(pair_of(a, b)); }
+
   // `gainful`: only where one kernel is faster than two, not where it is as fast.
   bool try_merge(size_t producer, size_t consumer, bool gainful) {
     const Group& a = grouping_[producer];
     const Group& b = grouping_[consumer];
-    std::vector<int> both = union_of(a, b);
-    if (refused_.contains(both) || grouping_.has_detour(producer, consumer)) return false;
-    Group merged = assessor_.assess(both, context_);
+    if (is_refused(producer, consumer) || grouping_.has_detour(producer, consumer)) return false;
+    Group merged = assessor_.assess(union_of(a, b), context_);
     const bool apart_is_possible = a.family && b.family;
     const Seconds apart = a.cost + b.cost;
     const bool worth = !apart_is_possible ? !gainful : gainful ? merged.cost < apart : merged.cost <= apart;
     if (!merged.family || !worth) {
-      refused_.insert(std::move(both));
+      refused_.insert(pair_of(producer, consumer));
       return false;
     }
     grouping_.put(consumer, std::move(merged));
@@ -84,7 +126,7 @@ class Merger {
   Dataflow flow_;
   Assessor assessor_;
   Grouping grouping_;
-  std::set<std::vector<int>> refused_;
+  std::set<std::pair<size_t, size_t>> refused_;  // by their stamps
 };
 
 Status can_be_cut(const ir::Program& problem) {

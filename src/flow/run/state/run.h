@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/clock.h"
+#include "base/process/interrupt.h"
 #include "flow/run/agent/agent_side.h"
 #include "flow/run/state/engine_parts.h"
 #include "flow/run/state/options.h"
@@ -46,13 +47,17 @@ struct Run {
   std::unique_ptr<AgentSide> agent;        // null: the expert works alone
 };
 
-// Runs `body` as a named stage of the progress display; its text result is the stage's closing detail.
+inline constexpr const char* kNothingUsable = "stopped before any candidate was found usable";
+
+// Runs `body` as a named stage of the progress display; its text result is the stage's closing detail. Error
+// `interrupted`: Ctrl-C came, and there is no candidate yet that the rest could be about.
 template <typename Body>
 Status stage(Run& run, std::string_view name, std::string_view detail, Body&& body) {
   const Seconds began = monotonic_now();
   run.progress.stage_started(name, detail);
   Result<std::string> done = body();
   if (!done.ok()) return std::move(done).error();
+  if (interrupted() && !run.tree.best()) return fail(Code::interrupted, kNothingUsable);
   run.report.timings[std::string(name)] += monotonic_now() - began;
   run.progress.stage_finished(name, *done, monotonic_now() - began);
   return success();

@@ -98,7 +98,8 @@ TEST_P(ImportFold, MeansTheSame) {
 
 INSTANTIATE_TEST_SUITE_P(All, ImportFold,
                          ::testing::Values("attention", "conv_norm", "dense", "group_norm", "linear_gelu", "lstm",
-                                           "scan_loss", "tied", "residual", "transposed", "windows", "assumed"),
+                                           "scan_loss", "tied", "residual", "transposed", "windows", "assumed",
+                                           "filled_rows", "mixer", "shared_heads"),
                          [](const auto& test) { return test.param; });
 
 // Concatenations that grow are taken from each other, so the equations are others; tools/check_import.py compares
@@ -135,6 +136,19 @@ TEST(ImportFold, SaysInADefWhatItsBufferHolds) {
   const Imported folded = import_as(graph, ImportForm::kFolded);
   testing::expect_golden("import/assumed.folded.ucut", folded.problem.text);
   EXPECT_EQ(folded.program.assumptions.size(), import_as(graph, ImportForm::kFlat).program.assumptions.size());
+}
+
+// A row that is filled up to a fixed extent holds as many zeros as the row leaves room for, in each call its own.
+TEST(ImportFold, PassesWhatFillsARowToEachCall) {
+  const Imported folded = import_as(golden_graph("filled_rows"), ImportForm::kFolded);
+  EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
+  testing::expect_golden("import/filled_rows.folded.ucut", folded.problem.text);
+}
+
+TEST(ImportFold, DeclaresTheDimsThatCallsSpeakOf) {
+  const Imported folded = import_as(golden_graph("mixer"), ImportForm::kFolded);
+  EXPECT_EQ(folded.problem.form, ImportForm::kFolded);
+  testing::expect_golden("import/mixer.folded.ucut", folded.problem.text);
 }
 
 TEST(ImportFold, WritesBlocksWithStateAsDefsThatCallDefs) {

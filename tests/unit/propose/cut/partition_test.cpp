@@ -1,6 +1,9 @@
 #include "propose/cut/partition.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <ctime>
 
 #include "ir/bind.h"
 
@@ -105,6 +108,67 @@ y[m] = max(q[m], q[m] * 0.01)
     ASSERT_EQ(parts->groups.size(), 1u) << numerics;
     EXPECT_EQ(parts->groups.front().family->name, "gemm");
   }
+}
+
+// A program whose step t is `step` with {0} for t and {1} for t - 1.
+std::string chain(const std::string& interface, const std::string& step, int steps, const std::string& last) {
+  std::string out = interface;
+  for (int t = 1; t <= steps; ++t) out += fmt::format(fmt::runtime(step), t, t - 1);
+  return out + fmt::format(fmt::runtime(last), steps);
+}
+
+constexpr const char* kChain = R"(
+program chain
+dim B = 64, C = 1024
+input  x : f32[B, C]
+input  a : f32[C]
+output y : f32[B, C]
+h0[b,c] = x[b,c]
+)";
+
+Seconds cpu_time() { return Seconds(static_cast<double>(std::clock()) / CLOCKS_PER_SEC); }
+
+// Each step reads the one before twice: written out, the last has 2^80 parts.
+TEST(Partition, StepsThatAreReadTwiceAreLookedAtOnce) {
+  const auto kernels = kernels_of(
+      chain(kChain, "h{0}[b,c] = h{1}[b,c] + a[c] * (x[b,c] - h{1}[b,c])\n", 80, "y[b,c] = tanh(h{0}[b,c])\n"));
+  EXPECT_EQ(kernels.size(), 1u);
+}
+
+// The time of a chain grows with its length, not with the square or the cube of it. Ten times what it takes.
+TEST(Partition, AThousandEquationsTakeSeconds) {
+  const Seconds began = cpu_time();
+  const auto kernels =
+      kernels_of(chain(kChain, "h{0}[b,c] = tanh(a[c] * h{1}[b,c] + x[b,c])\n", 1000, "y[b,c] = h{0}[b,c]\n"));
+  EXPECT_LE(kernels.size(), 12u);
+  EXPECT_LT((cpu_time() - began).value, 20);
+}
+
+TEST(Partition, AThousandEquationsWithAResultEachTakeSeconds) {
+  constexpr const char* kStacked = R"(
+program chain
+dim B = 64, C = 1024
+input  x : f32[B, C]
+output y : f32[400, B, C]
+h0[b,c] = x[b,c]
+)";
+  const Seconds began = cpu_time();
+  const auto kernels =
+      kernels_of(chain(kStacked, "h{0}[b,c] = tanh(0.5 * h{1}[b,c])\ny[{1},b,c] = h{0}[b,c]\n", 400, "# {0} steps\n"));
+  EXPECT_LE(kernels.size(), 12u);
+  EXPECT_LT((cpu_time() - began).value, 20);
+}
+
+// Stopped at once, every equation is a kernel; a cut is one at any time.
+TEST(Partition, ACutThatIsStoppedRuns) {
+  const std::string text = chain(kChain, "h{0}[b,c] = tanh(h{1}[b,c])\n", 8, "y[b,c] = h{0}[b,c]\n");
+  Diagnostics diagnostics;
+  const auto program = ir::load_program(text, "test.ucut", diagnostics);
+  ASSERT_TRUE(program.ok()) << render_text(diagnostics, text, "test.ucut");
+  const machine::Machine machine = some_machine();
+  const auto parts = partition(*program, {machine, "reference", false, true, [] { return true; }});
+  ASSERT_TRUE(parts.ok()) << parts.error().text();
+  EXPECT_EQ(parts->groups.size(), 10u);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ void conclude_search(Run& run, search::Stop stop, bool gpu) {
 
 Status worth_keeping(const search::Tree& tree) {
   if (!interrupted() || tree.best()) return success();
-  return fail(Code::interrupted, "stopped before any candidate was found usable");
+  return fail(Code::interrupted, kNothingUsable);
 }
 
 Error that_left(Error error, const std::filesystem::path& out) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
+#include "base/process/interrupt.h"
 #include "base/time_text.h"
 #include "flow/run/stages/prepare/recall.h"
 #include "ir/rewrite/driver.h"
@@ -62,7 +64,9 @@ class Planner {
  private:
   Result<propose::Plan> plan(std::shared_ptr<const ir::BoundText> equations, propose::Derivation from) {
     const CandidateTerms& terms = run_.options.terms;
-    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites},
+    const Seconds end = monotonic_now() + run_.options.search.budget;
+    const auto stop = [end] { return interrupted() || monotonic_now() > end; };
+    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites, stop},
                          std::move(from));
   }
 

@@ -1,0 +1,23 @@
+// A visit of every distinct node of an expression. Inlined definitions share parts, and how often a shared part occurs
+// may be exponential in the length of a chain (h = h + g * (x - h)), so ir::walk never ends there.
+#pragma once
+
+#include <unordered_set>
+
+#include "ir/program.h"
+
+namespace solstice::codegen {
+
+// Parents come first.
+template <typename F>
+void walk_distinct(const ir::ExprRef& root, F&& visit) {
+  std::unordered_set<const ir::Expr*> seen;
+  const auto below = [&](const auto& self, const ir::ExprRef& e) -> void {
+    if (!e || !seen.insert(e.get()).second) return;
+    visit(*e);
+    for (const ir::ExprRef& arg : e->args) self(self, arg);
+  };
+  below(below, root);
+}
+
+}  // namespace solstice::codegen
