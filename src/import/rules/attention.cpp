@@ -46,6 +46,17 @@ Status share_heads(Call& call, const Value& q, Value& shared) {
   return success();
 }
 
+// The mask's own dims of queries and keys are those of the operands.
+void join_mask(Call& call, const Attention& a) {
+  const int rank = a.mask ? a.mask->rank() : 0;
+  const auto join = [&](const Axis& own, const Axis& operand) {
+    const bool plain = own.digits.size() == 1 && operand.digits.size() == 1;
+    if (plain && own.extent() == operand.extent()) call.dims().unify(operand.digits[0].dim, own.digits[0].dim);
+  };
+  if (rank >= 1) join(a.mask->axis(rank - 1), a.k.axis(a.k.rank() - 2));
+  if (rank >= 2) join(a.mask->axis(rank - 2), a.q.axis(a.q.rank() - 2));
+}
+
 Result<Attention> read_attention(Call& call) {
   Attention out;
   SOLSTICE_TRY(out.q, call.tensor("query"));
@@ -77,6 +88,7 @@ Result<Attention> read_attention(Call& call) {
   hint(call, out.q.axis(rank - 2), "T");
   hint(call, out.k.axis(rank - 2), "T");
   hint(call, out.q.axis(rank - 1), "D");
+  join_mask(call, out);
   if (!call.is_none("scale")) {
     SOLSTICE_TRY(out.scale, call.scalar("scale", out.dtype));
   }

@@ -62,7 +62,7 @@ class Emitter {
     }
     for (const int id : def_->formals) formals.push_back(formal(id));
     for (const int id : def_->results)
-      results.push_back(fmt::format("{} : {}", tensor(id).name, result_type(tensor(id))));
+      results.push_back(fmt::format("{} : {}", tensor(id).name, signature_type(tensor(id))));
     const std::string given = statics.empty() ? "" : fmt::format("[{}]", fmt::join(statics, ", "));
     const std::string head =
         fmt::format("def {}{}({}) -> {} {{\n", def_->name, given, fmt::join(formals, ", "), fmt::join(results, ", "));
@@ -109,7 +109,11 @@ class Emitter {
 
   const DraftTensor& tensor(int id) const { return draft_.tensors[static_cast<size_t>(id)]; }
 
-  std::string formal(int id) const { return fmt::format("{} : {}", tensor(id).name, type(tensor(id))); }
+  // A formal binds the dims that it names, and no other line stands before it.
+  std::string formal(int id) const {
+    const DraftTensor& formal = tensor(id);
+    return fmt::format("{} : {}", formal.name, formal.shape.empty() ? type(formal) : signature_type(formal));
+  }
 
   bool needs_declaration(int id) const {
     const DraftTensor& tensor = this->tensor(id);
@@ -127,8 +131,9 @@ class Emitter {
   }
 
   // In the dims that the signature binds: those that the body derives are written out.
-  std::string result_type(const DraftTensor& tensor) const {
+  std::string signature_type(const DraftTensor& tensor) const {
     Names names = dims_.names;
+    names.products.clear();  // a product that is a dim of the body is written out
     for (const auto& [id, name] : dims_.names.dims) {
       if (!draft_.dims().is_given(id)) names.dims[id] = written_out(id);
     }
@@ -148,6 +153,7 @@ class Emitter {
     const auto& formula = draft_.dims().formula(id);
     if (draft_.dims().is_given(id) || !formula) return dims_.names.dims.at(id);
     Names names = dims_.names;
+    names.products.clear();
     const Size size = formula->size.canonical(draft_.dims());
     for (const auto& [product, coefficient] : size.terms()) {
       for (const DimId part : product) names.dims[part] = written_out(part);

@@ -55,8 +55,42 @@ std::set<size_t> Grouping::siblings_of(size_t group) const {
   if (tensor < 0) return out;
   for (int reader : flow_.readers[static_cast<size_t>(tensor)]) {
     const size_t other = owner_of(reader);
-    if (other != group && facts_of(other).mainly_read == tensor) out.insert(other);
+    if (other != group && facts_of(other).mainly_read == tensor) out.insert(out.end(), other);
   }
+  return out;
+}
+
+// Marks what `next` leads to from a group; `next(group, visit)`.
+template <typename Next>
+void Grouping::mark(size_t from, const Next& next, std::vector<char>& out) const {
+  std::vector<size_t> todo{from};
+  std::vector<char> seen(groups_.size(), 0);
+  seen[from] = 1;
+  while (!todo.empty()) {
+    const size_t at = todo.back();
+    todo.pop_back();
+    out[at] = 1;
+    next(at, [&](size_t group) {
+      if (!seen[group]) todo.push_back(group);
+      seen[group] = 1;
+    });
+  }
+}
+
+std::vector<char> Grouping::related_to(size_t group) const {
+  std::vector<char> out(groups_.size(), 0);
+  const auto backwards = [&](size_t at, const auto& visit) {
+    for (int tensor : facts_of(at).outside) {
+      for (int writer : flow_.writers[static_cast<size_t>(tensor)]) visit(owner_of(writer));
+    }
+  };
+  const auto forwards = [&](size_t at, const auto& visit) {
+    for (int e : groups_[at].equations) {
+      for (int reader : flow_.readers[static_cast<size_t>(program_.equation(e).target)]) visit(owner_of(reader));
+    }
+  };
+  mark(group, backwards, out);
+  mark(group, forwards, out);
   return out;
 }
 

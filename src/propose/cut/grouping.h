@@ -29,6 +29,8 @@ class Grouping {
   std::set<size_t> siblings_of(size_t group) const;
   // A path from producer to consumer through a third group forbids merging the two.
   bool has_detour(size_t producer, size_t consumer) const;
+  // By group: a path leads from it to `group`, or from `group` to it; `group` is so too.
+  std::vector<char> related_to(size_t group) const;
   // The groups that follow `group` in place and need nothing but it, each other and what does not depend on these:
   // together they can run as one. At most `count`, and none where the first that follows reads nothing of the group.
   std::vector<size_t> followers_of(size_t group, size_t count) const;
@@ -52,6 +54,8 @@ class Grouping {
   const Facts& facts_of(size_t group) const;
   void find_facts(size_t group, Facts& out) const;
   bool depends_on(size_t group, const std::set<size_t>& others, int earliest) const;
+  template <typename Next>
+  void mark(size_t from, const Next& next, std::vector<char>& out) const;
   void place(size_t group, std::vector<char>& placed, std::vector<Group>& out) const;
 
   const ir::Program& program_;

@@ -58,15 +58,20 @@ class Merger {
     if (!grouping_.alive(consumer)) return false;
     const std::set<size_t> producers = grouping_.producers_of(consumer);
     for (size_t producer : producers) {
+      if (is_refused(producer, consumer) || grouping_.has_detour(producer, consumer)) continue;
       if (try_merge(producer, consumer, false)) return true;
     }
-    for (size_t sibling : grouping_.siblings_of(consumer)) {
-      if (producers.contains(sibling) || is_refused(sibling, consumer) ||
-          grouping_.producers_of(sibling).contains(consumer) || grouping_.has_detour(consumer, sibling))
-        continue;
-      if (try_merge(sibling, consumer, true)) return true;
-    }
-    return false;
+    return merge_sibling(consumer);
+  }
+
+  // Siblings that depend on each other, be it through others, are no two kernels that one could be.
+  bool merge_sibling(size_t consumer) {
+    std::set<size_t> siblings = grouping_.siblings_of(consumer);
+    std::erase_if(siblings, [&](size_t sibling) { return is_refused(sibling, consumer); });
+    if (siblings.empty()) return false;
+    const std::vector<char> related = grouping_.related_to(consumer);
+    return std::any_of(siblings.begin(), siblings.end(),
+                       [&](size_t sibling) { return !related[sibling] && try_merge(sibling, consumer, true); });
   }
 
   // Asking families about a group takes as long as the group, so one that grows by one equation at a time takes the
@@ -108,7 +113,6 @@ class Merger {
   bool try_merge(size_t producer, size_t consumer, bool gainful) {
     const Group& a = grouping_[producer];
     const Group& b = grouping_[consumer];
-    if (is_refused(producer, consumer) || grouping_.has_detour(producer, consumer)) return false;
     Group merged = assessor_.assess(union_of(a, b), context_);
     const bool apart_is_possible = a.family && b.family;
     const Seconds apart = a.cost + b.cost;
