@@ -47,16 +47,12 @@ std::string program_name(const Graph& graph) {
   return lang::is_reserved(name) ? name + "_problem" : name;
 }
 
-// Repetitions that are written once.
-enum class Folding { kNone, kLongRecurrences, kAll };
-
 class Importer {
  public:
-  Importer(const Graph& graph, Folding folding) : graph_(graph), folding_(folding) {}
+  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
 
   // Whether anything may have been folded, and, after run(), where each tensor is, in the order in which they were
   // made.
-  bool folded() const { return folded_; }
   std::vector<FoldedPlace> places() const {
     std::vector<FoldedPlace> out;
     for (const DraftTensor& tensor : draft_.tensors) {
@@ -97,8 +93,8 @@ class Importer {
     round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
-    fold();
-    out_.form = folding_ == Folding::kAll ? ImportForm::kFolded : ImportForm::kFlat;
+    if (form_ == ImportForm::kFolded) fold();
+    out_.form = form_;
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -333,10 +329,7 @@ class Importer {
   }
 
   void fold() {
-    if (folding_ == Folding::kNone) return;
     settle_digits(draft_);
-    folded_ = folding_ == Folding::kAll || reroll_long_recurrences(draft_);
-    if (folding_ != Folding::kAll) return;
     reroll(draft_);
     telescope(draft_);
     outline(draft_, graph_);
@@ -344,8 +337,7 @@ class Importer {
   }
 
   const Graph& graph_;
-  const Folding folding_;
-  bool folded_ = false;
+  const ImportForm form_;
   Draft draft_;
   Values values_;
   std::vector<InterfaceTensor> interface_;
@@ -362,13 +354,12 @@ namespace {
 struct Imported {
   ImportedProblem problem;
   std::vector<FoldedPlace> places;
-  bool folded = false;
 };
 
-Result<Imported> import_as(const Graph& graph, Folding folding) {
-  Importer importer(graph, folding);
+Result<Imported> import_as(const Graph& graph, ImportForm form) {
+  Importer importer(graph, form);
   SOLSTICE_TRY(ImportedProblem problem, importer.run());
-  return Imported{std::move(problem), importer.places(), importer.folded()};
+  return Imported{std::move(problem), importer.places()};
 }
 
 Result<ir::Program> bound(const ImportedProblem& problem) {
@@ -393,16 +384,12 @@ std::string reason_against(const Imported& folded, const Imported& flat, const i
 }  // namespace
 
 Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
-  const bool all = form == ImportForm::kFolded;
-  SOLSTICE_TRY(Imported folded, import_as(graph, all ? Folding::kAll : Folding::kLongRecurrences));
-  const Result<Imported> unfolded = folded.folded ? import_as(graph, Folding::kNone) : Result<Imported>(folded);
-  if (!unfolded.ok()) return unfolded.error();
-  Imported flat = *unfolded;
+  SOLSTICE_TRY(Imported flat, import_as(graph, ImportForm::kFlat));
   const Result<ir::Program> program = bound(flat.problem);
-  if (!program.ok()) {
+  if (!program.ok())
     return fail(Code::internal, "the language refuses the equations of this module: " + program.error().message);
-  }
-  if (!folded.folded) return std::move(flat.problem);
+  if (form == ImportForm::kFlat) return std::move(flat.problem);
+  SOLSTICE_TRY(Imported folded, import_as(graph, ImportForm::kFolded));
   const std::string why = reason_against(folded, flat, *program);
   if (why.empty()) return std::move(folded.problem);
   flat.problem.notes.insert(flat.problem.notes.begin(), {"not folded, since " + why, {}});

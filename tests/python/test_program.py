@@ -244,14 +244,6 @@ def test_a_budget_of_seconds_ends_a_long_program(run, write_model, tmp_path):
     assert time.monotonic() - began < 60  # the trace of a loop and the trial in hand count in no budget
 
 
-@pytest.mark.slow
-def test_a_long_recurrence_is_planned_as_one(run, write_model):
-    path = write_model(STEPS.replace("torch.tanh(a * h + x[:, t])", "a * h + x[:, t]"))
-    code, out, err = run("plan", path)
-    assert code == 0, err
-    assert "by scan(" in out and "[t-1," in out and out.count("\n") < 40, out
-
-
 def store_of(run, folder):
     code, out, err = run("show", "last", "--store", folder, "--json")
     assert code == 0, err

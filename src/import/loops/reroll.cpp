@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "import/loops/recurrence.h"
 #include "import/loops/roll.h"
 
 namespace solstice::importer {
@@ -11,8 +10,6 @@ namespace {
 constexpr size_t kLongestStep = 256;  // items
 constexpr size_t kFewestSteps = 4;
 constexpr int64_t kLeastLinesSaved = 5;  // lines
-// A shorter recurrence fits in one kernel step by step, which reads and writes nothing between its steps.
-constexpr size_t kLongRecurrence = 96;  // steps
 
 struct Stretch {
   size_t first = 0, period = 0,
@@ -33,13 +30,12 @@ class Finder {
     }
   }
 
-  // The loop that saves most, of those that are wanted.
-  template <typename Wanted>
-  std::optional<Unrolled> best(const Wanted& wanted) const {
+  // The loop that saves most.
+  std::optional<Unrolled> best() const {
     std::vector<Stretch> all = stretches();
     std::stable_sort(all.begin(), all.end(), [](const Stretch& a, const Stretch& b) { return a.saved() > b.saved(); });
     for (const Stretch& stretch : all) {
-      if (auto loop = in(stretch); loop && wanted(*loop)) return loop;
+      if (auto loop = in(stretch)) return loop;
     }
     return std::nullopt;
   }
@@ -87,20 +83,7 @@ class Finder {
 }  // namespace
 
 void reroll(Draft& draft) {
-  const auto any = [](const Unrolled&) { return true; };
-  while (const std::optional<Unrolled> loop = Finder(draft).best(any)) roll(draft, *loop);
-}
-
-bool reroll_long_recurrences(Draft& draft) {
-  bool found = false;
-  const auto wanted = [&](const Unrolled& loop) {
-    return loop.count >= kLongRecurrence && is_linear_recurrence(draft, loop);
-  };
-  while (const std::optional<Unrolled> loop = Finder(draft).best(wanted)) {
-    roll(draft, *loop);
-    found = true;
-  }
-  return found;
+  while (const std::optional<Unrolled> loop = Finder(draft).best()) roll(draft, *loop);
 }
 
 }  // namespace solstice::importer

@@ -8,8 +8,4 @@ namespace solstice::importer {
 
 void reroll(Draft& draft);
 
-// The same for long linear recurrences of first order alone, which a scan runs. Others stay as they are: what one
-// kernel can compute step by step, another may not compute as a loop. True: there was one.
-bool reroll_long_recurrences(Draft& draft);
-
 }  // namespace solstice::importer
