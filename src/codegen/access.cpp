@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "codegen/linear.h"
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::codegen {
 namespace {

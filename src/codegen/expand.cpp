@@ -2,7 +2,7 @@
 
 #include <unordered_map>
 
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::codegen {
 namespace {

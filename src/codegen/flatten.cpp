@@ -12,7 +12,7 @@
 #include "codegen/inversion.h"
 #include "codegen/linear.h"
 #include "codegen/recurrence.h"
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::codegen {
 namespace {

@@ -51,14 +51,11 @@ class Importer {
  public:
   Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
 
-  // Whether anything may have been folded, and, after run(), where each tensor is, in the order in which they were
-  // made.
+  // After run(): where each tensor is, in the order in which they were made.
   std::vector<FoldedPlace> places() const {
     std::vector<FoldedPlace> out;
     for (const DraftTensor& tensor : draft_.tensors) {
-      FoldedPlace place{tensor.rolled < 0 ? tensor.name : "", "", tensor.step};
-      if (tensor.steps_in >= 0) place.loop = name(tensor.steps_in);
-      out.push_back(std::move(place));
+      out.push_back({tensor.rolled < 0 ? tensor.name : "", name(tensor.steps_in), tensor.step});
     }
     return out;
   }
@@ -197,8 +194,7 @@ class Importer {
   }
 
   static Error complex_value(const std::string& what) {
-    return fail(Code::unsupported_operator,
-                fmt::format("`{}` is complex; programs hold pairs of reals: `torch.view_as_real` makes them", what));
+    return fail(Code::unsupported_operator, what + " is complex; programs hold reals: see `torch.view_as_real`");
   }
 
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
@@ -317,9 +313,8 @@ class Importer {
       place = source_of(*node);
       written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
-    out_.unsupported.push_back({"user_input_mutation",
-                                "the module writes its input `" + output.target + "`: return the new value instead",
-                                place});
+    const std::string what = "the module writes its input `" + output.target + "`: return the new value instead";
+    out_.unsupported.push_back({"user_input_mutation", what, place});
   }
 
   void note_origins() {
@@ -363,15 +358,13 @@ Result<Imported> import_as(const Graph& graph, ImportForm form) {
 }
 
 Result<ir::Program> bound(const ImportedProblem& problem) {
-  Diagnostics diagnostics;
-  Result<ir::Program> program = ir::load_program(problem.text, "imported", diagnostics);
+  Diagnostics unused;
+  Result<ir::Program> program = ir::load_program(problem.text, "imported", unused);
   if (program.ok()) return program;
-  const std::string& why = program.error().message;  // the first of several
-  return fail(Code::program_invalid, why.substr(0, why.find('\n')));
+  return fail(Code::program_invalid, program.error().message.substr(0, program.error().message.find('\n')));
 }
 
-// The reason not to use the folded form; "" if it is the flat one's equal. Both have the same tensors up to those that
-// folding adds.
+// The reason not to use the folded form; "" if it is the flat one's equal. Both have the flat form's tensors.
 std::string reason_against(const Imported& folded, const Imported& flat, const ir::Program& flat_program) {
   const Result<ir::Program> program = bound(folded.problem);
   if (!program.ok()) return "the language refuses the folded form: " + program.error().message;

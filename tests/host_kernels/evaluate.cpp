@@ -231,6 +231,8 @@ class Evaluator {
 
   // By halving: what lies within 6 of 0 is all that a double tells from 1.
   static double inverse_erf(double y) {
+    if (std::isnan(y) || std::fabs(y) > 1) return std::nan("");
+    if (std::fabs(y) == 1) return std::copysign(INFINITY, y);
     double low = -6, high = 6;
     for (int i = 0; i < 100; ++i) {
       const double middle = (low + high) / 2;

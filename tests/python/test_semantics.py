@@ -26,18 +26,8 @@ def rows():
 NAMES = [
     *("avg_pool", "adaptive_avg_pool", "max_pool", "arg_reductions", "batch_norm", "other_norms", "activations"),
     *("closed_intervals", "nan_propagates", "rows_with_infinities", "attention", "cross_entropy", "losses", "margins"),
-    *(
-        "spreads",
-        "dtypes",
-        "scalars",
-        "powers",
-        "division",
-        "whole_division",
-        "real_division",
-        "transposed_convolutions",
-        "paddings",
-        "recurrent",
-    ),
+    *("spreads", "dtypes", "scalars", "powers", "division", "whole_division", "real_division", "paddings", "recurrent"),
+    *("transposed_convolutions", "grouped_attention"),
     *("dropout_switched_off", "scans"),
 ]
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::codegen {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <numeric>
 
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::elementwise {
 namespace {
@@ -129,7 +129,7 @@ Status check_serial(const ir::Program& program, const FlatKernel& flat, std::str
   for (const FlatEquation& equation : flat.equations) {
     int64_t longest = 1;
     bool ranks = false;
-    codegen::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
+    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
       ranks |= e.op == ir::Op::kRank;
       int64_t points = 1;
       for (const int binder : e.binders) points *= flat.indices.index(binder).extent;

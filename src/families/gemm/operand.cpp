@@ -7,9 +7,9 @@
 #include <set>
 
 #include "codegen/access.h"
-#include "codegen/walk.h"
 #include "families/emission.h"
 #include "families/tensor_core/tile_config.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -37,7 +37,7 @@ DType format_of(const ir::Program& program, const ExprRef& node, const ExprRef& 
 std::optional<std::string> reason_against(const ir::Program& program, const ExprRef& value) {
   std::optional<std::string> out;
   if (value->kind != ir::ValueKind::kReal) out = "is of integers: a prologue computes in f32";
-  codegen::walk_distinct(value, [&](const ir::Expr& e) {
+  ir::walk_distinct(value, [&](const ir::Expr& e) {
     if (e.op == Op::kReduce || e.op == Op::kRank)
       out = "reduces: a prologue works element by element";
     else if (e.op == Op::kRead && program.tensor(e.id).dtype == DType::kF64)

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "codegen/walk.h"
 #include "families/gemm/find_contraction.h"
 #include "families/gemm/pair.h"
 #include "families/gemm/prologue.h"
 #include "families/tensor_core/tile_config.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::gemm {
 namespace {
@@ -34,7 +34,7 @@ Error not_yet(const std::string& why) { return fail(Code::not_yet, "grouped prod
 // Integers that choose rows and matrices are read from memory by the sort.
 Status require_stored(const ir::Program& program, const ir::Kernel& kernel, const ir::ExprRef& at) {
   std::string found;
-  codegen::walk_distinct(at, [&](const ir::Expr& e) {
+  ir::walk_distinct(at, [&](const ir::Expr& e) {
     if (e.op == ir::Op::kReduce || e.op == ir::Op::kRank) found = "a row's group is computed by a reduction";
     if (e.op != ir::Op::kRead) return;
     const ir::Tensor& tensor = program.tensor(e.id);

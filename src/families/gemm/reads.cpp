@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "codegen/walk.h"
 #include "ir/analysis/contraction.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::gemm {
 
@@ -18,7 +18,7 @@ bool OperandRead::gathers_by(int index) const {
 
 std::set<int> indices_in(const ir::ExprRef& expression) {
   std::set<int> out;
-  codegen::walk_distinct(expression, [&](const ir::Expr& e) {
+  ir::walk_distinct(expression, [&](const ir::Expr& e) {
     if (e.op == ir::Op::kIndex) out.insert(e.id);
   });
   return out;

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::reduction {
 namespace {
@@ -167,7 +167,7 @@ void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {
 
 bool holds(const ExprRef& root, Op op) {
   bool found = false;
-  codegen::walk_distinct(root, [&](const ir::Expr& e) { found = found || e.op == op; });
+  ir::walk_distinct(root, [&](const ir::Expr& e) { found = found || e.op == op; });
   return found;
 }
 

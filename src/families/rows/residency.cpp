@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "codegen/access.h"
-#include "codegen/walk.h"
 #include "families/reduction/row_access.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::rows {
 namespace {
@@ -31,7 +31,7 @@ int storage_bytes(const ir::Program& program, int tensor) {
 // True if a value below may be computed in f64.
 bool holds_doubles(const ir::Program& program, const ir::ExprRef& e) {
   bool out = false;
-  codegen::walk_distinct(e, [&](const ir::Expr& node) {
+  ir::walk_distinct(e, [&](const ir::Expr& node) {
     out |= node.op == ir::Op::kRead && program.tensor(node.id).dtype == DType::kF64;
     out |= node.op == ir::Op::kCast && node.dtype == DType::kF64;
   });

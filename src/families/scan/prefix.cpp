@@ -7,7 +7,7 @@
 
 #include "codegen/linear.h"
 #include "codegen/recurrence.h"
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -57,7 +57,7 @@ Error no_scan(Code code, const char* reason) {
 
 bool has_recurrence(const ExprRef& root) {
   bool found = false;
-  codegen::walk_distinct(root, [&](const ir::Expr& e) { found |= codegen::is_recurrence(e); });
+  ir::walk_distinct(root, [&](const ir::Expr& e) { found |= codegen::is_recurrence(e); });
   return found;
 }
 

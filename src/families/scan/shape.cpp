@@ -6,7 +6,7 @@
 #include <map>
 
 #include "codegen/recurrence.h"
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -79,7 +79,7 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
   }
   for (const codegen::FlatEquation& equation : out.nest.flat.equations) {
     bool ranks = false;
-    codegen::walk_distinct(equation.rhs, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
+    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
     if (ranks)
       return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet",
                                              program.tensor(equation.target).name));

@@ -8,8 +8,8 @@
 #include <set>
 #include <utility>
 
-#include "codegen/walk.h"
 #include "families/scan/moving_time.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::scan {
 namespace {
@@ -70,7 +70,7 @@ void choose_vector(const ir::Program& program, Shape& shape, const Knobs& knobs)
 
 int bytes_of(const ir::Program& program, const Prefix& prefix) {
   bool wide = prefix.elements->kind != ir::ValueKind::kReal;  // integers are counted in 64 bits
-  codegen::walk_distinct(prefix.elements, [&](const ir::Expr& e) {
+  ir::walk_distinct(prefix.elements, [&](const ir::Expr& e) {
     wide |= e.op == ir::Op::kRead && program.tensor(e.id).dtype == DType::kF64;
   });
   return (wide ? 8 : 4) * (prefix.linear ? 2 : 1);

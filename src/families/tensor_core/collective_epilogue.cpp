@@ -6,7 +6,7 @@
 
 #include "codegen/flatten.h"
 #include "codegen/linear.h"
-#include "codegen/walk.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::tensor_core {
 namespace {
@@ -28,7 +28,7 @@ class EpilogueReader {
       const ir::Tensor& target = program_.tensor(equation.target);
       out.align_result = std::min(out.align_result, alignment(target, equation.lhs));
       linear = linear && is_scaled_sum(equation, equation.rhs);
-      codegen::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
+      ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
         if (!is_residual(equation, e)) return;
         residuals.insert(e.id);
         out.align_result = std::min(out.align_result, alignment(program_.tensor(e.id), e.args));

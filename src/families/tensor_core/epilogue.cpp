@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <set>
 
-#include "codegen/walk.h"
 #include "families/emission.h"
 #include "families/tensor_core/tile_config.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::tensor_core {
 namespace {
@@ -99,7 +99,7 @@ Result<double> instructions_after(const ir::Program& program, const ir::Kernel& 
   SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(program, kernel));
   std::set<int> summed;
   for (const codegen::FlatEquation& equation : flat.equations) {
-    codegen::walk_distinct(equation.rhs, [&](const ir::Expr& e) { summed.insert(e.binders.begin(), e.binders.end()); });
+    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) { summed.insert(e.binders.begin(), e.binders.end()); });
   }
   return instructions_of(flat, [&](const ir::ExprRef& e) {
     const bool inside =

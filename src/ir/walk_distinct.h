@@ -6,18 +6,18 @@
 
 #include "ir/program.h"
 
-namespace solstice::codegen {
+namespace solstice::ir {
 
 // Parents come first.
 template <typename F>
-void walk_distinct(const ir::ExprRef& root, F&& visit) {
-  std::unordered_set<const ir::Expr*> seen;
-  const auto below = [&](const auto& self, const ir::ExprRef& e) -> void {
+void walk_distinct(const ExprRef& root, F&& visit) {
+  std::unordered_set<const Expr*> seen;
+  const auto below = [&](const auto& self, const ExprRef& e) -> void {
     if (!e || !seen.insert(e.get()).second) return;
     visit(*e);
-    for (const ir::ExprRef& arg : e->args) self(self, arg);
+    for (const ExprRef& arg : e->args) self(self, arg);
   };
   below(below, root);
 }
 
-}  // namespace solstice::codegen
+}  // namespace solstice::ir
