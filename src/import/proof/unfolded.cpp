@@ -17,7 +17,7 @@ namespace {
 using ir::ExprRef;
 using ir::Op;
 
-constexpr int kMostCopies = 8;  // tensors that copy tensors, one after the other
+constexpr int kMostCopies = 256;  // tensors that copy tensors, one after the other: concatenations that grow
 
 class Unfolding {
  public:
