@@ -13,23 +13,22 @@ using ir::Op;
 
 Linear constant(int64_t value) { return {value, {}}; }
 
-std::pair<int64_t, int64_t> range_of(const Linear& value, const std::vector<ir::Index>& indices) {
-  int64_t low = value.offset, high = value.offset;
-  for (const auto& [id, c] : value.terms) {
-    const int64_t reach = c * (indices[static_cast<size_t>(id)].extent - 1);
-    (reach < 0 ? low : high) += reach;
-  }
-  return {low, high};
+ir::ValueRange range_of(const Linear& value, const std::vector<ir::Index>& indices) {
+  if (value.overflow) return {};
+  ir::ValueRange sum{value.constant, value.constant};
+  for (const auto& [id, c] : value.terms)
+    sum = sum + ir::ValueRange{c, c} * ir::ValueRange{0, indices[static_cast<size_t>(id)].extent - 1};
+  return sum;
 }
 
 std::optional<Linear> product(const Linear& a, const Linear& b) {
-  if (a.is_constant()) return plus({}, b, a.offset);
-  if (b.is_constant()) return plus({}, a, b.offset);
+  if (is_constant(a)) return plus({}, b, a.constant);
+  if (is_constant(b)) return plus({}, a, b.constant);
   return std::nullopt;
 }
 
 std::optional<Linear> combined(Op op, const Linear& a, const Linear& b) {
-  const bool numbers = a.is_constant() && b.is_constant();
+  const bool numbers = is_constant(a) && is_constant(b);
   switch (op) {
     case Op::kAdd:
       return plus(a, b);
@@ -39,9 +38,9 @@ std::optional<Linear> combined(Op op, const Linear& a, const Linear& b) {
       return product(a, b);
     case Op::kFloorDiv:
     case Op::kMod: {
-      if (!numbers || b.offset <= 0) return std::nullopt;
-      const int64_t quotient = solstice::floor_div(a.offset, b.offset);
-      return constant(op == Op::kFloorDiv ? quotient : a.offset - quotient * b.offset);
+      if (!numbers || b.constant <= 0) return std::nullopt;
+      const int64_t quotient = solstice::floor_div(a.constant, b.constant);
+      return constant(op == Op::kFloorDiv ? quotient : a.constant - quotient * b.constant);
     }
     default:
       return std::nullopt;
@@ -51,13 +50,14 @@ std::optional<Linear> combined(Op op, const Linear& a, const Linear& b) {
 // The part of `value` that `coefficient` divides, divided; the rest stays in `value`.
 Linear take_digit(Linear& value, int64_t coefficient) {
   Linear out, rest;
-  out.offset = solstice::floor_div(value.offset, coefficient);
-  rest.offset = value.offset - out.offset * coefficient;
+  out.overflow = rest.overflow = value.overflow;
+  out.constant = solstice::floor_div(value.constant, coefficient);
+  rest.constant = value.constant - out.constant * coefficient;
   for (const auto& [id, c] : value.terms) {
     if (c % coefficient == 0)
-      out.terms[id] = c / coefficient;
+      out.terms.emplace_back(id, c / coefficient);
     else
-      rest.terms[id] = c;
+      rest.terms.emplace_back(id, c);
   }
   value = std::move(rest);
   return out;
@@ -65,15 +65,11 @@ Linear take_digit(Linear& value, int64_t coefficient) {
 
 }  // namespace
 
-Linear plus(const Linear& a, const Linear& b, int64_t factor) {
-  Linear out = a;
-  out.offset += factor * b.offset;
-  for (const auto& [id, c] : b.terms) {
-    int64_t& sum = out.terms[id];
-    sum += factor * c;
-    if (sum == 0) out.terms.erase(id);
-  }
-  return out;
+bool is_constant(const Linear& value) { return value.terms.empty() && !value.overflow; }
+
+bool is_same(const Linear& a, const Linear& b) {
+  const Linear difference = plus(a, b, -1);
+  return is_constant(difference) && difference.constant == 0;
 }
 
 std::optional<Linear> linear_of(const ExprRef& e, const Binding& bound) {
@@ -87,14 +83,15 @@ std::optional<Linear> linear_of(const ExprRef& e, const Binding& bound) {
   if (!first) return std::nullopt;
   if (e->op == Op::kNeg) return plus({}, *first, -1);
   const auto second = linear_of(e->args[1], bound);
-  return second ? combined(e->op, *first, *second) : std::nullopt;
+  const auto out = second ? combined(e->op, *first, *second) : std::nullopt;
+  return out && out->overflow ? std::nullopt : out;
 }
 
 std::optional<double> number_of(const ExprRef& e, const Binding& bound) {
   if (e->op == Op::kReal) return e->real;
   if (e->op == Op::kInt || e->op == Op::kIndex) {
     const auto whole = linear_of(e, bound);
-    return whole && whole->is_constant() ? std::optional(static_cast<double>(whole->offset)) : std::nullopt;
+    return whole && is_constant(*whole) ? std::optional(static_cast<double>(whole->constant)) : std::nullopt;
   }
   const bool sum = e->op == Op::kAdd || e->op == Op::kSub;
   if (!sum && e->op != Op::kNeg && e->op != Op::kMul) return std::nullopt;
@@ -106,13 +103,13 @@ std::optional<double> number_of(const ExprRef& e, const Binding& bound) {
 }
 
 bool is_within(const Linear& value, const std::vector<ir::Index>& indices, int64_t low, int64_t high) {
-  const auto [least, most] = range_of(value, indices);
-  return least >= low && most <= high;
+  const ir::ValueRange range = range_of(value, indices);
+  return range.low >= low && range.high <= high;
 }
 
 bool is_beyond(const Linear& value, const std::vector<ir::Index>& indices, int64_t low, int64_t high) {
-  const auto [least, most] = range_of(value, indices);
-  return most < low || least > high;
+  const ir::ValueRange range = range_of(value, indices);
+  return range.high < low || range.low > high;
 }
 
 std::optional<Binding> solve(const ir::Equation& equation, const std::vector<Linear>& place,
@@ -130,9 +127,10 @@ std::optional<Binding> solve(const ir::Equation& equation, const std::vector<Lin
       const Linear digit = take_digit(rest, coefficient);
       const int64_t extent = equation.indices[static_cast<size_t>(id)].extent;
       if (!is_within(digit, indices, 0, extent - 1)) return std::nullopt;
-      if (const auto [known, is_new] = out.emplace(id, digit); !is_new && known->second != digit) return std::nullopt;
+      if (const auto [known, is_new] = out.emplace(id, digit); !is_new && !is_same(known->second, digit))
+        return std::nullopt;
     }
-    if (rest != Linear{}) return std::nullopt;
+    if (!is_same(rest, {})) return std::nullopt;
   }
   for (const int id : equation.free) {
     if (!out.contains(id)) return std::nullopt;

@@ -6,23 +6,19 @@
 #include <optional>
 #include <vector>
 
+#include "ir/integers/linear.h"
 #include "ir/program.h"
 
 namespace solstice::importer {
 
-struct Linear {
-  int64_t offset = 0;
-  std::map<int, int64_t> terms;  // index id -> coefficient, none of them 0
+using ir::Linear;  // over index ids
 
-  bool is_constant() const { return terms.empty(); }
-  bool operator==(const Linear&) const = default;
-};
-
+bool is_constant(const Linear& value);
+bool is_same(const Linear& a, const Linear& b);
 // What the indices of an equation are, by id; nothing where one is not known.
 using Binding = std::map<int, Linear>;
 
-Linear plus(const Linear& a, const Linear& b, int64_t factor = 1);  // a + factor * b
-// Nothing where the expression is no such sum, or where an index of it is not bound.
+// Nothing where the expression is no such sum, where a number does not fit, or where an index of it is not bound.
 std::optional<Linear> linear_of(const ir::ExprRef& e, const Binding& bound);
 // A number that is written out; nothing where something is read, or an index varies.
 std::optional<double> number_of(const ir::ExprRef& e, const Binding& bound);

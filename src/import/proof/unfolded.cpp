@@ -108,7 +108,7 @@ class Unfolding {
   }
 
   bool is_same(const ExprRef& own, const ExprRef& there, Binding& bound, const ir::Equation& equation, int copies) {
-    if (const auto a = linear_of(own, own_), b = linear_of(there, bound); a && b) return a == b;
+    if (const auto a = linear_of(own, own_), b = linear_of(there, bound); a && b) return importer::is_same(*a, *b);
     if (const auto a = number_of(own, own_); a) {
       if (const auto b = number_of(there, bound); b) return std::bit_cast<uint64_t>(*a) == std::bit_cast<uint64_t>(*b);
     }
@@ -150,8 +150,8 @@ class Unfolding {
   bool is_same_read(const ir::Expr& own, const ir::Expr& there, const std::vector<std::optional<Linear>>& at,
                     bool inside, Binding& bound, const ir::Equation& equation, int copies) {
     const bool looped = looped_.contains(there.id);
-    if (looped && (!at[0] || !at[0]->is_constant())) return false;
-    const auto found = tensors_.find({there.id, looped ? at[0]->offset : -1});
+    if (looped && (!at[0] || !is_constant(*at[0]))) return false;
+    const auto found = tensors_.find({there.id, looped ? at[0]->constant : -1});
     if (found == tensors_.end() || found->second != own.id) return false;
     const size_t first = looped ? 1 : 0, rank = folded_.tensor(there.id).shape.size() - first;
     for (size_t d = 0; d < rank; ++d) {
