@@ -1,6 +1,7 @@
 #include "propose/expert.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "propose/formulation/written.h"
 #include "propose/moves/advice.h"
 #include "propose/moves/headroom.h"
+#include "propose/moves/more_exact.h"
 #include "propose/moves/moves.h"
 
 namespace solstice::propose {
@@ -159,9 +161,31 @@ Result<search::Proposal> Expert::moved(const Place& from, const Move& move) {
   return proposal;
 }
 
+Found Expert::more_exact(const search::Tree& tree, int node) {
+  const std::optional<Place>& place = variants_.place_of(tree, tree.node(node).proposal, node);
+  if (!place) return kNothing;
+  const Formulation& formulation = place->variant->formulation;
+  const Surroundings near = around(tree, *place);
+  const std::optional<Choice> to =
+      propose::more_exact(formulation.axes, *place->variant->groups, place->choice, near.tried);
+  if (!to) return kNothing;
+  std::set<std::string> maths;
+  for (size_t a = 0; a < to->size(); ++a) {
+    if ((*to)[a] != place->choice[a]) maths.insert(math_of(formulation.axes[a].options[(*to)[a]]));
+  }
+  SOLSTICE_TRY(search::Proposal proposal, emit(*place->variant, *to,
+                                               fmt::format("other arithmetic, {}: trial {} was wrong",
+                                                           fmt::join(maths, " and "), node)));
+  return is_new(tree, proposal.program) ? std::optional(std::move(proposal)) : kNothing;
+}
+
 Found Expert::vary(const search::Tree& tree, int node) {
   const std::optional<Place>& place = variants_.place_of(tree, tree.node(node).proposal, node);
   if (!place || (place->variant->base == node && !tree.node(node).usable())) return kNothing;
+  if (tree.node(node).failed() && tree.node(node).measurement->state == TrialState::kWrong) {
+    SOLSTICE_TRY(std::optional<search::Proposal> exact, more_exact(tree, node));
+    if (exact) return exact;
+  }
   const Surroundings near = around(tree, *place);
   const Formulation& formulation = place->variant->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;

@@ -40,6 +40,10 @@ class Expert : public search::Proposer {
   // gain most, where one is expected to gain. At first all its kernels take the cost models' choice.
   Result<std::optional<search::Proposal>> tune(const search::Tree& tree, int node);
 
+  // From a candidate that was wrong: the same with arithmetic that was not (moves/more_exact.h); nothing where there is
+  // none, where it was tried, and of candidates that cannot be varied.
+  Result<std::optional<search::Proposal>> more_exact(const search::Tree& tree, int node);
+
  private:
   // Candidates that were tried of one candidate's variant.
   struct Surroundings {

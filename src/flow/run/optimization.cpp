@@ -89,7 +89,7 @@ Status prepare(Run& run, RunStages& at) {
 
 Status run_last_stages(Run& run, RunStages& at) {
   if (run.options.search.only) return success();
-  SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable));
+  SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable, at.searching.get()));
   SOLSTICE_CHECK(check_dropin(run, *at.measurable, at.chosen));
   SOLSTICE_CHECK(time_rivals(run, *at.measurable, at.chosen));
   measure_memory(run, at.imported->problem);

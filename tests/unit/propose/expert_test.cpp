@@ -181,6 +181,53 @@ TEST(Expert, GoesOnFromWhatFails) {
   EXPECT_EQ(choice_at(tree, grow(expert, tree, first, 5)), (Choice{1, 0}));
 }
 
+Schedule product(const char* math, int64_t tile) {
+  Schedule out{"gemm", {}};
+  out.knobs.set("math", ir::KnobValue::of_name(math));
+  out.knobs.set("tile", ir::KnobValue::of_int(tile));
+  return out;
+}
+
+// Two unlike products and a kernel without arithmetic to choose.
+Formulation products() {
+  const std::vector<Schedule> options = {product("fp16x3", 1), product("fp16x3", 2), product("bf16x6", 1),
+                                         product("simt", 1)};
+  const auto times = [](double unit) {
+    return std::vector<Seconds>{Seconds(unit), Seconds(2 * unit), Seconds(3 * unit), Seconds(4 * unit)};
+  };
+  return {"", {{"a", options, times(5)}, {"b", options, times(1)}, {"c", {unroll(1)}, {Seconds(1)}}}, text};
+}
+
+TEST(Expert, WhatIsWrongLeadsToOtherArithmeticInAllItsProducts) {
+  Expert expert({products()});
+  search::Tree tree;
+  const auto at = [&](int node) { return *products().choice_of(tree.node(node).proposal.settings); };
+  const int first = grow(expert, tree, 0, 0);
+  const int exact = grow(expert, tree, first, 0);
+  EXPECT_EQ(at(exact), (Choice{2, 2, 0}));
+  EXPECT_EQ(tree.node(exact).proposal.reason, "other arithmetic, bf16x6: trial 1 was wrong");
+  EXPECT_EQ(at(grow(expert, tree, first, 9)), (Choice{3, 3, 0})) << "bf16x6 was wrong too";
+  EXPECT_NE(grow(expert, tree, first, 9), -1) << "then other schedules, as from any other";
+}
+
+// A trial's few values let pass what the full verification found wrong.
+TEST(Expert, APreciseMeasurementRefusesArithmeticThatOtherTrialsGotRight) {
+  Expert expert({products()});
+  search::Tree tree;
+  const int first = grow(expert, tree, 0, 5);
+  grow(expert, tree, first, 6);
+  const auto none = expert.more_exact(tree, first);
+  ASSERT_TRUE(none.ok());
+  EXPECT_FALSE(*none) << "nothing is wrong yet";
+  tree.again(first, search::Precision::kPrecise);
+  search::Measurement wrong;
+  wrong.state = TrialState::kWrong;
+  tree.complete(first, wrong);
+  const auto next = expert.more_exact(tree, first);
+  ASSERT_TRUE(next.ok() && *next);
+  EXPECT_EQ((*next)->settings, products().settings_of({2, 2, 0}));
+}
+
 TEST(Expert, HasNoMovesFromSomebodyElsesCandidate) {
   Expert expert({formulation()});
   search::Tree tree;

@@ -14,8 +14,8 @@ namespace {
 
 class Final {
  public:
-  Final(Run& run, const Searched& searched, const Measurable& measurable)
-      : run_(run), searched_(searched), measurable_(measurable) {}
+  Final(Run& run, const Searched& searched, const Measurable& measurable, Searching* searching)
+      : run_(run), searched_(searched), measurable_(measurable), searching_(searching) {}
 
   Result<Chosen> choose() {
     if (hopeless()) return std::move(chosen_);
@@ -55,8 +55,24 @@ class Final {
         for (const int node : group) chosen_.finalists.emplace_back().node = node;
         SOLSTICE_TRY(const Finalist* const passed, first_verified(from));
         if (passed) return fmt::format("trial {} passed {}", passed->node, cases_text(*passed->verdict));
+        SOLSTICE_CHECK(try_other_arithmetic(group));
       }
     });
+  }
+
+  // Where no other equations are left, of the first trial of the group whose result was wrong. What comes of it is the
+  // tree's, for the next group.
+  Status try_other_arithmetic(const std::vector<int>& group) {
+    const std::vector<int> refused = nodes_so_far(), next = next_finalists(run_.tree, refused, most_time());
+    if (!next.empty() && !is_like_refused(run_.tree, next.front(), refused)) return success();
+    const auto wrong = std::find_if(group.begin(), group.end(), [this](int id) {
+      const std::optional<search::Measurement>& m = run_.tree.node(id).measurement;
+      return m && m->state == TrialState::kWrong;
+    });
+    if (!searching_ || wrong == group.end()) return success();
+    SOLSTICE_TRY(const std::optional<int> found, searching_->try_other_arithmetic(*wrong));
+    if (found) run_.progress.message(fmt::format("trial {} was wrong; trial {} is the same with other arithmetic", *wrong, *found));
+    return success();
   }
 
   std::vector<int> nodes_so_far() const {
@@ -149,14 +165,15 @@ class Final {
   Run& run_;
   const Searched& searched_;
   const Measurable& measurable_;
+  Searching* const searching_;
   Chosen chosen_;
 };
 
 }  // namespace
 
-Result<Chosen> choose_winner(Run& run, const Searched& searched, const Measurable& measurable) {
+Result<Chosen> choose_winner(Run& run, const Searched& searched, const Measurable& measurable, Searching* searching) {
   if (!measurable.opened.gpu) return Chosen();
-  return Final(run, searched, measurable).choose();
+  return Final(run, searched, measurable, searching).choose();
 }
 
 }  // namespace solstice::flow

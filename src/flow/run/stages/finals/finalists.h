@@ -15,7 +15,9 @@ struct Chosen {
   const Finalist* winner = nullptr;  // of them; null: none
 };
 
-// Nothing is chosen without a GPU. The report says why nothing wins. Errors: judging itself failed.
-Result<Chosen> choose_winner(Run& run, const Searched& searched, const Measurable& measurable);
+// Nothing is chosen without a GPU. Where the full verification finds wrong results, the same with other arithmetic is
+// tried, by `searching` (null: the search was elsewhere). The report says why nothing wins. Errors: judging itself
+// failed.
+Result<Chosen> choose_winner(Run& run, const Searched& searched, const Measurable& measurable, Searching* searching);
 
 }  // namespace solstice::flow

@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "base/clock.h"
+#include "evaluate/gpu_meter.h"
+#include "flow/run/stages/search/search.h"
 #include "numerics/value_families.h"
 #include "propose/formulation/label.h"
 
@@ -204,6 +206,22 @@ class FullVerification {
   double limit_ = 0;  // normwise, on the example inputs: the widest of the outputs
 };
 
+// The trial's last measurement is what the full verification found, so that nobody takes it for a verified one.
+Status measure_as_refused(Run& run, const Finalist& finalist) {
+  search::Measurement found = *run.tree.node(finalist.node).measurement;
+  found.state = evaluate::state_of(*finalist.verdict);
+  found.time = Seconds(0);
+  found.cost = run.report.verification;
+  found.detail = "the full verification: " + finalist.verdict->message;
+  found.record.set("verdict", to_json(*finalist.verdict));
+  const size_t told = run.tree.events().size();
+  run.tree.again(finalist.node, search::Precision::kPrecise);
+  run.tree.complete(finalist.node, std::move(found));
+  for (size_t number = told; number < run.tree.events().size(); ++number)
+    SOLSTICE_CHECK(record_event(run, number, true));
+  return success();
+}
+
 }  // namespace
 
 Status verify_fully(Run& run, const Measurable& measurable, Finalist& finalist) {
@@ -214,7 +232,7 @@ Status verify_fully(Run& run, const Measurable& measurable, Finalist& finalist) 
   if (finalist.verdict->passed()) return success();
   refuse(run.report, finalist,
          fmt::format("trial {} failed the full verification: {}", finalist.node, finalist.verdict->message));
-  return success();
+  return measure_as_refused(run, finalist);
 }
 
 }  // namespace solstice::flow

@@ -52,14 +52,21 @@ Status open_fleet(Run& run, const evaluate::GpuMeterOptions& meter, Measurable& 
   return success();
 }
 
+evaluate::GpuMeterOptions meter_of(const Measurable& measurable) {
+  return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol};
+}
+
+void open_first_gpu(Run& run, Measurable& out) {
+  out.device = std::make_unique<evaluate::GpuDevice>(
+      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, meter_of(out)));
+}
+
 // Candidates are measured on one GPU in this thread, on several in one for each.
 Status open_gpus(Run& run, Measurable& out) {
   out.builds = std::make_unique<evaluate::TrialBuilds>(setting_of(run, out.opened, out.imported), *run.engine.compiler,
                                                        run.folders.fresh / "trials");
-  const evaluate::GpuMeterOptions meter{repetitions_for(out.imported.problem, kRepetitions), &out.bounds.sol};
-  if (!run.engine.further.empty() && !run.options.search.searched) return open_fleet(run, meter, out);
-  out.device = std::make_unique<evaluate::GpuDevice>(
-      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, meter));
+  if (!run.engine.further.empty() && !run.options.search.searched) return open_fleet(run, meter_of(out), out);
+  open_first_gpu(run, out);
   return success();
 }
 
@@ -108,6 +115,7 @@ void close_fleet(Run& run, Measurable* measurable) {
   if (!measurable || !measurable->fleet) return;
   measurable->fleet->end();
   measurable->fleet = nullptr;
+  open_first_gpu(run, *measurable);
   for (const FurtherGpu& gpu : run.engine.further) {
     if (gpu.judge && !run.options.several) gpu.judge->dismiss_spares();
   }

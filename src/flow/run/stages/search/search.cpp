@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/stages/search/budget.h"
+#include "flow/run/stages/search/other_arithmetic.h"
 #include "flow/run/stages/search/restore.h"
 #include "flow/run/state/trial_of.h"
 
@@ -35,13 +36,6 @@ void tell_trial(Run& run, const Measurable& measurable, const search::Node& node
   Standing standing = standing_of(run, measurable);
   if (!run.options.search.in_turns) standing.left = deadline.left();
   run.progress.trial_finished(news, standing);
-}
-
-Status record_event(Run& run, const search::Tree& tree, size_t number, bool measured) {
-  const search::Event& event = tree.events()[number];
-  if (event.kind != search::Event::Kind::kMeasured) return keep_event(run, number, nullptr);
-  const TrialRecord trial = trial_of(run.report.run, tree.node(event.node), measured);
-  return keep_event(run, number, &trial);
 }
 
 void warn_of_failures(Run& run, const Searched& searched) {
@@ -76,6 +70,13 @@ std::string detail_of(const Run& run) {
 
 }  // namespace
 
+Status record_event(Run& run, size_t number, bool measured) {
+  const search::Event& event = run.tree.events()[number];
+  if (event.kind != search::Event::Kind::kMeasured) return keep_event(run, number, nullptr);
+  const TrialRecord trial = trial_of(run.report.run, run.tree.node(event.node), measured);
+  return keep_event(run, number, &trial);
+}
+
 Searching::Searching(Run& run, const Planned& planned, const Measurable& measurable)
     : run_(run),
       planned_(planned),
@@ -98,8 +99,8 @@ search::Observer Searching::observer() {
   out.finished = [this](const search::Tree&, const search::Node& node) {
     tell_trial(run_, measurable_, node, deadline_);
   };
-  out.recorded = [this](const search::Tree& tree, size_t number) {
-    return record_event(run_, tree, number, measurable_.opened.gpu);
+  out.recorded = [this](const search::Tree&, size_t number) {
+    return record_event(run_, number, measurable_.opened.gpu);
   };
   out.skipped = [this](const search::Proposal&) { ++run_.report.trials_skipped; };
   out.failed = [this](const Error& error) { searched_.policy_failed = error; };
@@ -150,6 +151,19 @@ Result<search::Stop> Searching::finish() {
     SOLSTICE_TRY(searched_.stop, run_.agent ? go_on_with_agent(*stop) : Result<search::Stop>(*stop));
     return searched_.stop;
   }
+}
+
+Result<std::optional<int>> Searching::try_other_arithmetic(int refused) {
+  constexpr int kMost = 4;
+  constexpr Seconds kLeast{20};  // a budget that is used up does not keep a result that is right from being found
+  OtherArithmetic exact(*planned_.expert, refused);
+  search::Budget budget;
+  budget.time = std::max(deadline_.left(), kLeast);
+  budget.trials = run_.tree.trials() + kMost;
+  budget.measured = true;
+  SOLSTICE_CHECK(search::run(run_.tree, {exact, exact, *measurable_.device}, budget, 1, observer_,
+                             [] { return interrupted(); }));
+  return exact.usable(run_.tree);
 }
 
 Result<std::unique_ptr<Searching>> begin_search(Run& run, const Planned& planned, const Measurable& measurable) {

@@ -27,6 +27,9 @@ class Searching {
   Result<std::optional<search::Stop>> step();
   // All trials: the expert's, and those of a language model.
   Result<search::Stop> finish();
+  // After the search: a few trials of what was refused, with other arithmetic, until one is usable; that one, or nothing
+  // (other_arithmetic.h). `refused` was measured as wrong.
+  Result<std::optional<int>> try_other_arithmetic(int refused);
 
   Seconds left() const { return deadline_.left(); }
   const Searched& so_far() const { return searched_; }
@@ -46,6 +49,9 @@ class Searching {
   std::optional<search::Search> search_;
   Searched searched_;
 };
+
+// Keeps event `number` of the run's tree in the store; a result as a trial.
+Status record_event(Run& run, size_t number, bool measured);
 
 // Restores the tree, and begins its search; null where the options say that the search is over.
 Result<std::unique_ptr<Searching>> begin_search(Run& run, const Planned& planned, const Measurable& measurable);

@@ -10,8 +10,10 @@ using Ids = std::vector<int>;
 class FinalistsTest : public ::testing::Test {
  protected:
   search::Tree tree_;
-  void add(const std::string& equations, double seconds, TrialState works = TrialState::kVerified) {
+  void add(const std::string& equations, double seconds, TrialState works = TrialState::kVerified,
+           const std::string& setting = "") {
     search::Proposal proposal;
+    if (!setting.empty()) proposal.settings = {setting};
     proposal.program = std::to_string(tree_.nodes().size());
     proposal.equations = equations;
     const int id = tree_.add(std::move(proposal))->id;
@@ -37,6 +39,16 @@ TEST_F(FinalistsTest, OtherEquationsComeBeforeMoreOfWhatWasRefused) {
   EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{1, 2}));
   EXPECT_EQ(next_finalists(tree_, {1, 2}, Seconds(0)), (Ids{4}));
   EXPECT_EQ(next_finalists(tree_, {1, 2, 4}, Seconds(0)), (Ids{3}));
+}
+
+TEST_F(FinalistsTest, OtherArithmeticComesBeforeMoreOfWhatWasRefused) {
+  const char* const kSettings[] = {"a gemm(math=fp16x3, tile=128x256x64)", "a gemm(math=fp16x3, tile=128x128x64)",
+                                   "a gemm(tile=128x128x64, math=bf16x6)"};
+  for (int i = 0; i < 3; ++i) add("", 1 + 0.1 * i, TrialState::kVerified, kSettings[i]);
+  EXPECT_EQ(next_finalists(tree_, {}, Seconds(0)), (Ids{1}));
+  EXPECT_EQ(next_finalists(tree_, {1}, Seconds(0)), (Ids{3}));
+  EXPECT_FALSE(is_like_refused(tree_, 3, {1}));
+  EXPECT_TRUE(is_like_refused(tree_, 2, {1}));
 }
 
 // A run that began without a GPU and goes on with one has both.
