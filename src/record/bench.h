@@ -97,6 +97,7 @@ struct BenchVariant {
   Seconds original, replacement;
   BenchSide beside;                   // the drop-in in the contest
   std::string verdict;                // of the full verification: "passed 18 cases, each twice", or why not
+  std::string check;                  // why KernelBench's check fails though the drop-in is right, "": it passes
   double worst = 0, worst_eager = 0;  // normwise errors over all its cases: ours, and PyTorch's; 0: none
   Seconds io, work, practical;        // bounds, 0: unknown
   std::vector<BenchKernel> kernels;   // of the partition; empty where there is none
@@ -128,6 +129,7 @@ struct BenchVariant {
         known_field("replacement", &BenchVariant::replacement, "seconds"),
         optional_field("beside", &BenchVariant::beside, "the drop-in in the contest with the opponents"),
         optional_field("verdict", &BenchVariant::verdict, "of the full verification"),
+        optional_field("check", &BenchVariant::check, "why KernelBench's check fails for the original's error"),
         known_field("worst", &BenchVariant::worst, "normwise error, all cases"),
         known_field("worst_eager", &BenchVariant::worst_eager, "the same of PyTorch eager"),
         known_field("io", &BenchVariant::io, "bound"), known_field("work", &BenchVariant::work, "bound"),

@@ -314,11 +314,18 @@ struct OracleTrial {
   bool passed = false;
   std::string reason;
   std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
+  std::optional<double> original_off, new_off;  // of a failed one: the same against float64, of either side
+
+  // It failed for the original's error: the drop-in is within the limit of the float64 result, the original is not.
+  bool for_original() const { return original_off && new_off && *original_off > 1 && *new_off <= 1; }
   static auto fields() {
     return std::make_tuple(field("seed", &OracleTrial::seed, "of the inputs"),
                            field("passed", &OracleTrial::passed, "verdict"),
                            field("reason", &OracleTrial::reason, "where it failed"),
-                           field("max_excess", &OracleTrial::max_excess, "largest error over the limit"));
+                           field("max_excess", &OracleTrial::max_excess, "largest error over the limit"),
+                           optional_field("original_off", &OracleTrial::original_off,
+                                          "of a failed trial: the original's error against float64 over the limit"),
+                           optional_field("new_off", &OracleTrial::new_off, "the same of the drop-in"));
   }
 };
 
@@ -327,12 +334,14 @@ struct OracleDropinCheck {
   bool strict = false;     // within the limits of `reference` too
   std::string state_dict;  // "loads", or why it does not
   std::vector<OracleTrial> trials;
+  std::string constant;  // "zeros", or "the result for other inputs": passes the check as well
   std::vector<std::string> fallbacks;
   static auto fields() {
     return std::make_tuple(field("passed", &OracleDropinCheck::passed, "all trials and the state_dict"),
                            field("strict", &OracleDropinCheck::strict, "it would pass under `reference` too"),
                            field("state_dict", &OracleDropinCheck::state_dict, "loads, or why not"),
                            field("trials", &OracleDropinCheck::trials, "KernelBench's five"),
+                           optional_field("constant", &OracleDropinCheck::constant, "what passes as well"),
                            field("fallbacks", &OracleDropinCheck::fallbacks, "why the original forward ran"));
   }
 };

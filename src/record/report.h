@@ -126,6 +126,7 @@ struct Headline {
   std::vector<std::string> activities;  // kernels, memsets and copies of one execution, in order
   std::vector<TracedKernel> by_kernel;  // the same by the program's kernels, with the cost models' times
   std::string agreement;                // medians of both timers where they differ by more than 5 %, else ""
+  std::string check;                    // why KernelBench's check fails though the drop-in is right, "": it passes
   static auto fields() {
     return std::make_tuple(
         optional_field("original", &Headline::original, "Model.forward"),
@@ -137,7 +138,8 @@ struct Headline {
         optional_field("span", &Headline::span, "first start to last end, by CUPTI"),
         optional_field("activities", &Headline::activities, "what one execution ran"),
         optional_field("by_kernel", &Headline::by_kernel, "its time by the program's kernels"),
-        optional_field("agreement", &Headline::agreement, "why the timers differ"));
+        optional_field("agreement", &Headline::agreement, "why the timers differ"),
+        optional_field("check", &Headline::check, "why KernelBench's check fails for the original's error"));
   }
 };
 

@@ -428,10 +428,27 @@ def test_kernelbenchs_check_leaves_no_mark_on_the_original(session_of, write_mod
 def test_a_failed_check_says_who_is_off(session_of, write_model):
     off = LINEAR.replace("torch.relu(self.l(x))", "torch.relu(self.l(x)) + x.new_tensor(3e8) - x.new_tensor(3e8)")
     verdict = requests(session_of(off))["check_dropin"](path=write_model(DROPIN, "model_new.py"))
-    reason = verdict["trials"][0]["reason"]
-    words = reason.split()
-    own, new = float(words[words.index("original") + 2].strip(",")), float(words[words.index("drop-in") + 1])
-    assert own > 1 > new, reason
+    trial = verdict["trials"][0]
+    assert not verdict["passed"] and trial["original_off"] > 1 > trial["new_off"], trial
+    wrong = requests(session_of())["check_dropin"](
+        path=write_model(DROPIN.replace("torch.relu(self.l(x))", "torch.relu(self.l(x)) + 1"), "model_new.py")
+    )
+    trial = wrong["trials"][0]
+    assert trial["new_off"] > 1 > trial["original_off"], trial
+
+
+@pytest.mark.parametrize(
+    "result, constant",
+    [
+        ("torch.relu(self.l(x))", ""),
+        ("torch.relu(self.l(x)) * 1e-6", "zeros"),
+        ("torch.softmax(self.l(x), 1).sum(1)", "the result for other inputs"),
+    ],
+)
+def test_a_constant_result_is_named(session_of, write_model, result, constant):
+    source = LINEAR.replace("torch.relu(self.l(x))", result)
+    path = write_model(source.replace("class Model", "class ModelNew"), "model_new.py")
+    assert requests(session_of(source))["check_dropin"](path=path)["constant"] == constant
 
 
 def test_kernelbenchs_check_wants_the_same_parameters(session_of, write_model):

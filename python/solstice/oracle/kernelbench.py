@@ -24,6 +24,7 @@ from .session import Session
 
 FULL, REDUCED = 1e-4, 1e-2  # KernelBench's t: of fp32, and of fp16 and bf16
 TRIALS = 5
+_MOST = 1e30  # what JSON can say of an infinite distance
 
 
 def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> torch.nn.Module:
@@ -82,19 +83,48 @@ def check(session: Session, path: str, numerics: str = "reference") -> dict[str,
     original, new = session.module(), load_dropin(session, path)
     state_problem = _load_state(original, new)
     trials = []
+    constant = _Constant(numerics)
     torch.manual_seed(SEED)
     with kept_buffers(original):
         for seed in torch.randint(0, 2**32 - 1, (TRIALS,)).tolist():
             session.progress("check", f"trial {len(trials) + 1} of {TRIALS}")
-            trials.append(_trial(session, original, new, seed, numerics))
+            trials.append(_trial(session, original, new, seed, numerics, constant))
     passed = state_problem is None and all(t["passed"] for t in trials)
     return {
         "passed": passed,
         "strict": passed and all(t["strict"] for t in trials),
         "state_dict": state_problem or "loads",
         "trials": trials,
+        "constant": constant.text(),
         "fallbacks": fallbacks(new),
     }
+
+
+class _Constant:
+    """Whether the check could tell the original's results from zeros, or from those of other inputs."""
+
+    def __init__(self, numerics: str) -> None:
+        self.numerics = numerics
+        self.zeros, self.same, self.others = True, True, 0
+        self.first: Any = None
+
+    def add(self, inputs: list[torch.Tensor], results: list[torch.Tensor]) -> None:
+        limits = _limits(results, self.numerics)
+        zeros = [torch.zeros_like(t) for t in results]
+        self.zeros = self.zeros and bool(results) and max(map(_excess, results, zeros, limits)) <= 1
+        if self.first is None:
+            self.first = ([t.clone() for t in inputs], [t.clone() for t in results])
+            return
+        if not self.same or all(map(torch.equal, inputs, self.first[0])):
+            return  # a module given as an object has the same inputs every time
+        alike = [t.shape for t in results] == [t.shape for t in self.first[1]]
+        self.others += 1
+        self.same = alike and max(map(_excess, self.first[1], results, limits), default=0.0) <= 1
+
+    def text(self) -> str:
+        if self.zeros:
+            return "zeros"
+        return "the result for other inputs" if self.same and self.others else ""
 
 
 def fallbacks(new: torch.nn.Module) -> list[str]:
@@ -112,7 +142,12 @@ def _load_state(original: torch.nn.Module, new: torch.nn.Module) -> Any:
 
 
 def _trial(
-    session: Session, original: torch.nn.Module, new: torch.nn.Module, seed: int, numerics: str
+    session: Session,
+    original: torch.nn.Module,
+    new: torch.nn.Module,
+    seed: int,
+    numerics: str,
+    constant: _Constant,
 ) -> dict[str, Any]:
     args, kwargs = session.example_inputs(seed)
     copies = map_tensors(lambda t: t.clone(), (args, kwargs))
@@ -124,12 +159,13 @@ def _trial(
             reference = _tensors(original(*args, **kwargs))
             reference = [t.clone() for t in reference] if shared else reference
             session.synchronize()
+        constant.add(_tensors(copies), reference)
         torch.manual_seed(seed)
         produced = _tensors(new(*copies[0], **copies[1]))
         session.synchronize()
     verdict = {"seed": seed, **_compare(reference, produced, numerics)}
     if verdict["max_excess"] is not None and not verdict["passed"]:
-        verdict["reason"] += _distances(session, original, seed, reference, produced, numerics)
+        verdict.update(_distances(session, original, seed, reference, produced, numerics))
     return verdict
 
 
@@ -140,16 +176,17 @@ def _distances(
     reference: list[torch.Tensor],
     produced: list[torch.Tensor],
     numerics: str,
-) -> str:
-    """How far both are from the float64 result: an original that is further than the limit can fail an exact one."""
+) -> dict[str, float]:
+    """How far both are from the float64 result, as multiples of the limit: an original that is further than the limit
+    can fail an exact one. Nothing where there is no such result."""
     args, kwargs = session.example_inputs(seed)
     values = float64_values(original, args, kwargs, seed)
     session.empty_cache()
     if values is None:
-        return ""
+        return {}
     exact = [value for name, value in values.items() if name.startswith("output.")]
     own, new = (max(map(_excess, exact, side, _limits(side, numerics)), default=0.0) for side in (reference, produced))
-    return f"; from the float64 result the original is {own:.2g}, the drop-in {new:.2g} times the limit away"
+    return {"original_off": min(own, _MOST), "new_off": min(new, _MOST)}
 
 
 def _tensors(result: Any) -> list[torch.Tensor]:

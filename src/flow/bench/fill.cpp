@@ -68,6 +68,7 @@ void fill_variant(BenchVariant& v, const OptimizeOutcome& outcome) {
   fill_headline(v, report);
   fill_errors(v, report);
   v.verdict = report.verdict;
+  v.check = report.headline.check;
   v.rewritten = report.rewrites;
   v.io = bound_of(report, "io");
   v.work = bound_of(report, "work");

@@ -153,6 +153,7 @@ std::string variant_text(const BenchVariant* v, Footnotes& notes) {
   if (v->ran() && !v->kernels.empty() && !v->complete()) out += ", mixed";
   if (!v->rewritten.empty())
     out += " " + notes.mark("its equations were also searched as rewritten by " + v->rewritten);
+  if (!v->check.empty()) out += " " + notes.mark(v->check + "; not counted in fast_1 and fast_2");
   return v->reason.empty() ? out : out + " " + notes.mark(v->reason);
 }
 
