@@ -173,9 +173,9 @@ Found Expert::more_exact(const search::Tree& tree, int node) {
   for (size_t a = 0; a < to->size(); ++a) {
     if ((*to)[a] != place->choice[a]) maths.insert(math_of(formulation.axes[a].options[(*to)[a]]));
   }
-  SOLSTICE_TRY(search::Proposal proposal, emit(*place->variant, *to,
-                                               fmt::format("other arithmetic, {}: trial {} was wrong",
-                                                           fmt::join(maths, " and "), node)));
+  SOLSTICE_TRY(search::Proposal proposal,
+               emit(*place->variant, *to,
+                    fmt::format("other arithmetic, {}: trial {} was wrong", fmt::join(maths, " and "), node)));
   return is_new(tree, proposal.program) ? std::optional(std::move(proposal)) : kNothing;
 }
 

@@ -313,7 +313,7 @@ struct OracleTrial {
   int64_t seed = 0;
   bool passed = false;
   std::string reason;
-  std::optional<double> max_excess;  // largest error as a multiple of the limit; none: not finite
+  std::optional<double> max_excess;             // largest error as a multiple of the limit; none: not finite
   std::optional<double> original_off, new_off;  // of a failed one: the same against float64, of either side
 
   // It failed for the original's error: the drop-in is within the limit of the float64 result, the original is not.

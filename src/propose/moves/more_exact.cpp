@@ -26,9 +26,7 @@ std::set<std::string> suspects(const Axis& axis, size_t at, const std::vector<Tr
 
 }  // namespace
 
-std::string math_of(const Schedule& schedule) {
-  return schedule.knobs.name_or("math", "");
-}
+std::string math_of(const Schedule& schedule) { return schedule.knobs.name_or("math", ""); }
 
 std::string math_in(const std::string& setting) {
   for (const char* before : {"(math=", " math="}) {

@@ -71,7 +71,9 @@ class Final {
     });
     if (!searching_ || wrong == group.end()) return success();
     SOLSTICE_TRY(const std::optional<int> found, searching_->try_other_arithmetic(*wrong));
-    if (found) run_.progress.message(fmt::format("trial {} was wrong; trial {} is the same with other arithmetic", *wrong, *found));
+    if (found)
+      run_.progress.message(
+          fmt::format("trial {} was wrong; trial {} is the same with other arithmetic", *wrong, *found));
     return success();
   }
 

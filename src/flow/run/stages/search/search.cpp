@@ -161,8 +161,8 @@ Result<std::optional<int>> Searching::try_other_arithmetic(int refused) {
   budget.time = std::max(deadline_.left(), kLeast);
   budget.trials = run_.tree.trials() + kMost;
   budget.measured = true;
-  SOLSTICE_CHECK(search::run(run_.tree, {exact, exact, *measurable_.device}, budget, 1, observer_,
-                             [] { return interrupted(); }));
+  SOLSTICE_CHECK(
+      search::run(run_.tree, {exact, exact, *measurable_.device}, budget, 1, observer_, [] { return interrupted(); }));
   return exact.usable(run_.tree);
 }
 

@@ -27,8 +27,8 @@ class Searching {
   Result<std::optional<search::Stop>> step();
   // All trials: the expert's, and those of a language model.
   Result<search::Stop> finish();
-  // After the search: a few trials of what was refused, with other arithmetic, until one is usable; that one, or nothing
-  // (other_arithmetic.h). `refused` was measured as wrong.
+  // After the search: a few trials of what was refused, with other arithmetic, until one is usable; that one, or
+  // nothing (other_arithmetic.h). `refused` was measured as wrong.
   Result<std::optional<int>> try_other_arithmetic(int refused);
 
   Seconds left() const { return deadline_.left(); }
