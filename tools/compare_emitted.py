@@ -220,6 +220,8 @@ def main():
     parser.add_argument("--explain", action="store_true", help="how the code of each kernel differs")
     parser.add_argument("--pack", metavar="DIR", help="launch plans and cubins of what differs, for time_emitted.py")
     args = parser.parse_args()
+    if args.pack and args.holding:
+        parser.error("--pack takes whole programs, of which --holding leaves sources out: choose by --match")
     before, after = (listed(folder, args.match, args.holding) for folder in (args.before, args.after))
     different = compare_text(before, after)
     print(

@@ -23,6 +23,19 @@ SOLSTICE_DEVICE void load_async(u32 shared, const void* global) {
   else
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(shared), "l"(global), "n"(kBytes) : "memory");
 }
+// All of it, or zeros; where it is not, nothing is read from `global`, which may be any address.
+template <int kBytes>
+SOLSTICE_DEVICE void load_async_if(bool whole, u32 shared, const void* global) {
+  static_assert(kBytes == 16, "a copy that passes the L1 cache");
+  asm volatile(
+      "{\n"
+      "  .reg .pred none;\n"
+      "  setp.eq.u32 none, %2, 0;\n"
+      "  cp.async.cg.shared.global [%0], [%1], 16, none;\n"
+      "}" ::"r"(shared),
+      "l"(global), "r"(static_cast<u32>(whole))
+      : "memory");
+}
 // One arrival at the barrier once all copies of this thread so far have landed.
 SOLSTICE_DEVICE void async_arrive(u32 barrier) {
   asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");

@@ -17,11 +17,24 @@ struct GatheredOperand {
 SOLSTICE_DEVICE u32 own_place(u32 to, int thread) {
   return to + thread / 8 * mma::kRowBytes + ((thread % 8 ^ (thread / 8 & 7)) << 4);
 }
-// Elements `at` .. `at` + 7 of a line, as far as it has them; zeros for line -1.
-SOLSTICE_DEVICE void load_piece(u32 to, const GatheredOperand& x, int line, int at, int extent) {
-  const int bytes = line < 0 ? 0 : larger(0, smaller(16, 2 * (extent - at)));
-  copy::load_async<16>(to, bytes ? x.data + line * x.stride + 2 * at : x.data, bytes);
-}
+// A line from element `at` on; of line -1 it has no element, and no address that may be read.
+struct LineRest {
+  const u8* begin;
+  int elements;  // that it has; none where this is not positive
+
+  SOLSTICE_DEVICE LineRest(const GatheredOperand& x, int line, int at, int extent)
+      : begin(x.data + line * x.stride + 2 * at), elements(line < 0 ? 0 : extent - at) {}
+  // The 8 elements `skip` behind the first one, as far as there are such; then zeros. A producer that gathers two
+  // operands has 24 of these a stage, and is what the tensor cores wait for: pieces that are there as a whole or not at
+  // all, as of any extent that is a multiple of 8, take a comparison and a copy.
+  SOLSTICE_DEVICE void load_piece(u32 to, int skip, bool in_wholes) const {
+    const int left = elements - skip;
+    if (in_wholes)
+      copy::load_async_if<16>(left > 0, to, begin + 2 * skip);
+    else
+      copy::load_async<16>(to, begin + (left > 0 ? 2 * skip : 0), larger(0, smaller(16, 2 * left)));
+  }
+};
 
 // Lines of the operand that a thread reads of kLines rows; -1 behind the group's end.
 template <int kLines>
@@ -44,8 +57,10 @@ template <int kRows>
 SOLSTICE_DEVICE void gather_rows(u32 to, int thread, const GatheredOperand& x, const Lines<kRows>& lines, int k,
                                  int extent) {
 #pragma unroll
-  for (int j = 0; j < kRows / 16; ++j)
-    load_piece(own_place(to, thread) + j * 16 * mma::kRowBytes, x, lines.at[j], k + thread % 8 * 8, extent);
+  for (int j = 0; j < kRows / 16; ++j) {
+    const LineRest rest(x, lines.at[j], k + thread % 8 * 8, extent);
+    rest.load_piece(own_place(to, thread) + j * 16 * mma::kRowBytes, 0, extent % 8 == 0);
+  }
 }
 // An MN-major tile: kColumns elements of 64 lines.
 template <int kColumns>
@@ -53,10 +68,10 @@ SOLSTICE_DEVICE void gather_k(u32 to, int thread, const GatheredOperand& x, cons
                               int extent) {
 #pragma unroll
   for (int j = 0; j < 4; ++j) {
+    const LineRest rest(x, lines.at[j], column + thread % 8 * 8, extent);
 #pragma unroll
     for (int g = 0; g < kColumns / 64; ++g)
-      load_piece(own_place(to, thread) + g * mma::kGroupBytes + j * 16 * mma::kRowBytes, x, lines.at[j],
-                 column + g * 64 + thread % 8 * 8, extent);
+      rest.load_piece(own_place(to, thread) + g * mma::kGroupBytes + j * 16 * mma::kRowBytes, 64 * g, extent % 8 == 0);
   }
 }
 
