@@ -20,9 +20,10 @@ import torch
 
 from . import dropin
 from .errors import input_error
+from .launch import find_program
 from .loading import Subject, as_arguments
 from .oracle.session import Session
-from .program import INTERRUPTED, Answer, find_program, run_as_oracle
+from .program import INTERRUPTED, Answer, run_as_oracle
 from .result import Result, result_of
 from .tensors import map_tensors, module_tensors, tensor_leaves
 

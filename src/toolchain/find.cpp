@@ -208,8 +208,8 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
   if (found) return out;
   return fail(Code::no_compiler,
               fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
-                          "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
-                          fmt::join(out.looked_at, ", ")));
+                          "{}`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
+                          fmt::join(out.looked_at, ", "), is_installed() ? "'solstice[cuda]'" : "nvidia-cuda-nvrtc"));
 }
 
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch) {
