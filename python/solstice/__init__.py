@@ -7,8 +7,7 @@ print(fast.solstice)
 
 from __future__ import annotations
 
-import sys
-from importlib.util import find_spec
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from .errors import Error
@@ -16,35 +15,24 @@ from .version import __version__
 
 if TYPE_CHECKING:
     from .optimizing import optimize
-    from .result import Result
+    from .result import Result, result_of
 
-__all__ = ["Error", "Result", "__version__", "optimize"]
+__all__ = ["Error", "Result", "__version__", "optimize", "result_of"]
 
+# Imported on use, so that `import solstice` stays quick: `optimize` needs PyTorch.
+_PLACES = {"Result": "result", "optimize": "optimizing", "result_of": "result"}
 
-def __getattr__(name: str) -> Any:
-    """Imported on use, so that `import solstice` stays quick: `optimize` needs PyTorch."""
-    if name == "optimize":
-        _require_torch()
-        from .optimizing import optimize
+if not TYPE_CHECKING:  # a checker would take any name for one of these
 
-        return optimize
-    if name == "Result":
-        from .result import Result
+    def __getattr__(name: str) -> Any:
+        if name not in _PLACES:
+            raise AttributeError(f"module `solstice` has no attribute `{name}`")
+        if name == "optimize":
+            from .require import require_torch
 
-        return Result
-    raise AttributeError(f"module `solstice` has no attribute `{name}`")
-
-
-def _require_torch() -> None:
-    if find_spec("torch") is None:
-        from .errors import environment_error
-
-        raise environment_error(
-            "optimize.no_torch",
-            f"solstice.optimize needs PyTorch 2.11 or newer, and {sys.executable} has none; install it there "
-            "(https://pytorch.org/get-started)",
-        )
+            require_torch("solstice.optimize")
+        return getattr(importlib.import_module(f".{_PLACES[name]}", __name__), name)
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(name for name in {*globals(), *__all__} if name in __all__ or name.startswith("__"))
