@@ -112,11 +112,14 @@ make_venv() {
   install_torch || die "PyTorch could not be installed; install it (>= 2.11) for $base, then ./x again"
   pip_install -r "$root/requirements.txt" || die "Python packages could not be installed (requirements.txt)"
   install_cuda || die "NVRTC could not be installed (requirements-cuda.txt)"
-  # `import solstice` works in .venv.
-  echo "$root/python" >"$(site_packages "$python")/solstice.pth"
+  # `import solstice` works in .venv. A new file: a copied .venv may share the old one by a hard link.
+  local path_file
+  path_file=$(site_packages "$python")/solstice.pth
+  rm -f "$path_file"
+  echo "$root/python" >"$path_file"
 }
 
-# rewrite FILE SED..: a new file in its place, since a copied one may share its content with the original by a hard link.
+# rewrite FILE SED..: a new file in its place, not the content that a copy may share by a hard link.
 rewrite() {
   local file=$1
   shift

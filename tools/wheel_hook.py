@@ -43,7 +43,8 @@ class ProgramsHook(BuildHookInterface):
         shutil.copytree(bundle.cutlass_headers(own_python()), staging / "cutlass/include")
         copy_licenses(staging / "licenses")
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{platform_of([staging / folder / Path(n).name for n, folder in PROGRAMS.items()])}"
+        programs = [staging / folder / Path(name).name for name, folder in PROGRAMS.items()]
+        build_data["tag"] = f"py3-none-{platform_of(programs)}"
         for path in sorted(p for p in staging.rglob("*") if p.is_file()):
             build_data["force_include"][str(path)] = str(INSIDE / path.relative_to(staging))
 

@@ -42,7 +42,8 @@ Finding check_store() {
   return good("run store", folder->string() + space);
 }
 
-// Asks the oracle's Python for our package, for the place of PyTorch's bytecode (python/solstice/bytecode.py) and for its versions.
+// Asks the oracle's Python for our package, for the place of PyTorch's bytecode (python/solstice/bytecode.py) and for
+// its versions.
 constexpr const char* kAskPython =
     "import sys\n"
     "try:\n"
@@ -128,7 +129,8 @@ std::vector<Finding> check_python() {
   options.argv = {python->string(), "-c", kAskPython};
   if (auto environment = python_environment(); environment.ok()) options.environment = std::move(*environment);
   const Result<CommandOutput> asked = run_command(options, Seconds(120));
-  if (!asked.ok()) return {missing("Python", asked.error().message, costs, from_pip("", "./x setup, or ") + "set SOLSTICE_PYTHON")};
+  if (!asked.ok())
+    return {missing("Python", asked.error().message, costs, from_pip("", "./x setup, or ") + "set SOLSTICE_PYTHON")};
   const size_t first = std::min(asked->out.find('\n'), asked->out.size());
   const size_t second = std::min(first + 1, asked->out.size());
   const std::string said =
@@ -137,11 +139,11 @@ std::vector<Finding> check_python() {
     return {good("Python", said),
             check_bytecode(asked->out.substr(0, first), options.environment["SOLSTICE_BYTECODE"])};
   }
-  if (asked->exit.code == kLacksPackage) return {missing("Python", said, costs, "install solstice for that Python too")};
-  return {
-      missing("Python", said, costs,
-              "PyTorch 2.11 or newer: " + from_pip("install it there", "./x setup") +
-                  ", or set SOLSTICE_PYTHON to one that has it")};
+  if (asked->exit.code == kLacksPackage)
+    return {missing("Python", said, costs, "install solstice for that Python too")};
+  return {missing("Python", said, costs,
+                  "PyTorch 2.11 or newer: " + from_pip("install it there", "./x setup") +
+                      ", or set SOLSTICE_PYTHON to one that has it")};
 }
 
 std::vector<Finding> check_sandbox() {

@@ -117,7 +117,7 @@ def clone(tmp_path):
         for part in (packages, folder / ".venv/bin", folder / "build", folder / "python"):
             part.mkdir(parents=True)
         (packages / "solstice.pth").write_text(f"{made_at}/python\n")
-        (folder / ".venv/pyvenv.cfg").write_text(f"home = /usr/bin\ncommand = /usr/bin/python3 -m venv --clear {made_at}/.venv\n")
+        (folder / ".venv/pyvenv.cfg").write_text(f"command = /usr/bin/python3 -m venv --clear {made_at}/.venv\n")
         tool = folder / ".venv/bin/pytest"
         tool.write_text(f"#!{made_at}/.venv/bin/python\nimport pytest\n")
         tool.chmod(0o755)
