@@ -56,11 +56,15 @@ def main() -> int:
     """Becomes the program, so that signals and exit codes are its own."""
     try:
         program = find_program()
-        name = sys.argv[0] if os.access(sys.argv[0], os.X_OK) else program
-        os.execve(program, [name, *sys.argv[1:]], environment())
     except OracleError as error:
-        print(f"solstice: error[{error.code}]: {error}; {error.hint or ''}".rstrip("; "), file=sys.stderr)
-        return EXIT_CODES[error.kind]
+        return _refuse(error.code, f"{error}; {error.hint}" if error.hint else str(error), error.kind)
+    name = sys.argv[0] if os.access(sys.argv[0], os.X_OK) else program
+    try:
+        os.execve(program, [name, *sys.argv[1:]], environment())
     except OSError as error:
-        print(f"solstice: error[optimize.no_program]: cannot start {program}: {error.strerror}", file=sys.stderr)
-        return EXIT_CODES["environment"]
+        return _refuse("optimize.no_program", f"cannot start {program}: {error.strerror}", "environment")
+
+
+def _refuse(code: str, text: str, kind: str) -> int:
+    print(f"solstice: error[{code}]: {text}", file=sys.stderr)
+    return EXIT_CODES[kind]

@@ -15,12 +15,21 @@ needs_nvcc = pytest.mark.skipif(NVCC is None, reason="nvcc is missing")
 pytestmark = [needs_program, pytest.mark.slow]
 
 
-@pytest.fixture(scope="module", params=["docs/tutorial/linear_gelu.ucut", "examples/rms_silu.ucut"])
+SCHEDULED = ("docs/tutorial/linear_gelu.ucut", "examples/rms_silu.ucut")  # a product, and code of a person
+PLANNED = tuple(f"bench/families/{name}.ucut" for name in ("softmax", "cumsum", "cross_entropy", "concat", "experts"))
+
+
+@pytest.fixture(scope="module", params=[*SCHEDULED, *PLANNED])
 def kept(request, tmp_path_factory):
-    """(folder, the command's JSON) of a generated product and of given code."""
+    """(folder, the command's JSON) of a program of each family."""
     out = tmp_path_factory.mktemp("kept")
     env = dict(os.environ, SOLSTICE_CACHE=str(tmp_path_factory.mktemp("cache")))
-    command = [PROGRAM, "compile", ROOT / request.param, "--out", out, "--keep", "--json"]
+    program = ROOT / request.param
+    if request.param in PLANNED:
+        planned = subprocess.run([PROGRAM, "plan", program], capture_output=True, text=True, check=True).stdout
+        program = out / "planned.ucut"
+        program.write_text(planned)
+    command = [PROGRAM, "compile", program, "--out", out, "--keep", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, env=env)
     if "error[no_compiler]" in done.stderr:
         pytest.skip(done.stderr)

@@ -91,6 +91,13 @@ std::string schedule_of(const TrialRecord& trial) {
   return text;
 }
 
+// "wrong result"
+std::string in_words(Outcome outcome) {
+  std::string text = enum_name(outcome);
+  std::replace(text.begin(), text.end(), '_', ' ');
+  return text;
+}
+
 std::string error_cell(const std::optional<double>& error) { return error ? fmt::format("{:.2e}", *error) : "-"; }
 
 std::string cases_of(const Verdict& verdict) {
@@ -99,10 +106,10 @@ std::string cases_of(const Verdict& verdict) {
     for (const OutputVerdict& out : one.outputs) {
       rows.push_back({one.name, std::to_string(one.pass), out.output, error_cell(out.normwise),
                       error_cell(out.limit_normwise), error_cell(out.pytorch_normwise), error_cell(out.elementwise),
-                      error_cell(out.limit_elementwise), enum_name(out.outcome)});
+                      error_cell(out.limit_elementwise), in_words(out.outcome)});
     }
     if (one.outputs.empty()) {
-      rows.push_back({one.name, std::to_string(one.pass), "-", "-", "-", "-", "-", "-", enum_name(one.outcome)});
+      rows.push_back({one.name, std::to_string(one.pass), "-", "-", "-", "-", "-", "-", in_words(one.outcome)});
     }
   }
   return rows.size() > 1 ? table(rows) : "";
@@ -112,7 +119,7 @@ std::string verdict_of(const TrialRecord& trial) {
   if (trial.verdict.is_null()) return "";
   const Result<Verdict> verdict = from_json<Verdict>(trial.verdict);
   if (!verdict.ok()) return "its record cannot be read: " + harmless_lines(verdict.error().message) + "\n";
-  std::string text = fmt::format("{}, under the policy `{}`\n", enum_name(verdict->outcome), harmless(verdict->policy));
+  std::string text = fmt::format("{}, under the policy `{}`\n", in_words(verdict->outcome), harmless(verdict->policy));
   if (!verdict->message.empty()) text += harmless_lines(verdict->message) + "\n";
   return text + cases_of(*verdict);
 }

@@ -75,7 +75,7 @@ TEST_F(GcTest, PrintsWhatThereIsAndNamesWrongValues) {
   add_file("graphs/cc.json", 2048, 0);
   const CommandOutput done = run({"gc"});
   EXPECT_NE(done.out.find("traced graphs"), std::string::npos) << done.out;
-  EXPECT_NE(done.out.find("2.00 KiB"), std::string::npos) << done.out;
+  EXPECT_NE(done.out.find("  2 KiB"), std::string::npos) << done.out;
   for (const auto& [option, value] : {std::pair{"--older-than", "30"}, {"--cache-limit", "2"}, {"--keep", "-1"}}) {
     const CommandOutput wrong = run({"gc", option, value});
     EXPECT_EQ(wrong.exit.code, 2);

@@ -1,5 +1,7 @@
 // solstice show RUN --trial N and show --problem, on a store of its own.
 #include "base/json.h"
+#include "record/kernel_trace.h"
+#include "record/verdict.h"
 #include "store/store.h"
 #include "unit/cli/program.h"
 
