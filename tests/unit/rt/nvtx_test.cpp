@@ -3,6 +3,8 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "fake_driver.h"
 #include "plans.h"
 #include "rt/executor.h"
@@ -30,6 +32,16 @@ TEST(Nvtx, AProfilerSeesThePlanAndItsStepsByName) {
   ASSERT_TRUE(executor->launch(tensors, reinterpret_cast<void*>(0x3000), nullptr).ok());
   EXPECT_EQ(said_by(library),
             fmt::format("({0} prepare )({0} ({1} )({2} ))", plan.program, plan.steps[0].name, plan.steps[1].name));
+}
+
+// In a process of its own: the profiler is looked for once.
+TEST(Nvtx, TheEnvironmentNamesTheProfiler) {
+  const auto looks = [](const char* library) {
+    ::setenv("NVTX_INJECTION64_PATH", library, 1);
+    std::_Exit(profiler() ? 0 : 1);
+  };
+  EXPECT_EXIT(looks(SOLSTICE_FAKE_NVTX), testing::ExitedWithCode(0), "");
+  EXPECT_EXIT(looks("/no/such/library.so"), testing::ExitedWithCode(1), "");
 }
 
 TEST(Nvtx, ALibraryThatIsNoProfilerIsNone) {
