@@ -59,8 +59,8 @@ def tracked(folder):
     return sorted(p for p in (ROOT / folder).rglob("*") if p.is_file() and "__pycache__" not in p.parts)
 
 
-def copy_programs(build, out):
-    for name, folder in PROGRAMS.items():
+def copy_programs(build, out, programs=PROGRAMS):
+    for name, folder in programs.items():
         source, target = build / name, out / folder / Path(name).name
         if not source.exists():
             fail(f"{source} is not built; run ./x build")
@@ -70,25 +70,26 @@ def copy_programs(build, out):
             subprocess.run(["strip", "--strip-unneeded", str(target)], check=True)
 
 
-def copy_folders(out):
-    for folder in FOLDERS:
+def copy_folders(out, folders=FOLDERS):
+    for folder in folders:
         for path in tracked(folder):
             target = out / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
+
+
+def copy_files(out):
     for name in FILES:
         if (ROOT / name).exists():
             shutil.copy2(ROOT / name, out / name)
 
 
-def cutlass_headers():
-    try:
-        import importlib.util
-
-        found = importlib.util.find_spec("cutlass_library")
-    except ImportError:
-        found = None
-    folder = Path(found.origin).parent / "source/include" if found and found.origin else None
+def cutlass_headers(python=sys.executable):
+    """Of the package in `python`."""
+    ask = "import importlib.util as u; found = u.find_spec('cutlass_library'); print(found.origin if found else '')"
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    origin = subprocess.run([python, "-c", ask], capture_output=True, text=True, check=True, env=env).stdout.strip()
+    folder = Path(origin).parent / "source/include" if origin else None
     if folder is None or not (folder / "cutlass/cutlass.h").exists():
         fail("CUTLASS headers are not installed (nvidia-cutlass); run ./x setup")
     return folder
@@ -158,6 +159,7 @@ def make(out, build, limit=LIMIT):
     out.mkdir(parents=True, exist_ok=True)
     copy_programs(build, out)
     copy_folders(out)
+    copy_files(out)
     pack_cutlass(out)
     write_launcher(out)
     write_gpu_tests(out)

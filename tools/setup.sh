@@ -112,8 +112,51 @@ make_venv() {
   install_torch || die "PyTorch could not be installed; install it (>= 2.11) for $base, then ./x again"
   pip_install -r "$root/requirements.txt" || die "Python packages could not be installed (requirements.txt)"
   install_cuda || die "NVRTC could not be installed (requirements-cuda.txt)"
-  # `import solstice` works in .venv.
-  echo "$root/python" >"$(site_packages "$python")/solstice.pth"
+  # `import solstice` works in .venv. A new file: a copied .venv may share the old one by a hard link.
+  local path_file
+  path_file=$(site_packages "$python")/solstice.pth
+  rm -f "$path_file"
+  echo "$root/python" >"$path_file"
+}
+
+# rewrite FILE SED..: a new file in its place, not the content that a copy may share by a hard link.
+rewrite() {
+  local file=$1
+  shift
+  cp -p "$file" "$file.new" && sed "$@" "$file" >"$file.new" && mv -f "$file.new" "$file"
+}
+
+# A clone that was copied or moved brings a .venv that names the old place: scripts run another Python or none, and
+# `import solstice` finds the other clone.
+settle_venv() {
+  local venv=$root/.venv old file
+  [ -e "$venv/pyvenv.cfg" ] || return 0
+  old=$(sed -n 's/^command = .* -m venv \(--[a-z-]* \)*//p' "$venv/pyvenv.cfg")
+  if [ -n "$old" ] && ! [ "$old" -ef "$venv" ]; then
+    say ".venv was made at $old; correcting its paths"
+    { grep -rlIF --exclude-dir=__pycache__ -e "$old" "$venv/bin" "$venv/pyvenv.cfg" || true; } | while read -r file; do
+      rewrite "$file" "s|$(quoted "$old")|$(quoted "$venv")|g"
+    done
+  fi
+  for file in "$venv"/lib/python*/site-packages/solstice.pth; do
+    if [ -e "$file" ] && ! [ "$(cat "$file")" -ef "$root/python" ]; then
+      say ".venv imports solstice from $(cat "$file"); correcting its path"
+      rewrite "$file" "s|.*|$(quoted "$root/python")|"
+    fi
+  done
+}
+
+# For sed, with | as its separator.
+quoted() { printf %s "$1" | sed 's/[][\\.*^$|&]/\\&/g'; }
+
+# CMake refuses a build folder of another place.
+settle_build() {
+  local cache=$root/build/CMakeCache.txt home
+  [ -e "$cache" ] || return 0
+  home=$(sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$cache")
+  if [ -z "$home" ] || [ "$home" -ef "$root" ]; then return 0; fi
+  say "build/ was made at $home; building anew"
+  rm -rf "$root/build"
 }
 
 # All that a set-up depends on. PyTorch's version is read, not imported: that takes seconds.
@@ -130,6 +173,7 @@ stamp_of() {
 # Once for each stamp.
 set_up() {
   local base stamp
+  settle_venv
   base=$(base_python) || exit
   stamp=$(stamp_of "$base")
   if [ "$(cat "$root/.venv/.stamp" 2>/dev/null)" = "$stamp" ]; then return; fi
@@ -149,6 +193,7 @@ set_up_tests() {
 # build TARGET...: silent where there is little to do.
 build() {
   local quiet=--quiet
+  settle_build
   if [ ! -e "$root/build/build.ninja" ]; then
     say "configuring"
     cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2 || die "CMake failed"

@@ -20,10 +20,11 @@ import torch
 
 from . import dropin
 from .errors import input_error
+from .launch import find_program
 from .loading import Subject, as_arguments
 from .oracle.session import Session
-from .program import INTERRUPTED, Answer, find_program, run_as_oracle
-from .result import Result, result_of
+from .program import INTERRUPTED, Answer, run_as_oracle
+from .result import Result, read_report
 from .tensors import map_tensors, module_tensors, tensor_leaves
 
 ModuleT = TypeVar("ModuleT", bound=torch.nn.Module)
@@ -135,7 +136,7 @@ def _outcome(module: ModuleT, answer: Answer, folder: _Folder) -> ModuleT:
             raise answer.error()
         # Stopped before there was anything to keep: what lies in the folder is of an earlier run.
         return dropin.kept(module, Result("interrupted", answer.error().message))
-    result = result_of(report, folder.named)
+    result = read_report(report, folder.named)
     if not result.faster:
         return dropin.kept(module, result)
     record = json.loads((folder.path / "dropin.json").read_text())

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
-import shutil
 import signal
 import socket
 import subprocess
 import threading
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator
 
-from .errors import KINDS, OracleError, environment_error, input_error
+from .errors import KINDS, OracleError
 from .handler import Handler, serve
+from .launch import environment
 from .oracle.session import Session
 from .protocol import Sender
 
-PROGRAM = "solstice"
 INTERRUPTED = 130  # its exit status when the search was stopped
 _KIND_OF_STATUS = {2: "input", 3: "environment"}
 _ERROR_LINE = "solstice: error["  # what follows is in the JSON too
@@ -58,6 +55,7 @@ def run_as_oracle(command: list[str], session: Session, say: Callable[[str], Non
                 pass_fds=[theirs.fileno()],
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                env=environment(),
                 start_new_session=True,  # Ctrl-C reaches it through us, once
             )
         readers = [
@@ -119,25 +117,3 @@ def passing_on_interrupts(process: subprocess.Popen) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, previous)
-
-
-def find_program(named: Optional[str] = None) -> str:
-    """`named`, else SOLSTICE_PROGRAM, else the one beside this package, else the one on PATH."""
-    explicit = named or os.environ.get("SOLSTICE_PROGRAM")
-    if explicit:
-        if not os.access(explicit, os.X_OK):
-            raise input_error("optimize.no_program", f"`{explicit}` is not an executable file")
-        return explicit
-    root = Path(__file__).resolve().parents[2]
-    # A bundle's launcher unpacks headers before it starts the program in bin/.
-    for candidate in (root / PROGRAM, root / "bin" / PROGRAM, root / "build" / "bin" / PROGRAM):
-        if candidate.is_file() and os.access(candidate, os.X_OK):
-            return str(candidate)
-    found = shutil.which(PROGRAM)
-    if found is None:
-        raise environment_error(
-            "optimize.no_program",
-            f"the program `{PROGRAM}` was not found",
-            hint="build it with `./x build`, or set SOLSTICE_PROGRAM",
-        )
-    return found

@@ -53,7 +53,15 @@ class Result:
         return f"{self.outcome}: {self.reason}" if self.reason else self.outcome
 
 
-def result_of(report: dict[str, Any], folder: Optional[Path]) -> Result:
+def result_of(module: Any) -> Result:
+    """`module.solstice`, for type checkers: to them an attribute of a module is a tensor or a module."""
+    result = getattr(module, "solstice", None)
+    if not isinstance(result, Result):
+        raise TypeError(f"result_of takes what solstice.optimize returned, not {type(module).__name__}")
+    return result
+
+
+def read_report(report: dict[str, Any], folder: Optional[Path]) -> Result:
     headline = report.get("headline") or {}
     speedup, low, high = (headline.get(name) or None for name in ("speedup", "speedup_low", "speedup_high"))
     return Result(

@@ -26,6 +26,7 @@ from . import bytecode
 from .errors import OracleError, input_error, internal_error
 from .probe import Probe
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
+from .require import require_torch
 
 # What a trace imports: three seconds.
 _WARM_MODULES = (
@@ -177,6 +178,7 @@ class Supervisor:
         return True
 
     def _dispatch(self, request: Request, line: bytes) -> None:
+        require_torch("a module")  # a child without it would only end
         if request.name == "hello":
             self._sender.reply(request.id, self._hello())
             self._warm_up()

@@ -21,6 +21,10 @@ bool is_root(const fs::path& folder) {
   return fs::is_directory(folder / "kernels", ignored) && fs::is_directory(folder / "machines", ignored);
 }
 
+bool is_site(const fs::path& folder) {
+  return folder.filename() == "site-packages" || folder.filename() == "dist-packages";
+}
+
 bool is_program(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored) && ::access(path.c_str(), X_OK) == 0;
@@ -52,7 +56,8 @@ Result<fs::path> companion(std::string_view name) {
     }
   }
   return fail(Code::not_found, fmt::format("`{}` is neither beside {} nor in bin/ or lib/ of a folder above it; "
-                                           "build it (./x build) or unpack the bundle whole",
+                                           "build it (./x build), unpack the bundle whole, or install the "
+                                           "wheel again",
                                            name, self.string()));
 }
 
@@ -75,6 +80,23 @@ Result<fs::path> data_folder(std::string_view name) {
   std::error_code ignored;
   if (fs::is_directory(root / name, ignored)) return root / name;
   return fail(Code::not_found, fmt::format("{} holds no folder {}/", root.string(), name));
+}
+
+Result<fs::path> package_folder() {
+  SOLSTICE_TRY(const fs::path root, data_root());
+  std::error_code ignored;
+  if (fs::is_directory(root / "python/solstice", ignored)) return root / "python";
+  const fs::path package = root.parent_path();  // of a wheel: solstice/_program
+  if (package.filename() == "solstice" && fs::is_regular_file(package / "__init__.py", ignored))
+    return package.parent_path();
+  return fail(Code::not_found,
+              fmt::format("{} holds no folder python/ and lies in no Python package `solstice`", root.string()));
+}
+
+bool is_installed() {
+  const Result<fs::path> root = data_root();
+  const Result<fs::path> package = package_folder();
+  return root.ok() && package.ok() && *package != *root / "python";
 }
 
 Result<fs::path> cache_folder() { return user_folder("SOLSTICE_CACHE", "XDG_CACHE_HOME", ".cache"); }
@@ -106,9 +128,10 @@ Result<fs::path> python_path() {
 }
 
 Result<std::map<std::string, std::string>> python_environment() {
-  SOLSTICE_TRY(const fs::path ours, data_folder("python"));
-  const std::string set = environment("PYTHONPATH");
-  std::map<std::string, std::string> out = {{"PYTHONPATH", set.empty() ? ours.string() : ours.string() + ":" + set}};
+  SOLSTICE_TRY(const fs::path ours, package_folder());
+  std::map<std::string, std::string> out;
+  if (const std::string set = environment("PYTHONPATH"); !is_site(ours))
+    out["PYTHONPATH"] = set.empty() ? ours.string() : ours.string() + ":" + set;
   std::error_code failed;
   const Result<fs::path> cache = cache_folder();
   const fs::path absolute = cache.ok() ? fs::absolute(*cache, failed) : fs::path();

@@ -1,4 +1,4 @@
-// The program's version, from CMakeLists.txt.
+// The program's version, from python/solstice/version.py.
 #pragma once
 
 #include <string_view>

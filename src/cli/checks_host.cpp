@@ -42,23 +42,33 @@ Finding check_store() {
   return good("run store", folder->string() + space);
 }
 
-// Asks the oracle's Python for the place of PyTorch's bytecode (python/solstice/bytecode.py) and for its versions.
+// Asks the oracle's Python for our package, for the place of PyTorch's bytecode (python/solstice/bytecode.py) and for
+// its versions.
 constexpr const char* kAskPython =
     "import sys\n"
     "try:\n"
     "  from solstice import bytecode\n"
     "  print(bytecode.keep())\n"
-    "except ImportError:\n"
+    "  lacks = ''\n"
+    "except ImportError as e:\n"
     "  print('')\n"
-    "v = 'Python ' + sys.version.split()[0]\n"
+    "  lacks = ', without the package `solstice` (' + str(e) + ')'\n"
+    "v = 'Python ' + sys.version.split()[0] + lacks\n"
     "try:\n"
     "  import torch\n"
     "  print(v + ', PyTorch ' + torch.__version__ + (', CUDA ' + torch.version.cuda if torch.version.cuda else ', CPU "
     "only'))\n"
-    "  sys.exit(0 if tuple(int(x) for x in torch.__version__.split('.')[:2]) >= (2, 11) else 4)\n"
+    "  sys.exit(6 if lacks else 0 if tuple(int(x) for x in torch.__version__.split('.')[:2]) >= (2, 11) else 4)\n"
     "except ImportError as e:\n"
     "  print(v + ', no PyTorch (' + str(e) + ')')\n"
     "  sys.exit(5)\n";
+
+constexpr int kLacksPackage = 6;
+
+constexpr const char* kPipCuda = "pip install 'solstice[cuda]'";
+
+// The way out in a program that pip installed, else in a clone.
+std::string from_pip(const char* there, const char* in_clone) { return is_installed() ? there : in_clone; }
 
 Finding check_bytecode(const std::string& where, const std::string& folder) {
   if (where == "installed") return good("bytecode", "installed with PyTorch");
@@ -91,7 +101,7 @@ std::vector<Finding> check_compilers() {
     return {missing("CUDA compiler", found.error().message,
                     "nothing can be compiled: equations are still checked, "
                     "interpreted and bounded",
-                    "./x setup, or pip install nvidia-cuda-nvrtc, or a CUDA toolkit")};
+                    from_pip(kPipCuda, "./x setup, or pip install nvidia-cuda-nvrtc") + ", or a CUDA toolkit")};
   }
   std::vector<Finding> all;
   const bool nvrtc = found->backend == toolchain::Backend::kNvrtc;
@@ -99,13 +109,13 @@ std::vector<Finding> check_compilers() {
   if (!nvrtc) {
     compiler.health = Health::kLimited;
     compiler.costs = "nvcc takes several times as long as NVRTC for each candidate";
-    compiler.remedy = "pip install nvidia-cuda-nvrtc";
+    compiler.remedy = from_pip(kPipCuda, "pip install nvidia-cuda-nvrtc");
   }
   all.push_back(compiler);
   std::vector<std::string> folders;
   for (const fs::path& folder : found->include_folders) folders.push_back(folder.string());
   all.push_back(folders.empty() ? missing("CUDA headers", "none", "`by cuda` kernels that include them do not compile",
-                                          "pip install nvidia-cuda-runtime nvidia-cuda-cccl")
+                                          from_pip(kPipCuda, "pip install nvidia-cuda-runtime nvidia-cuda-cccl"))
                                 : good("CUDA headers", fmt::format("{}", fmt::join(folders, ", "))));
   return all;
 }
@@ -119,7 +129,8 @@ std::vector<Finding> check_python() {
   options.argv = {python->string(), "-c", kAskPython};
   if (auto environment = python_environment(); environment.ok()) options.environment = std::move(*environment);
   const Result<CommandOutput> asked = run_command(options, Seconds(120));
-  if (!asked.ok()) return {missing("Python", asked.error().message, costs, "./x setup, or set SOLSTICE_PYTHON")};
+  if (!asked.ok())
+    return {missing("Python", asked.error().message, costs, from_pip("", "./x setup, or ") + "set SOLSTICE_PYTHON")};
   const size_t first = std::min(asked->out.find('\n'), asked->out.size());
   const size_t second = std::min(first + 1, asked->out.size());
   const std::string said =
@@ -128,8 +139,11 @@ std::vector<Finding> check_python() {
     return {good("Python", said),
             check_bytecode(asked->out.substr(0, first), options.environment["SOLSTICE_BYTECODE"])};
   }
-  return {
-      missing("Python", said, costs, "PyTorch 2.11 or newer: ./x setup, or set SOLSTICE_PYTHON to one that has it")};
+  if (asked->exit.code == kLacksPackage)
+    return {missing("Python", said, costs, "install solstice for that Python too")};
+  return {missing("Python", said, costs,
+                  "PyTorch 2.11 or newer: " + from_pip("install it there", "./x setup") +
+                      ", or set SOLSTICE_PYTHON to one that has it")};
 }
 
 std::vector<Finding> check_sandbox() {

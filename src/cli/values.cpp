@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 #include <optional>
+
+#include "machine/quantity.h"
 
 namespace solstice::cli {
 namespace {
@@ -101,6 +104,27 @@ Result<double> parse_real(const std::string& what, const std::string& text, doub
                 fmt::format("{} is `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
   }
   return value;
+}
+
+Result<Seconds> parse_age(const std::string& what, const std::string& text) {
+  std::string unit = text;
+  const std::optional<double> number = leading_number(unit);
+  const std::map<std::string, double> seconds = {{"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
+  const auto found = seconds.find(unit);
+  if (number && *number >= 0 && found != seconds.end()) return Seconds(*number * found->second);
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are a number of minutes, hours, days or weeks: 45m, "
+                                              "12h, 30d, 8w",
+                                              what, text));
+}
+
+Result<Bytes> parse_bytes(const std::string& what, const std::string& text) {
+  std::string unit = text;
+  const std::optional<double> number = leading_number(unit);
+  unit.erase(0, unit.find_first_not_of(' '));
+  const auto bytes =
+      machine::parse_quantity(fmt::format("{} {}", number.value_or(-1), unit), machine::Dimension::kBytes);
+  if (number && *number >= 0 && bytes.ok()) return Bytes(*bytes);
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are sizes: 500MB, 2GB, 1.5GiB", what, text));
 }
 
 Result<double> parse_eps(const std::string& text) { return parse_real("--eps", text, 0, 1000); }

@@ -30,6 +30,11 @@ std::vector<std::string> split(const std::string& text, char separator);  // emp
 Result<double> parse_real(const std::string& what, const std::string& text, double low, double high);
 Result<int> parse_int(const std::string& what, const std::string& text, int low, int high);
 
+// "30d": a number of minutes (m), hours (h), days (d) or weeks (w). Error bad_argument, as of the next.
+Result<Seconds> parse_age(const std::string& what, const std::string& text);
+// "2GB", "500 MiB".
+Result<Bytes> parse_bytes(const std::string& what, const std::string& text);
+
 // Stop rules of a search (docs/search.md): --eps, --window and --roi have one range in every command that takes them.
 Result<double> parse_eps(const std::string& text);
 Result<int> parse_window(const std::string& text);

@@ -94,6 +94,7 @@ Status BoundPlan::launch(std::span<void* const> tensors, void* workspace, cu::St
 }
 
 Status BoundPlan::run(BoundPhase& phase, cu::Stream stream) {
+  const Range range(profiler_, phase.name);
   const Schedule& schedule = phase.schedule;
   if (schedule.begin_event >= 0) {
     SOLSTICE_CHECK(driver_.check(driver_.cuEventRecord(phase.events[static_cast<size_t>(schedule.begin_event)], stream),
@@ -109,6 +110,7 @@ Status BoundPlan::run(BoundPhase& phase, cu::Stream stream) {
 
 Status BoundPlan::run_step(BoundPhase& phase, BoundStep& bound, cu::Stream caller) {
   const Step& step = *bound.step;
+  const Range range(profiler_, step.name);
   const cu::Stream stream = stream_of(*bound.order, caller);
   for (const int event : bound.order->waits) {
     SOLSTICE_CHECK(driver_.check(driver_.cuStreamWaitEvent(stream, phase.events[static_cast<size_t>(event)], 0),
@@ -197,6 +199,7 @@ Result<BoundPlan::BoundStep> BoundPlan::build_step(const ScheduledStep& order, s
 }
 
 Status BoundPlan::build_phase(Phase phase, std::span<const cu::Library> libraries, BoundPhase& out) {
+  out.name = loaded_.plan.program + (phase == Phase::kPrepare ? " prepare" : "");
   out.schedule = make_schedule(loaded_.plan, phase);
   for (const ScheduledStep& order : out.schedule.steps) {
     SOLSTICE_TRY(BoundStep step, build_step(order, libraries));
@@ -253,8 +256,8 @@ void BoundPlan::mark_frozen() {
 
 Result<std::unique_ptr<BoundPlan>> BoundPlan::create(const Driver& driver, const LoadedPlan& loaded,
                                                      const WorkspaceLayout& layout,
-                                                     std::span<const cu::Library> libraries) {
-  std::unique_ptr<BoundPlan> out(new BoundPlan(driver, loaded, layout));
+                                                     std::span<const cu::Library> libraries, const Nvtx* profiler) {
+  std::unique_ptr<BoundPlan> out(new BoundPlan(driver, loaded, layout, profiler));
   out->bases_.assign(loaded.plan.buffers.size(), 0);
   out->moved_.assign(loaded.plan.buffers.size(), 0);
   out->frozen_.assign(loaded.plan.buffers.size(), 0);

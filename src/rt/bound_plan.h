@@ -8,6 +8,7 @@
 #include "rt/arguments.h"
 #include "rt/cuda_driver.h"
 #include "rt/load.h"
+#include "rt/nvtx.h"
 #include "rt/schedule.h"
 #include "rt/workspace.h"
 
@@ -17,7 +18,7 @@ class BoundPlan {
  public:
   static Result<std::unique_ptr<BoundPlan>> create(const Driver& driver, const LoadedPlan& loaded,
                                                    const WorkspaceLayout& layout,
-                                                   std::span<const cu::Library> libraries);
+                                                   std::span<const cu::Library> libraries, const Nvtx* profiler);
   ~BoundPlan();
   BoundPlan(const BoundPlan&) = delete;
 
@@ -35,13 +36,14 @@ class BoundPlan {
     size_t to = 0, from = 0;  // buffers of a memset or copy
   };
   struct BoundPhase {
+    std::string name;
     Schedule schedule;
     std::vector<BoundStep> steps;
     std::vector<cu::Event> events;
   };
 
-  BoundPlan(const Driver& driver, const LoadedPlan& loaded, const WorkspaceLayout& layout)
-      : driver_(driver), loaded_(loaded), layout_(layout) {}
+  BoundPlan(const Driver& driver, const LoadedPlan& loaded, const WorkspaceLayout& layout, const Nvtx* profiler)
+      : driver_(driver), loaded_(loaded), layout_(layout), profiler_(profiler) {}
   Status build_phase(Phase phase, std::span<const cu::Library> libraries, BoundPhase& out);
   Result<BoundStep> build_step(const ScheduledStep& order, std::span<const cu::Library> libraries);
   Status build_launch(BoundStep& bound, std::span<const cu::Library> libraries);
@@ -60,6 +62,7 @@ class BoundPlan {
   const Driver& driver_;
   const LoadedPlan& loaded_;
   const WorkspaceLayout& layout_;
+  const Nvtx* profiler_;
   BoundPhase prepare_, launch_;
   std::vector<cu::Stream> streams_;
   cu::DevicePtr constants_ = 0;

@@ -27,8 +27,8 @@ Status check_target(const Driver& driver, const std::string& target) {
 
 }  // namespace
 
-Executor::Executor(const Driver& driver, LoadedPlan loaded, int64_t gap)
-    : driver_(driver), loaded_(std::move(loaded)), layout_(lay_out_workspace(loaded_.plan, gap)) {}
+Executor::Executor(const Driver& driver, LoadedPlan loaded, int64_t gap, const Nvtx* profiler)
+    : driver_(driver), loaded_(std::move(loaded)), layout_(lay_out_workspace(loaded_.plan, gap)), profiler_(profiler) {}
 
 Executor::~Executor() {
   const OutsideCaptures outside(driver_);
@@ -36,8 +36,9 @@ Executor::~Executor() {
   for (cu::Library library : libraries_) driver_.cuLibraryUnload(library);
 }
 
-Result<std::unique_ptr<Executor>> Executor::create(const Driver& driver, LoadedPlan loaded, int64_t workspace_gap) {
-  return std::unique_ptr<Executor>(new Executor(driver, std::move(loaded), workspace_gap));
+Result<std::unique_ptr<Executor>> Executor::create(const Driver& driver, LoadedPlan loaded, int64_t workspace_gap,
+                                                   const Nvtx* profiler) {
+  return std::unique_ptr<Executor>(new Executor(driver, std::move(loaded), workspace_gap, profiler));
 }
 
 Status Executor::load_libraries() {
@@ -61,7 +62,7 @@ Result<BoundPlan*> Executor::bound_here(bool create) {
     if (!create) return fail(Code::bad_argument, "the plan was not prepared in this CUDA context");
     SOLSTICE_CHECK(check_target(driver_, loaded_.plan.target));
     SOLSTICE_CHECK(load_libraries());
-    SOLSTICE_TRY(slot, BoundPlan::create(driver_, loaded_, layout_, libraries_));
+    SOLSTICE_TRY(slot, BoundPlan::create(driver_, loaded_, layout_, libraries_, profiler_));
   }
   last_context_ = context;
   last_bound_ = slot.get();

@@ -19,6 +19,7 @@
 #include "base/result.h"
 #include "rt/cuda_driver.h"
 #include "rt/load.h"
+#include "rt/nvtx.h"
 #include "rt/workspace.h"
 
 namespace solstice::rt {
@@ -27,8 +28,10 @@ class BoundPlan;
 
 class Executor {
  public:
-  // `driver` outlives the executor. `workspace_gap`: red zones around the workspace's buffers.
-  static Result<std::unique_ptr<Executor>> create(const Driver& driver, LoadedPlan loaded, int64_t workspace_gap = 0);
+  // `driver` and `profiler` outlive the executor. `workspace_gap`: red zones around the workspace's buffers. A profiler
+  // sees a range for each call and each step.
+  static Result<std::unique_ptr<Executor>> create(const Driver& driver, LoadedPlan loaded, int64_t workspace_gap = 0,
+                                                  const Nvtx* profiler = nullptr);
   ~Executor();
 
   const Plan& plan() const { return loaded_.plan; }
@@ -42,13 +45,14 @@ class Executor {
   Status launch(std::span<void* const> tensors, void* workspace, cu::Stream stream);
 
  private:
-  Executor(const Driver& driver, LoadedPlan loaded, int64_t gap);
+  Executor(const Driver& driver, LoadedPlan loaded, int64_t gap, const Nvtx* profiler);
   Status load_libraries();
   Result<BoundPlan*> bound_here(bool create);
 
   const Driver& driver_;
   LoadedPlan loaded_;
   WorkspaceLayout layout_;
+  const Nvtx* profiler_;
   std::mutex mutex_;
   std::vector<cu::Library> libraries_;  // context-independent
   std::map<cu::Context, std::unique_ptr<BoundPlan>> bound_;

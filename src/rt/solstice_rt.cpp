@@ -38,7 +38,7 @@ Result<std::unique_ptr<solstice_rt_plan>> load(const char* path) {
   SOLSTICE_TRY(const solstice::rt::Driver* const driver, solstice::rt::cuda_driver());
   SOLSTICE_TRY(solstice::rt::LoadedPlan loaded, solstice::rt::load_plan(path));
   auto out = std::make_unique<solstice_rt_plan>();
-  SOLSTICE_TRY(out->executor, Executor::create(*driver, std::move(loaded)));
+  SOLSTICE_TRY(out->executor, Executor::create(*driver, std::move(loaded), 0, solstice::rt::profiler()));
   for (size_t i = 0; i < out->executor->tensor_count(); ++i) {
     const PlanBuffer& buffer = out->executor->tensor(i);
     out->kinds.emplace_back(enum_name(buffer.kind));

@@ -9,6 +9,8 @@ namespace {
 
 // True: it is new.
 Result<bool> insert_fact(Database& database, Fact fact) {
+  SOLSTICE_TRY(const bool known, has_run(database, fact.run));
+  if (!known) return fail(Code::store_error, fmt::format("a fact is of run `{}`, which is not in the store", fact.run));
   SOLSTICE_TRY(const std::string form, keep_text(database, fact.structure.form));
   fact.structure.form.clear();
   SOLSTICE_TRY(

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "record/run.h"
 #include "record/search_event.h"
 #include "record/trial.h"
@@ -27,6 +28,13 @@ struct LoadedRun {
 struct ListedRun {
   std::string id;
   Result<RunRecord> run;
+};
+
+struct RunSize {
+  std::string id;
+  bool running = false;
+  Seconds age;  // since it began
+  Bytes size;   // of its records and programs; a program that several runs have counts for each
 };
 
 }  // namespace solstice::store

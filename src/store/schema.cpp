@@ -75,7 +75,26 @@ ALTER TABLE runs ADD COLUMN before TEXT NOT NULL DEFAULT '';
 ALTER TABLE runs ADD COLUMN events_before INTEGER NOT NULL DEFAULT 0;
 )sql";
 
-constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4};
+// Facts outlive their run: `solstice gc` removes old ones.
+constexpr const char* kVersion5 = R"sql(
+CREATE TABLE facts_of_any_run (
+  number   INTEGER PRIMARY KEY AUTOINCREMENT,
+  run      TEXT NOT NULL,
+  node     INTEGER NOT NULL,
+  machine  TEXT NOT NULL,
+  form     TEXT NOT NULL,
+  record   TEXT NOT NULL,
+  UNIQUE (run, node)
+);
+INSERT INTO facts_of_any_run SELECT number, run, node, machine, form, record FROM facts;
+DROP TABLE facts;
+ALTER TABLE facts_of_any_run RENAME TO facts;
+CREATE INDEX facts_by_machine ON facts(machine, number);
+CREATE TRIGGER facts_stay BEFORE DELETE ON facts BEGIN SELECT RAISE(ABORT, 'facts are only added'); END;
+CREATE TRIGGER facts_keep BEFORE UPDATE ON facts BEGIN SELECT RAISE(ABORT, 'facts are only added'); END;
+)sql";
+
+constexpr std::array kSteps = {kVersion1, kVersion2, kVersion3, kVersion4, kVersion5};
 
 Result<int64_t> current_version(Database& database) {
   SOLSTICE_TRY(Statement query, database.prepare("PRAGMA user_version"));

@@ -91,6 +91,14 @@ class Store {
   // Returns how many.
   Result<int> close_abandoned();
 
+  // All runs with what removing one would free, about; the oldest first.
+  Result<std::vector<RunSize>> sizes();
+  // Removes runs with their trials and events, but not one that is running; what memory learnt from them stays.
+  // Returns how many went.
+  Result<int> remove_runs(const std::vector<std::string>& ids);
+  // Gives the file's free space back. store_error while another process writes: the space then serves later runs.
+  Status compact();
+
   const std::filesystem::path& folder() const;
 
  private:

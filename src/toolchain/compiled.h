@@ -27,7 +27,7 @@ struct KeyPart {
 
 struct Compiled {
   Outcome outcome = Outcome::kFailed;
-  std::string cubin;                     // bytes
+  std::string cubin;                     // bytes; PTX where the request asked for it
   std::string log;                       // of the compiler and of ptxas
   std::vector<KernelResources> kernels;  // one an entry
   std::vector<PtxasNote> notes;          // performance losses and warnings of ptxas

@@ -93,7 +93,8 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   out.job.name = std::move(request.name);
   out.job.code = std::move(request.code);
   out.job.headers = closure.own;
-  out.job.options = standard_options(toolchain_, options_.arch);
+  out.job.ptx = request.ptx;
+  out.job.options = standard_options(toolchain_, options_.arch, request.ptx);
   out.job.options.insert(out.job.options.end(), request.options.begin(), request.options.end());
   const bool given = !request.file.empty();
   if (given) {
@@ -102,6 +103,7 @@ Result<CachedCompiler::Prepared> CachedCompiler::prepare(CompileRequest request)
   }
   out.parts = parts_of(out.job, toolchain_, closure);
   if (given) out.parts.push_back({"file", hash_hex(request.file)});  // messages hold it
+  if (request.ptx) out.parts.push_back({"output", hash_hex("ptx")});
   out.key = key_of(out.parts);
   return out;
 }

@@ -28,6 +28,7 @@ struct CompileRequest {
   std::string code;                       // headers of kernels/ are included by their path below it
   std::vector<std::string> options = {};  // beyond standard_options()
   std::string file = "";                  // its name in messages; "": NAME.cu
+  bool ptx = false;                       // PTX's text, in the place of a cubin
 };
 
 // The difference of a key from the nearest other entry of the cache.

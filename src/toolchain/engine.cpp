@@ -128,7 +128,8 @@ class NvccEngine : public Engine {
     }
     const std::string source = job.name + ".cu";
     SOLSTICE_CHECK(write_file(folder.path() / source, fmt::format("#line 1 \"{}\"\n{}", job.file, job.code)));
-    SpawnOptions spawn = command({toolchain_.nvcc.string(), "-cubin", "-o", "out.cubin", source, "-Iinclude"}, folder);
+    SpawnOptions spawn = command(
+        {toolchain_.nvcc.string(), job.ptx ? "-ptx" : "-cubin", "-o", "out.cubin", source, "-Iinclude"}, folder);
     spawn.argv.insert(spawn.argv.end(), job.options.begin(), job.options.end());
     const Result<CommandOutput> done = run_command(spawn, limit);
     RawOutput output;

@@ -72,6 +72,7 @@ struct Places {
   Folders libraries;
   Folders includes;
   Folders programs;
+  Folders disassemblers;
 };
 
 Places places_of(const ToolchainOptions& options) {
@@ -100,6 +101,9 @@ Places places_of(const ToolchainOptions& options) {
                               "nvidia/cuda_cccl/include", "cutlass_library/source/include"}) {
       at.includes.push_back(site / below);
     }
+    // Triton brings them along.
+    for (const char* below : {"nvidia/cu13/bin", "nvidia/cu14/bin", "triton/backends/nvidia/bin"})
+      at.disassemblers.push_back(site / below);
   }
   if (options.search_system) {
     // A bundle brings CUTLASS along (tools/bundle.py).
@@ -109,6 +113,7 @@ Places places_of(const ToolchainOptions& options) {
       at.libraries.emplace_back(folder);
     add_environment("PATH", at.programs);
   }
+  at.disassemblers.insert(at.disassemblers.begin(), at.programs.begin(), at.programs.end());
   return at;
 }
 
@@ -189,7 +194,32 @@ Result<bool> take_nvcc(const Folders& folders, Toolchain& out) {
   return false;
 }
 
+// argv of a program that prints the machine code of a cubin; empty where there is none.
+std::vector<std::string> disassembler() {
+  std::error_code ignored;
+  const Places at = places_of({});
+  for (const auto& [name, option] : {std::pair{"nvdisasm", "--print-code"}, std::pair{"cuobjdump", "--dump-sass"}}) {
+    for (const fs::path& folder : at.disassemblers) {
+      if (fs::is_regular_file(folder / name, ignored)) return {(folder / name).string(), option};
+    }
+  }
+  return {};
+}
+
 }  // namespace
+
+Result<std::string> disassemble(const fs::path& cubin) {
+  std::vector<std::string> argv = disassembler();
+  if (argv.empty()) {
+    return fail(Code::not_found,
+                "neither nvdisasm nor cuobjdump was found; install a CUDA toolkit, or `pip install "
+                "nvidia-cuda-nvdisasm`");
+  }
+  argv.push_back(cubin.string());
+  SOLSTICE_TRY(const CommandOutput done, run_command({.argv = argv, .in = Pipe::kNull}, Seconds(120)));
+  if (done.exit.ok()) return done.out;
+  return fail(Code::process_failed, fmt::format("{} {}: {}", argv[0], done.exit.text(), done.err));
+}
 
 Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
   const Places at = places_of(options);
@@ -208,19 +238,19 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
   if (found) return out;
   return fail(Code::no_compiler,
               fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
-                          "nvidia-cuda-nvrtc`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
-                          fmt::join(out.looked_at, ", ")));
+                          "{}`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
+                          fmt::join(out.looked_at, ", "), is_installed() ? "'solstice[cuda]'" : "nvidia-cuda-nvrtc"));
 }
 
-std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch) {
+std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch, bool ptx) {
   std::vector<std::string> options = {"--std=c++20"};
+  const std::string compute = fmt::format("compute_{}", arch.substr(arch.find('_') + 1));
   if (toolchain.backend == Backend::kNvrtc) {
-    options.push_back(fmt::format("--gpu-architecture={}", arch));
+    options.push_back(fmt::format("--gpu-architecture={}", ptx ? compute : arch));
     options.push_back("--ptxas-options=-v");
   } else {
     // nvcc takes no real architecture with the `a` suffix in its short form.
-    const std::string_view number = arch.substr(arch.find('_') + 1);
-    options.push_back(fmt::format("-gencode=arch=compute_{},code={}", number, arch));
+    options.push_back(fmt::format("-gencode=arch={},code={}", compute, ptx ? compute : arch));
     options.push_back("-Xptxas=-v");
   }
   for (const fs::path& folder : toolchain.include_folders) options.push_back("-I" + folder.string());

@@ -16,6 +16,8 @@ struct NvrtcApi {
   int (*log)(Program, char*) = nullptr;
   int (*cubin_size)(Program, size_t*) = nullptr;
   int (*cubin)(Program, char*) = nullptr;
+  int (*ptx_size)(Program, size_t*) = nullptr;
+  int (*ptx)(Program, char*) = nullptr;
 };
 
 namespace {
@@ -32,7 +34,8 @@ bool load_all(void* library, NvrtcApi& api) {
   return load(library, "nvrtcGetErrorString", api.error_string) && load(library, "nvrtcCreateProgram", api.create) &&
          load(library, "nvrtcDestroyProgram", api.destroy) && load(library, "nvrtcCompileProgram", api.compile) &&
          load(library, "nvrtcGetProgramLogSize", api.log_size) && load(library, "nvrtcGetProgramLog", api.log) &&
-         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin);
+         load(library, "nvrtcGetCUBINSize", api.cubin_size) && load(library, "nvrtcGetCUBIN", api.cubin) &&
+         load(library, "nvrtcGetPTXSize", api.ptx_size) && load(library, "nvrtcGetPTX", api.ptx);
 }
 
 std::string dl_error() {
@@ -77,7 +80,7 @@ Result<std::shared_ptr<Nvrtc>> Nvrtc::open(const std::string& library, const std
 
 Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string& code,
                                      const std::map<std::string, std::string>& headers,
-                                     const std::vector<std::string>& options) const {
+                                     const std::vector<std::string>& options, bool ptx) const {
   std::vector<const char*> texts, names, flags;
   for (const auto& [name, text] : headers) {
     names.push_back(name.c_str());
@@ -96,9 +99,13 @@ Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string&
   out.ok = status == 0;
   out.log = fetch(owner.program, api_->log_size, api_->log);
   while (!out.log.empty() && out.log.back() == '\0') out.log.pop_back();
-  if (out.ok) out.cubin = fetch(owner.program, api_->cubin_size, api_->cubin);
-  if (out.ok && out.cubin.empty()) {
-    return fail(Code::no_compiler, "NVRTC gave no cubin; the architecture must be a real one (sm_90a)");
+  if (!out.ok) return out;
+  out.cubin =
+      ptx ? fetch(owner.program, api_->ptx_size, api_->ptx) : fetch(owner.program, api_->cubin_size, api_->cubin);
+  if (ptx && !out.cubin.empty() && out.cubin.back() == '\0') out.cubin.pop_back();
+  if (out.cubin.empty()) {
+    return fail(Code::no_compiler, ptx ? "NVRTC gave no PTX; the architecture must be a virtual one (compute_90a)"
+                                       : "NVRTC gave no cubin; the architecture must be a real one (sm_90a)");
   }
   return out;
 }

@@ -20,13 +20,14 @@ class Nvrtc {
 
   struct Output {
     bool ok = false;
-    std::string cubin;
+    std::string cubin;  // or PTX
     std::string log;
   };
-  // A source that does not compile gives ok = false; an Error means that NVRTC itself failed.
+  // A source that does not compile gives ok = false; an Error means that NVRTC itself failed. `ptx`: that is wanted,
+  // and the options name a virtual architecture.
   Result<Output> compile(const std::string& file, const std::string& code,
-                         const std::map<std::string, std::string>& headers,
-                         const std::vector<std::string>& options) const;
+                         const std::map<std::string, std::string>& headers, const std::vector<std::string>& options,
+                         bool ptx) const;
   ~Nvrtc();
 
  private:

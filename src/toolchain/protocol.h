@@ -18,6 +18,7 @@ struct CompileJob {
   std::string code;
   std::map<std::string, std::string> headers;  // of kernels/, path -> text
   std::vector<std::string> options;
+  bool ptx = false;
   static auto fields() {
     return std::make_tuple(field("nvrtc", &CompileJob::nvrtc, "path of libnvrtc"),
                            field("builtins", &CompileJob::builtins, "path of libnvrtc-builtins, may be empty"),
@@ -25,7 +26,8 @@ struct CompileJob {
                            field("file", &CompileJob::file, "what messages call it"),
                            field("code", &CompileJob::code, "CUDA C++"),
                            field("headers", &CompileJob::headers, "headers by the name they are included by"),
-                           field("options", &CompileJob::options, "all options"));
+                           field("options", &CompileJob::options, "all options"),
+                           optional_field("ptx", &CompileJob::ptx, "PTX is wanted, not a cubin"));
   }
 };
 
@@ -33,7 +35,7 @@ struct CompileJob {
 struct CompileAnswer {
   static constexpr const char* kSchema = "solstice.compile_answer/1";
   std::string status;
-  std::string cubin;  // base64
+  std::string cubin;  // base64; or PTX, as the job asked
   std::string log;
   Seconds seconds;
   static auto fields() {

@@ -40,10 +40,15 @@ struct Toolchain {
 Result<Toolchain> find_toolchain(const ToolchainOptions& options = {});
 
 // The options of every compile. Everything that changes what comes out is here or in the request, and so in the key.
-std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch);
+// `ptx`: of one that stops at PTX.
+std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch, bool ptx = false);
 
 // And those of given code: functions of CUTLASS that say nothing of where they run are the device's; `assert` is
 // nothing.
 std::vector<std::string> given_options(const Toolchain& toolchain);
+
+// The machine code of a cubin as text, by nvdisasm or cuobjdump: the first that a CUDA toolkit, PATH or a Python has.
+// Error not_found, naming what to install; process_failed.
+Result<std::string> disassemble(const std::filesystem::path& cubin);
 
 }  // namespace solstice::toolchain

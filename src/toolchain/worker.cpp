@@ -76,7 +76,7 @@ class Worker {
     if (!nvrtc_) {
       SOLSTICE_TRY(nvrtc_, Nvrtc::open(job.nvrtc, job.builtins));
     }
-    return nvrtc_->compile(job.file, job.code, job.headers, job.options);
+    return nvrtc_->compile(job.file, job.code, job.headers, job.options, job.ptx);
   }
 
   std::shared_ptr<Nvrtc> nvrtc_;

@@ -36,7 +36,7 @@ RESULTS = {
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         program = find_program()

@@ -43,7 +43,7 @@ kernel soft by rows() {
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         program = find_program()

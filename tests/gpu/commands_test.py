@@ -16,7 +16,7 @@ sys.path.insert(0, str(ROOT / "python"))
 @pytest.fixture(scope="module")
 def program():
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         return find_program()

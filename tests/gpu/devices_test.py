@@ -18,7 +18,7 @@ MODULE = ROOT / "examples" / "linear_gelu.py"
 @pytest.fixture(scope="module")
 def program():
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         return find_program()

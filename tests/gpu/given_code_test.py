@@ -101,7 +101,7 @@ WRITES_PAST_THE_END = (PLAIN[0], PLAIN[1].replace("if (i", "if (i == 0) y[64 * m
 @pytest.fixture(scope="module")
 def program():
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         return find_program()

@@ -46,7 +46,7 @@ CASES = {"linear": (LINEAR, "live"), "frozen": (LINEAR, "frozen"), "pair": (PAIR
 def program():
     sys.path.insert(0, str(ROOT / "python"))
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         return find_program()

@@ -31,7 +31,7 @@ RESULTS = {1: "torch.softmax(torch.relu(x), dim=1)", 2: "x / x.norm(dim=1, keepd
 @pytest.fixture
 def solstice(tmp_path):
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         program = find_program()

@@ -13,7 +13,7 @@ def pair(tmp_path_factory):
     """The original, and a drop-in for a copy of it, in train mode on the GPU."""
     import solstice
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         find_program()

@@ -84,7 +84,7 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path, capsys):
 
 def test_python_starts_the_launcher(moved):
     """Which unpacks CUTLASS."""
-    asked = "from solstice.program import find_program; print(find_program())"
+    asked = "from solstice.launch import find_program; print(find_program())"
     environment = {key: value for key, value in os.environ.items() if not key.startswith("SOLSTICE_")} | {
         "PYTHONPATH": str(moved / "python")
     }

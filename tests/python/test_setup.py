@@ -103,3 +103,59 @@ def test_torch_of_a_virtual_environment(set_up, tmp_path):
     lines = set_up(python)
     assert lines[-1] == f"torch {init}"
     assert not any(line.startswith("pip install torch") for line in lines)
+
+
+SETTLE = 'set -euo pipefail; root=$1; . "$2/tools/setup.sh"; settle_venv; settle_build'
+
+
+@pytest.fixture
+def clone(tmp_path):
+    """A clone with a `.venv` and a `build/`, made where it says; only what names that place."""
+
+    def make(folder, made_at):
+        packages = folder / ".venv/lib/python3.11/site-packages"
+        for part in (packages, folder / ".venv/bin", folder / "build", folder / "python"):
+            part.mkdir(parents=True)
+        (packages / "solstice.pth").write_text(f"{made_at}/python\n")
+        (folder / ".venv/pyvenv.cfg").write_text(f"command = /usr/bin/python3 -m venv --clear {made_at}/.venv\n")
+        tool = folder / ".venv/bin/pytest"
+        tool.write_text(f"#!{made_at}/.venv/bin/python\nimport pytest\n")
+        tool.chmod(0o755)
+        (folder / "build/CMakeCache.txt").write_text(f"CMAKE_HOME_DIRECTORY:INTERNAL={made_at}\n")
+        return folder
+
+    return make
+
+
+def settle(folder):
+    done = subprocess.run(["bash", "-c", SETTLE, "x", str(folder), str(ROOT)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stderr
+
+
+@pytest.mark.parametrize("original", ["moved away", "still there"])
+def test_a_clone_elsewhere_names_its_own_place(clone, tmp_path, original):
+    old = tmp_path / "old & first [1]"
+    if original == "still there":
+        clone(old, old)
+    new = clone(tmp_path / "new place", old)
+    kept = new / ".venv/bin/linked"  # a copy may share files by hard links
+    kept.hardlink_to(new / ".venv/bin/pytest")
+    said = settle(new)
+    assert f".venv was made at {old}/.venv" in said and f"build/ was made at {old}; building anew" in said
+    assert not (new / "build").exists()
+    assert (new / ".venv/lib/python3.11/site-packages/solstice.pth").read_text() == f"{new}/python\n"
+    tool = new / ".venv/bin/pytest"
+    assert tool.read_text().startswith(f"#!{new}/.venv/bin/python\n") and tool.stat().st_mode & 0o111
+    assert str(old) not in (new / ".venv/pyvenv.cfg").read_text()
+    assert kept.stat().st_ino != tool.stat().st_ino
+    assert settle(new) == ""
+
+
+def test_a_clone_in_its_place_is_left_alone(clone, tmp_path):
+    place = clone(tmp_path / "place", tmp_path / "place")
+    link = tmp_path / "link"
+    link.symlink_to(place)
+    assert settle(place) == settle(link) == ""
+    assert (place / "build/CMakeCache.txt").exists()
+    assert settle(tmp_path) == ""  # nothing is set up yet

@@ -1,5 +1,8 @@
 // solstice compile: a scheduled program to cubins and a launch plan.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
 
 #include "base/file.h"
 #include "base/log.h"
@@ -7,10 +10,28 @@
 #include "cli/view/table.h"
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
+#include "evaluate/keep.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
 namespace {
+
+Json kept_json(const evaluate::Kept& kept) {
+  Json files = Json::array(), lacking = Json::array();
+  for (const std::string& file : kept.files) files.push(file);
+  for (const std::string& file : kept.lacking) lacking.push(file);
+  return Json::object()
+      .set("files", files)
+      .set("lacking", lacking)
+      .set("build", kept.build)
+      .set("profile", kept.profile);
+}
+
+std::string kept_text(const evaluate::Kept& kept, const std::string& folder) {
+  std::string text = fmt::format("kept {}\n", fmt::join(kept.files, ", "));
+  for (const std::string& file : kept.lacking) text += fmt::format("without {}\n", file);
+  return text + fmt::format("profile with: cd {} && {} && {}\n", folder, kept.build, kept.profile);
+}
 
 Json report_json(const evaluate::Built& built, const std::string& out) {
   Json modules = Json::array();
@@ -53,10 +74,19 @@ Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(options));
   SOLSTICE_TRY(const evaluate::Built built, evaluate::PendingBuild(std::move(lowered), machine, *compiler).finish());
   if (built.ok) SOLSTICE_CHECK(evaluate::write_build(built, in.get("--out")));
-  if (in.json()) fmt::print("{}\n", report_json(built, in.get("--out")).dump(2));
+  std::optional<evaluate::Kept> kept;
+  if (built.ok && in.flag("--keep")) {
+    SOLSTICE_TRY(kept, evaluate::keep_build(built, *compiler, in.get("--out")));
+  }
+  if (in.json()) {
+    Json report = report_json(built, in.get("--out"));
+    if (kept) report.set("kept", kept_json(*kept));
+    fmt::print("{}\n", report.dump(2));
+  }
   if (!built.ok) return fail(Code::compile_failed, "the device code did not compile:\n" + built.log);
-  if (!in.json())
-    fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
+  if (in.json()) return 0;
+  fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
+  if (kept) fmt::print("{}", kept_text(*kept, in.get("--out")));
   return 0;
 }
 
@@ -69,7 +99,9 @@ const Command solstice_commands_compile = {
     .help =
         "Needs NVRTC or nvcc, but no GPU. Writes plan.json and, for every module, a .cubin and a .cu below DIR; "
         "prints registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names "
-        "only share a module.",
+        "only share a module. --keep also leaves PTX, SASS, a NAME.alone.cu with all headers of ours inside, which "
+        "nvcc compiles alone, and launch.cu, which runs the plan on random inputs; it prints the command lines that "
+        "build and profile it.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",
     .parameters =
         {{"PROGRAM", "", "a .ucut file whose kernels have schedules", "", {}, true, false},
@@ -77,6 +109,7 @@ const Command solstice_commands_compile = {
          program_numerics(),
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          {"--out", "DIR", "output folder", "plan", {}, false, false},
+         {"--keep", "", "leave everything that reading and profiling the kernels needs", "", {}, false, false},
          json_flag()},
     .run = run_compile,
 };

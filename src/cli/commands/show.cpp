@@ -12,6 +12,7 @@
 #include "cli/view/run_tree.h"
 #include "cli/view/run_view.h"
 #include "cli/view/table.h"
+#include "cli/view/trial_page.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/report/report_text.h"
 #include "store/store.h"
@@ -33,15 +34,27 @@ std::string first_line(const std::string& text) { return clip(text.substr(0, tex
 constexpr int kListed = 50;
 constexpr int kAllRuns = 1000000;
 
+// Of the runs that the options choose. A damaged one is among the failed, and of no problem.
+bool is_wanted(const store::ListedRun& listed, const Invocation& in) {
+  if (in.has("--problem") && !(listed.run.ok() && listed.run->problem == in.get("--problem"))) return false;
+  return !in.flag("--failed") || !listed.run.ok() || listed.run->state == RunState::kFailed;
+}
+
+std::string nothing_listed(const Invocation& in) {
+  const std::string of = in.has("--problem") ? fmt::format(" of `{}`", harmless(in.get("--problem"))) : "";
+  if (in.flag("--failed")) return fmt::format("no run{} failed", of);
+  return of.empty() ? "no runs yet" : "no run" + of;
+}
+
 // Newest first.
 Result<std::vector<store::ListedRun>> listed_runs(store::Store& store, const Invocation& in) {
   int limit = kListed;
   if (in.has("--limit")) {
     SOLSTICE_TRY(limit, parse_int("--limit", in.get("--limit"), 1, kAllRuns));
   }
-  if (!in.flag("--failed")) return store.list(limit);
+  if (!in.flag("--failed") && !in.has("--problem")) return store.list(limit);
   SOLSTICE_TRY(std::vector<store::ListedRun> runs, store.list(kAllRuns));
-  std::erase_if(runs, [](const store::ListedRun& r) { return r.run.ok() && r.run->state != RunState::kFailed; });
+  std::erase_if(runs, [&](const store::ListedRun& run) { return !is_wanted(run, in); });
   if (runs.size() > static_cast<size_t>(limit)) runs.erase(runs.begin() + limit, runs.end());
   return runs;
 }
@@ -69,7 +82,7 @@ Status show_list(store::Store& store, const Invocation& in) {
   if (json) {
     fmt::print("{}\n", all.dump(2));
   } else if (runs.empty()) {
-    fmt::print("{} in {}\n", in.flag("--failed") ? "no run failed" : "no runs yet", store.folder().string());
+    fmt::print("{} in {}\n", nothing_listed(in), store.folder().string());
   } else {
     fmt::print("{}{}{}", table(rows), damage.empty() ? "" : "\n", damage);
   }
@@ -108,8 +121,7 @@ std::string trials_table(const std::vector<TrialRecord>& trials) {
 Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number, bool json) {
   for (const TrialRecord& t : loaded.trials) {
     if (std::to_string(t.number) != number) continue;
-    fmt::print("{}\n", to_json(t).dump(2));
-    if (!json) fmt::print("{}\n", harmless_lines(t.program));  // as text, beside its escaped form in the record
+    fmt::print("{}", json ? trial_page_json(loaded, t).dump(2) + "\n" : trial_page(loaded, t));
     return 0;
   }
   return fail(Code::not_found,
@@ -149,8 +161,10 @@ Status check_options(const Invocation& in) {
   if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");
   if (search && in.has("--trial"))
     return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
-  if (in.has("RUN") && (in.flag("--failed") || !in.left_out.contains("--limit")))
-    return fail(Code::bad_argument, "--failed and --limit choose from the list of runs: leave RUN out");
+  if (in.has("RUN") && (in.flag("--failed") || in.has("--problem") || !in.left_out.contains("--limit")))
+    return fail(Code::bad_argument, "--problem, --failed and --limit choose from the list of runs: leave RUN out");
+  if (in.has("--trial") && !in.has("RUN"))
+    return fail(Code::bad_argument, "--trial shows one trial of a run: name the run, or `last`");
   for (const char* option : {"--depth", "--only-usable"}) {
     if (in.has(option) && (!in.has("--tree") || in.json())) {
       return fail(Code::bad_argument, fmt::format("{} goes with the text of --tree", option));
@@ -197,9 +211,16 @@ const Command solstice_commands_show = {
     .example = "solstice show last --tree",
     .parameters =
         {{"RUN", "", "run to print", "", {}, false, false},
+         {"--problem", "NAME", "list only runs of this problem, by its name in the list", "", {}, false, false},
          {"--failed", "", "list only runs that failed, or whose record is damaged", "", {}, false, false},
          {"--limit", "N", "runs to list", std::to_string(kListed), {}, false, false},
-         {"--trial", "N", "print one trial, with its program", "", {}, false, false},
+         {"--trial",
+          "N",
+          "print one trial: what it changed, its verdict, times, resources and program",
+          "",
+          {},
+          false,
+          false},
          {"--tree", "", "print the search tree, one line per node; as JSON with --json", "", {}, false, false},
          {"--depth", "N", "depth to which the tree is printed; deeper nodes are counted", "", {}, false, false},
          {"--only-usable", "", "omit failures without usable descendants from the tree", "", {}, false, false},

@@ -60,6 +60,28 @@ TEST(Paths, OurPythonFindsThePackageAndAPlaceForBytecode) {
   EXPECT_EQ(environment->at("SOLSTICE_BYTECODE"), fs::current_path() / "own/bytecode");
 }
 
+// As a wheel lies in an environment, and in a folder of `pip install --target`.
+TEST(Paths, APackageThatPipInstalledIsFoundAndItsFolderIsNotPutFirst) {
+  const TempFolder folder = std::move(TempFolder::create("paths-")).value();
+  const Variable path("PYTHONPATH", "/theirs");
+  for (const char* name : {"site-packages", "chosen"}) {
+    const fs::path package = folder.path() / name / "solstice";
+    const Variable root("SOLSTICE_ROOT", (package / "_program").string());
+    ASSERT_TRUE(make_folder(package / "_program/kernels").ok() && make_folder(package / "_program/machines").ok());
+    EXPECT_EQ(package_folder().error().code, Code::not_found);
+    EXPECT_FALSE(is_installed());
+    ASSERT_TRUE(write_file(package / "__init__.py", "").ok());
+    EXPECT_EQ(*package_folder(), folder.path() / name);
+    EXPECT_TRUE(is_installed());
+  }
+  {
+    const Variable root("SOLSTICE_ROOT", (folder.path() / "site-packages/solstice/_program").string());
+    EXPECT_FALSE(python_environment()->contains("PYTHONPATH"));
+  }
+  const Variable root("SOLSTICE_ROOT", (folder.path() / "chosen/solstice/_program").string());
+  EXPECT_EQ(python_environment()->at("PYTHONPATH"), (folder.path() / "chosen").string() + ":/theirs");
+}
+
 TEST(Paths, ProgramsAreFoundOnPath) {
   EXPECT_TRUE(find_program("sh").ok());
   EXPECT_EQ(find_program("no-such-program-here").error().code, Code::not_found);

@@ -110,7 +110,7 @@ TEST_F(ProgramTest, ATrialAsJsonIsOneValue) {
   const Result<Json> json = parse_json(run({"show", "last", "--trial", "1", "--json"}).out);
   ASSERT_TRUE(json.ok()) << json.error().text();
   EXPECT_EQ(json->at("program").as_string(), "program p\n");
-  EXPECT_NE(run({"show", "last", "--trial", "1"}).out.find("\nprogram p\n"), std::string::npos);
+  EXPECT_NE(run({"show", "last", "--trial", "1"}).out.find("program\n  program p\n"), std::string::npos);
 }
 
 TEST_F(ProgramTest, ATreeNeedsARunAndARunItsEvents) {

@@ -61,5 +61,20 @@ TEST_F(CorpusTest, UpgradesAStoreThatKeepsNoRecordOfBefore) {
   EXPECT_EQ(to_json(store.load_run(loaded->run.id)->run).dump(), to_json(loaded->run).dump());
 }
 
+// tests/corpus/store_4.sql: what a program of schema 4 wrote. Facts belonged to a run.
+TEST_F(CorpusTest, UpgradesAStoreWhoseFactsBelongToARun) {
+  ASSERT_NO_FATAL_FAILURE(write_corpus("store_4.sql"));
+  Store store = open();
+  const std::string id = store.load_run("last")->run.id;
+  ASSERT_EQ(store.remove_runs({id}).value(), 1);
+  const auto facts = store.facts("h200");
+  ASSERT_TRUE(facts.ok()) << facts.error().text();
+  ASSERT_EQ(facts->size(), 1u);
+  EXPECT_EQ((*facts)[0].run, id);
+  const std::string another = store.begin_run(run_of("softmax", "o")).value();
+  EXPECT_EQ(*store.add_facts({fact_of(another, 1)}), 1);
+  EXPECT_EQ(*store.last_fact(), 2);
+}
+
 }  // namespace
 }  // namespace solstice::store

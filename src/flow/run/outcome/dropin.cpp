@@ -172,7 +172,7 @@ Result<Json> dropin_record(const DropinParts& parts) {
 }
 
 Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::path& home) {
-  SOLSTICE_TRY(const fs::path python, data_folder("python"));
+  SOLSTICE_TRY(const fs::path python, package_folder());
   SOLSTICE_CHECK(copy_runtime(python, folder));
   SOLSTICE_TRY(Json record, dropin_record(parts));
   SOLSTICE_TRY(const Json content, content_of(folder));
