@@ -15,12 +15,15 @@ import torch
 from torch.fx import Node
 
 from ..tracing.nodes import draws
+from .decisions import is_decision, only_for_decisions
 from .own_graph import OwnGraph, aliased, bound_arguments, is_projection, is_view
 from .weights import Weights
 
 MOST_STAGES = 8  # each is searched for itself
 _WORTH_ALONE = ("softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm", "batch_norm", "cumsum", "logsumexp")
 _KNOWN = ("aten", "prims")
+DECIDES = "a decision that the original's values make"
+FOR_DECISIONS = "a decision of PyTorch's rests on it alone"
 SMALL = "too small a part for kernels of its own"
 MANY = f"only the {MOST_STAGES} largest parts are searched"
 
@@ -48,10 +51,10 @@ def cut(own: OwnGraph, refused: Mapping[str, str], weights: Weights) -> Cut:
     out.why = {n: why for n in own.calls() if n not in out.free for why in [_stays(own, n, refused)] if why}
     while True:
         out.levels = _Levels(own, out).run()
-        small = _too_small(out, weights)
-        if not small:
+        more = _decided(own, out) or _too_small(out, weights)
+        if not more:
             return out
-        out.why.update(small)
+        out.why.update(more)
 
 
 def _free(own: OwnGraph) -> set[Node]:
@@ -173,6 +176,34 @@ def bases(node: Node, free: Iterable[Node]) -> list[Node]:
         else:
             found[other] = None
     return list(found)
+
+
+def _decided(own: OwnGraph, found: Cut) -> dict[Node, str]:
+    """Decisions whose outcome leaves their stage, and what is computed for PyTorch's decisions alone."""
+    theirs = {node for node in found.why if is_decision(node)}
+    alone = {node: FOR_DECISIONS for node in only_for_decisions(own, theirs) - found.free if node not in found.why}
+    if alone:
+        return {node: why for node, why in alone.items() if not is_projection(node)}
+    results = {r for r in own.results if isinstance(r, Node)}
+    sides = {node: None if node in found.why else level for node, level in found.levels.items()}
+    out = {}
+    for node, side in sides.items():
+        leaves = node in results or any(sides.get(u) != side for u in _readers(node, found.free))
+        if side is not None and leaves and is_decision(node):
+            out[node] = DECIDES
+    return out
+
+
+def _readers(node: Node, free: set[Node]) -> list[Node]:
+    """Who reads its results, through free calls and projections."""
+    out, waiting = [], list(node.users)
+    while waiting:
+        user = waiting.pop()
+        if user in free or is_projection(user):
+            waiting.extend(user.users)
+        else:
+            out.append(user)
+    return out
 
 
 def _too_small(found: Cut, weights: Weights) -> dict[Node, str]:

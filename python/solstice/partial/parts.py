@@ -16,6 +16,7 @@ from ..tensors import leaves, map_tensors, module_tensors
 from ..tracing import quiet
 from ..tracing.sources import SourceTable
 from .cut import Cut, cut
+from .decisions import is_decision, upstream
 from .own_graph import OwnGraph, is_projection, own_graph
 from .schedule import Record, Schedule, schedule
 from .stages import Stage, StageModule, describe, empties, stages_of
@@ -104,7 +105,11 @@ def describe_parts(parts: Parts) -> dict[str, Any]:
     """`calls`: those that stay PyTorch's."""
     sources = SourceTable(display_of(parts.original))
     calls = [_describe_call(parts, sources, node) for node in parts.found.why if not is_projection(node)]
-    stages = [describe(stage, parts.weights.total(stage.calls)) for stage in parts.stages]
+    decided = upstream({node for node in parts.found.why if is_decision(node)})
+    stages = [
+        {**describe(stage, parts.weights.total(stage.calls)), "decides": not decided.isdisjoint(stage.calls)}
+        for stage in parts.stages
+    ]
     return {"stages": stages, "calls": calls, "files": sources.files}
 
 

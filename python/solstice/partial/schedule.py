@@ -5,8 +5,9 @@ A step is a stage, a call, or one of a call's results. Views are made where they
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Union
+from typing import Any, Callable, Mapping, Optional, Union
 
 import torch
 from torch.fx import Node
@@ -17,7 +18,7 @@ from ..tensors import dtype_name
 from ..tracing.sources import SourceTable
 from ..tracing.values import literal
 from .cut import Cut
-from .own_graph import OwnGraph, is_projection
+from .own_graph import OwnGraph, is_projection, is_view
 from .stages import Stage
 
 Step = Union[Stage, Node]
@@ -28,8 +29,15 @@ class Schedule:
     own: OwnGraph
     steps: list[Step]
 
-    def run(self, arguments: list[Any], state: Callable[[str], torch.Tensor], until: Any = None) -> dict[Node, Any]:
-        """Every value, with PyTorch for the stages too. Ends before the stage `until`."""
+    def run(
+        self,
+        arguments: list[Any],
+        state: Callable[[str], torch.Tensor],
+        until: Any = None,
+        timed: Optional[Callable[[str, Callable[[], Any]], None]] = None,
+    ) -> dict[Node, Any]:
+        """Every value, with PyTorch for the stages too. Ends before the stage `until`. `timed` is given each call of
+        PyTorch's by its name, to be called as often as it likes, before it is made."""
         values = self._given(arguments, state)
         for step in self.steps:
             if step is until:
@@ -39,6 +47,8 @@ class Schedule:
                     made = step.graph(*(values[n] for n in (*step.inputs, *step.state)))
                 values.update(zip(step.outputs, made))
             else:
+                if timed and not is_projection(step) and not is_view(step):
+                    timed(step.name, functools.partial(call, step, values))
                 values[step] = call(step, values)
         return values
 
