@@ -16,7 +16,7 @@ from torch.utils import _pytree as pytree
 from ..errors import input_error
 from ..tensors import dtype_name
 from ..tracing.sources import SourceTable
-from ..tracing.values import literal
+from ..tracing.values import constant_data, literal
 from .cut import Cut
 from .own_graph import OwnGraph, is_projection, is_view
 from .stages import Stage
@@ -127,10 +127,11 @@ class Record:
         steps = [self._step(step) for step in self._schedule.steps]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
-        given = {n.name: {kind: which} for n, (kind, which) in own.sources.items() if n in read}
+        given = {n.name: _given(n, *source) for n, source in own.sources.items() if n in read}
+        constants = [g["constant"] for g in given.values() if "constant" in g]
         return {
             "given": given,
-            "constants": {n: _constant(own.constants[n]) for g in given.values() for n in [g.get("constant")] if n},
+            "constants": {name: _constant(name, own.constants[name]) for name in constants},
             "steps": steps,
             "results": [{"v": r.name} if isinstance(r, Node) else {"value": literal(r)} for r in own.results],
             "files": self._sources.files,
@@ -163,8 +164,22 @@ class Record:
         return {"device": "here"} if isinstance(value, torch.device) else literal(value)
 
 
-def _constant(tensor: torch.Tensor) -> dict[str, Any]:
-    return {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "data": tensor.flatten().tolist()}
+def _given(node: Node, kind: str, which: Any) -> dict[str, Any]:
+    value = node.meta.get("val")
+    if kind != "state":
+        return {kind: which}
+    return {kind: which, "dtype": dtype_name(value.dtype), "shape": list(value.shape), "stride": list(value.stride())}
+
+
+def _constant(name: str, tensor: torch.Tensor) -> dict[str, Any]:
+    data = constant_data(tensor, None)
+    if "base64" not in data:
+        raise input_error(
+            "partial.constant",
+            f"the module cannot be cut: the constant `{name}` has {tensor.numel()} elements",
+            hint="make it a buffer (`register_buffer`)",
+        )
+    return {"dtype": dtype_name(tensor.dtype), "shape": list(tensor.shape), "base64": data["base64"]}
 
 
 def _read_by(step: Step) -> list[Node]:

@@ -81,18 +81,18 @@ class StageModule(torch.nn.Module):
 
     def __init__(self, stage: Stage, own: OwnGraph, original: torch.nn.Module) -> None:
         super().__init__()
-        self._paths = [own.sources[node][1] for node in stage.state]
-        for path in self._paths:
+        self._solstice_paths = [own.sources[node][1] for node in stage.state]
+        for path in self._solstice_paths:
             _register(self, path, original)
         self.train(original.training)
-        # Not as a child: its name could be one of the original's.
-        object.__setattr__(self, "_calls", stage.graph)
+        # No child, whose name could be one of the original's; what has such a name is no state either.
+        object.__setattr__(self, "_solstice_calls", stage.graph)
 
     def forward(self, *inputs: torch.Tensor) -> tuple:
-        state = [_tensor_at(self, path) for path in self._paths]
+        state = [_tensor_at(self, path) for path in self._solstice_paths]
         if torch.fx.traceback.has_preserved_node_meta():  # a trace: its nodes keep their lines and names
-            return torch.fx.Interpreter(self._calls).run(*inputs, *state)
-        return self._calls(*inputs, *state)
+            return torch.fx.Interpreter(self._solstice_calls).run(*inputs, *state)
+        return self._solstice_calls(*inputs, *state)
 
 
 def _register(into: torch.nn.Module, path: str, original: torch.nn.Module) -> None:
