@@ -110,11 +110,11 @@ def describe_parts(parts: Parts) -> dict[str, Any]:
         {**describe(stage, parts.weights.total(stage.calls)), "decides": not decided.isdisjoint(stage.calls)}
         for stage in parts.stages
     ]
-    return {"stages": stages, "calls": calls, "files": sources.files}
+    return {"stages": stages, "calls": calls}
 
 
 def _describe_call(parts: Parts, sources: SourceTable, node: Node) -> dict[str, Any]:
     where = sources.location(node.meta.get("stack_trace"))
-    place = {"file": where["file"], "line": where["line"]} if where else {}
+    place = {"file": sources.files[where["file"]], "line": where["line"]} if where else {}
     why, seconds = parts.found.why[node], parts.weights.seconds(node)
     return {"name": node.name, "op": str(node.target), "why": why, "seconds": seconds, **place}

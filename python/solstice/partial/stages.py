@@ -130,7 +130,7 @@ def describe(stage: Stage, seconds: float) -> dict[str, Any]:
     return {
         "number": stage.number,
         "title": stage.title(),
-        "calls": sum(not is_projection(n) for n in stage.calls),
+        "names": [n.name for n in stage.calls if not is_projection(n)],
         "seconds": seconds,
         "inputs": [f"{dtype_name(n.meta['val'].dtype)}{list(n.meta['val'].shape)}" for n in stage.inputs],
     }

@@ -13,6 +13,8 @@
 namespace solstice::flow {
 namespace {
 
+constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
+
 Status copy_winner(Run& run, const std::filesystem::path& trial) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(trial, error)) {
@@ -23,52 +25,10 @@ Status copy_winner(Run& run, const std::filesystem::path& trial) {
   return success();
 }
 
-std::string decline(Run& run, std::string why) {
-  std::error_code ignored;  // what is not there need not be removed
-  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
-  run.report.outcome = RunOutcome::kNotFaster;
-  run.report.reason = std::move(why);
-  return run.report.reason;
-}
-
 Measured kernels_of(const Timing& timing) {
   Measured out = measured_of(timing, &TimingRound::candidate);
   out.clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
   return out;
-}
-
-std::string why_failed(const OracleDropinCheck& check) {
-  std::string why = check.state_dict == "loads" ? "" : "state_dict: " + check.state_dict;
-  for (const OracleTrial& trial : check.trials) {
-    if (!trial.passed) why = fmt::format("seed {}: {}", trial.seed, trial.reason);
-  }
-  return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
-}
-
-// An error of the drop-in alone, or of the room that it needs next to the original, is its refusal and no end of the
-// run.
-Result<std::string> declined_or_error(Run& run, const Error& error) {
-  if (error.code == Code::candidate_failed || error.code == Code::too_large) return decline(run, error.message);
-  return error;
-}
-
-constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
-
-// The oracle says after each block that it is done; the clocks are read at once.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
-  std::vector<ClockReading> clocks;
-  run.engine.oracle->on_progress([&](const OracleProgress& news) {
-    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
-  });
-  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
-  run.engine.oracle->on_progress(nullptr);
-  if (!found.ok()) return found.error();
-  std::vector<std::string>& warnings = run.report.warnings;
-  const std::string stale =
-      "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
-  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
-    warnings.push_back(stale);
-  return headline_rounds(*found, clocks);
 }
 
 void fill_headline(Run& run, const Finalist& winner, const Timing& timing) {
@@ -117,6 +77,44 @@ void fill_kernels(Headline& headline, const Finalist& winner) {
 }
 
 }  // namespace
+
+std::string decline(Run& run, std::string why) {
+  std::error_code ignored;  // what is not there need not be removed
+  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
+  run.report.outcome = RunOutcome::kNotFaster;
+  run.report.reason = std::move(why);
+  return run.report.reason;
+}
+
+std::string why_failed(const OracleDropinCheck& check) {
+  std::string why = check.state_dict == "loads" ? "" : "state_dict: " + check.state_dict;
+  for (const OracleTrial& trial : check.trials) {
+    if (!trial.passed) why = fmt::format("seed {}: {}", trial.seed, trial.reason);
+  }
+  return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
+}
+
+Result<std::string> declined_or_error(Run& run, const Error& error) {
+  if (error.code == Code::candidate_failed || error.code == Code::too_large) return decline(run, error.message);
+  return error;
+}
+
+// The oracle says after each block that it is done; the clocks are read at once.
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
+  std::vector<ClockReading> clocks;
+  run.engine.oracle->on_progress([&](const OracleProgress& news) {
+    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
+  });
+  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
+  run.engine.oracle->on_progress(nullptr);
+  if (!found.ok()) return found.error();
+  std::vector<std::string>& warnings = run.report.warnings;
+  const std::string stale =
+      "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
+  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
+    warnings.push_back(stale);
+  return headline_rounds(*found, clocks);
+}
 
 std::filesystem::path dropin_path(const Run& run, const Problem& problem) {
   return run.folders.fresh / (problem.subject.file ? "model_new.py" : "dropin.json");
