@@ -17,6 +17,7 @@ from torch.utils import _pytree as pytree
 
 from ..errors import input_error
 from ..tracing.causes import STAYS
+from ..tracing.nodes import draws
 
 Source = tuple[str, Any]  # ("argument", leaf), ("state", path), ("constant", name) or ("value", number)
 
@@ -152,7 +153,8 @@ def aliased(node: Node) -> list[Node]:
     if any(result.alias_info is not None for result in node.target._schema.returns):
         return [n for argument, value in pairs if argument.alias_info is not None for n in nodes_in(value)]
     is_norm = any(argument.name == "running_mean" for argument in node.target._schema.arguments)
-    return nodes_in(pairs[0][1]) if _UNSAID in node.target.tags and pairs and not is_norm else []
+    returns_it = _UNSAID in node.target.tags and not is_norm and not draws(node)  # a dropout that is off
+    return nodes_in(pairs[0][1]) if returns_it and pairs else []
 
 
 def is_view(node: Node) -> bool:

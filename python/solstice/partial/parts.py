@@ -17,7 +17,7 @@ from ..tracing import quiet
 from ..tracing.sources import SourceTable
 from .cut import Cut, cut
 from .decisions import is_decision, upstream
-from .own_graph import OwnGraph, is_projection, own_graph
+from .own_graph import OwnGraph, is_projection, is_view, own_graph
 from .schedule import Record, Schedule, schedule
 from .stages import Stage, StageModule, describe, empties, stages_of
 from .weights import Weights
@@ -104,13 +104,17 @@ def display_of(subject: Subject) -> dict[str, str]:
 def describe_parts(parts: Parts) -> dict[str, Any]:
     """`calls`: those that stay PyTorch's."""
     sources = SourceTable(display_of(parts.original))
-    calls = [_describe_call(parts, sources, node) for node in parts.found.why if not is_projection(node)]
+    calls = [_describe_call(parts, sources, node) for node in parts.found.why if moves(node)]
     decided = upstream({node for node in parts.found.why if is_decision(node)})
     stages = [
         {**describe(stage, parts.weights.total(stage.calls)), "decides": not decided.isdisjoint(stage.calls)}
         for stage in parts.stages
     ]
     return {"stages": stages, "calls": calls}
+
+
+def moves(node: Node) -> bool:
+    return not is_projection(node) and not is_view(node)
 
 
 def _describe_call(parts: Parts, sources: SourceTable, node: Node) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from torch.fx import Graph, GraphModule, Node
 
 from ..tensors import dtype_name
 from .cut import Cut, bases
-from .own_graph import OwnGraph, is_projection
+from .own_graph import OwnGraph, is_projection, is_view
 
 
 @dataclass
@@ -51,7 +51,7 @@ def _needed(own: OwnGraph, found: Cut) -> dict[Node, set[Any]]:
 def _stage(own: OwnGraph, found: Cut, number: int, calls: list[Node], needed: dict[Node, set[Any]]) -> Stage:
     inside = set(calls)
     outputs = [n for n in calls if needed.get(n, set()) - {number} and isinstance(n.meta.get("val"), torch.Tensor)]
-    members = _with_free(calls, found.free)
+    members = _with_free(own, calls, found.free)
     outer = {n: None for m in members for n in m.all_input_nodes if n not in members and n not in inside}
     is_state = lambda n: own.sources.get(n, ("", ""))[0] == "state"
     inputs, state = [n for n in outer if not is_state(n)], [n for n in outer if is_state(n)]
@@ -66,14 +66,26 @@ def _stage(own: OwnGraph, found: Cut, number: int, calls: list[Node], needed: di
     return Stage(number, calls, inputs, state, outputs, GraphModule(torch.nn.Module(), graph))
 
 
-def _with_free(calls: list[Node], free: set[Node]) -> set[Node]:
+def _with_free(own: OwnGraph, calls: list[Node], free: set[Node]) -> set[Node]:
     members, waiting = set(calls), list(calls)
     while waiting:
         for node in waiting.pop().all_input_nodes:
-            if node in free and node not in members:
+            if node in free and node not in members and not _enters_whole(own, node, members, free):
                 members.add(node)
                 waiting.append(node)
     return members
+
+
+def _enters_whole(own: OwnGraph, node: Node, inside: set[Node], free: set[Node]) -> bool:
+    """Another shape of a value from outside, as it lies in memory, enters as it is: PyTorch makes it without a kernel,
+    and equations over the shape before could not read it row by row."""
+    sources = bases(node, free)
+    value = node.meta.get("val")
+    if len(sources) != 1 or sources[0] in inside or own.sources.get(sources[0], ("", ""))[0] == "state":
+        return False
+    source = sources[0].meta.get("val")
+    both = isinstance(value, torch.Tensor) and isinstance(source, torch.Tensor)
+    return both and value.is_contiguous() and value.numel() == source.numel() and is_view(node)
 
 
 class StageModule(torch.nn.Module):

@@ -20,7 +20,7 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kRounds = 8;       // a call that is refused makes other stages
+constexpr int kRounds = 12;      // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
 
 class Parts {
@@ -106,8 +106,8 @@ class Parts {
     out.module.part = true;
     out.resume = "";
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
-    out.search.budget = std::max(Seconds(0), run_.options.search.budget - spent_) * share;
     const int left = std::max(0, run_.options.search.trials - trials());
+    out.search.budget = std::max(Seconds(0), run_.options.search.budget - spent_) * share;
     out.search.trials = std::max(kLeastTrials, static_cast<int>(left * share));
     out.baselines = false;
     out.keep = false;
@@ -128,7 +128,8 @@ class Parts {
     for (const StageOutcome& each : done_) {
       if (!each.report) continue;
       out += static_cast<int>(each.report->candidates.size());
-      for (const CandidateRow& row : each.report->candidates) spent_ += row.took;
+      const auto searched = each.report->timings.find("search");
+      if (searched != each.report->timings.end()) spent_ += searched->second;
     }
     return out;
   }

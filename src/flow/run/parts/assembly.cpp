@@ -10,6 +10,7 @@
 #include "flow/run/report/measured.h"
 #include "flow/run/stages/finals/check_dropin.h"
 #include "flow/run/stages/finals/headline.h"
+#include "flow/run/stages/finals/memory_peaks.h"
 #include "run/timing_stats.h"
 
 namespace solstice::flow {
@@ -127,6 +128,8 @@ Status Assembly::write() {
   SOLSTICE_TRY(Json schedule, schedule_of(*run_.engine.oracle, numbers));
   Json places = Json::object();
   for (const StageOutcome& each : *stages_) {
+    std::error_code ignored;  // of an earlier attempt with more stages
+    fs::remove_all(run_.folders.fresh / folder_of(each.stage.number), ignored);
     if (std::find(numbers.begin(), numbers.end(), each.stage.number) == numbers.end()) continue;
     places.set(std::to_string(each.stage.number), folder_of(each.stage.number));
     SOLSTICE_CHECK(copy_stage(each));
@@ -195,6 +198,7 @@ Result<std::string> Assembly::time(const std::string& path) {
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", h.speedup, h.speedup_low, h.speedup_high);
   if (!timing->win) return decline(run_, "the drop-in of its parts is " + figure + " of the original: no win beyond noise");
   run_.report.outcome = RunOutcome::kFaster;
+  measure_memory(run_, whole_);
   return figure;
 }
 

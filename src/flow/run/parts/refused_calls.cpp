@@ -26,16 +26,27 @@ Refused without_equations(const Problem& problem) {
   return out;
 }
 
+const importer::Origin* origin_of(const Problem& problem, int equation) {
+  const std::string& tensor = problem.program.tensor(problem.program.equation(equation).target).name;
+  for (const importer::Origin& origin : problem.imported.origins) {
+    if (origin.tensor == tensor) return &origin;
+  }
+  return nullptr;
+}
+
+// Of the first operator that has none: what follows it may be served once it is out of the way, since it may read
+// through its layout.
 Result<Refused> without_family(Run& run, const Opened& opened, const Problem& problem) {
   const propose::PlanningContext context{opened.machine, run.options.terms.numerics, run.options.terms.frozen,
                                          run.options.terms.rewrites, [] { return interrupted(); }};
   SOLSTICE_TRY(const std::vector<propose::Unserved> found, propose::unserved(problem.program, context));
   Refused out;
+  std::string op;
   for (const propose::Unserved& each : found) {
-    const std::string& tensor = problem.program.tensor(problem.program.equation(each.equation).target).name;
-    for (const importer::Origin& origin : problem.imported.origins) {
-      if (origin.tensor == tensor) out[own_name(problem, origin.node)] = each.why;
-    }
+    const importer::Origin* origin = origin_of(problem, each.equation);
+    if (!origin) continue;
+    if (op.empty()) op = origin->op;
+    if (origin->op == op) out[own_name(problem, origin->node)] = each.why;
   }
   return out;
 }
