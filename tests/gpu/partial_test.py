@@ -105,7 +105,7 @@ def pair(optimized):
 
 def test_says_whose_each_part_is(optimized):
     name, report, _ = optimized
-    assert report["outcome"] in ("faster", "not_faster"), report["reason"]
+    assert report["outcome"] in ("faster", "not faster"), report["reason"]
     theirs = [row for row in report["parts"] if not row["ours"] and not row["what"].startswith("stage ")]
     assert theirs and all(row["why"] and row["place"].startswith(f"{name}.py:") for row in theirs)
     assert abs(sum(row["share"] for row in report["parts"]) - 1) < 1e-6
