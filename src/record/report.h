@@ -154,9 +154,9 @@ struct KernelRow {
 struct PartRow {
   std::string what;  // "stage 1: linear, gelu", "aten.topk.default"
   bool ours = false;
-  std::string outcome;   // of a stage's own run
-  Seconds time = {};     // in the drop-in
-  Seconds original = {};  // of a stage: in PyTorch
+  std::string outcome;     // of a stage's own run
+  Seconds time = {};       // in the drop-in
+  Seconds original = {};   // of a stage: in PyTorch
   bool predicted = false;  // both are a model's
   double share = 0;        // of the drop-in's time
   std::string place;       // "model.py:12"
@@ -190,9 +190,9 @@ struct Report {
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
-  int launches = 0;           // of kernels, in one execution of the winner
-  std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
-  Seconds verification = {};  // time for one candidate
+  int launches = 0;            // of kernels, in one execution of the winner
+  std::string verdict;         // of the full verification: "passed 18 cases, each twice", or why not
+  Seconds verification = {};   // time for one candidate
   std::vector<PartRow> parts;  // of a module that PyTorch runs a part of; empty: it runs none
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;

@@ -115,8 +115,8 @@ def test_is_faster_where_a_fifth_is_ours(optimized):
     name, report, _ = optimized
     headline = report["headline"]
     print(
-        f"\n{name}: {report['outcome']} {headline.get('speedup')}x; stages {searched_share(report):.0%} of the original, "
-        f"ours {share_of_ours(report):.0%}; {report.get('reason', '')}"
+        f"\n{name}: {report['outcome']} {headline.get('speedup')}x; "
+        f"stages {searched_share(report):.0%} of the original, ours {share_of_ours(report):.0%}; {report.get('reason', '')}"
     )
     if searched_share(report) >= FIFTH:
         assert report["outcome"] == "faster", report["reason"]

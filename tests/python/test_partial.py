@@ -225,7 +225,8 @@ def test_stages_are_problems_of_their_own(example):
     for stage in example.parts.stages:
         partial.enter_stage(example, number=stage.number)
         graph = requests.trace(example)["graph"]
-        assert set(graph["producer"]["origins"].values()) >= {n.name for n in stage.calls if hasattr(n.target, "_schema")}
+        calls = {node.name for node in stage.calls if hasattr(node.target, "_schema")}
+        assert set(graph["producer"]["origins"].values()) >= calls
         requests.prepare_inputs(example, set="a", family="normal")
         assert all(v["eager_error"] < 1e-5 for v in requests.expected(example, set="a")["values"])
         state = {i["fqn"] for i in graph["inputs"] if "fqn" in i}
@@ -257,5 +258,3 @@ def test_every_line_of_a_stage_is_the_users(tmp_path):
     line = next(i for i, t in enumerate(text.splitlines(), 1) if "self.dropout(F.gelu" in t)
     assert {graph["files"][n["src"]["file"]] for n in graph["nodes"]} == {str(tmp_path / "model.py")}
     assert {n["src"]["line"] for n in graph["nodes"]} == {line}
-
-

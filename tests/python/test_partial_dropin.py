@@ -123,7 +123,7 @@ def test_a_stage_of_another_run_is_refused(tmp_path, fake_runtime):
 def test_a_predicted_one_says_so(tmp_path, fake_runtime):
     from solstice import dropin
 
-    record = {"schema": "solstice.dropin/1", "schedule": {}, "flags": {}, "predicted": True, "structure": {}, "library": ""}
+    record = {"schema": "solstice.dropin/1", "schedule": {}, "flags": {}, "predicted": True}
     assert "predicted and not measured" in dropin.read(str(tmp_path), record).problem
 
 

@@ -23,6 +23,7 @@ from .structure import Description
 
 SCHEMA = "solstice.dropin/1"
 
+
 @dataclass(frozen=True)
 class Assumption:
     """A buffer that has to hold a closed form, whether the kernels read it or not."""
@@ -115,7 +116,8 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
 def _read_scheduled(folder: str, record: dict[str, Any]) -> Recording:
     """The stages have recordings of their own; what is asked of the module is asked here."""
     if record.get("predicted"):
-        return _unusable(folder, record, "its kernels were predicted and not measured: run `solstice optimize` on a GPU")
+        why = "its kernels were predicted and not measured: run `solstice optimize` on a GPU"
+        return _unusable(folder, record, why)
     structure, library = record["structure"], os.path.join(folder, record["library"])
     stages = {}
     for number, name in record["schedule"]["stages"].items():

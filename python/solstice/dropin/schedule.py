@@ -1,8 +1,8 @@
 """A drop-in that has PyTorch's calls between kernels: its schedule, and a call of it as one straight function.
 
-The schedule (docs/protocol.md, "Schedule") is what the module does, step by step: a stage, whose kernels are recorded in
-a folder of its own, or a call of PyTorch's. Whether the kernels may run is decided before the first step, since calls
-may write and draw. A value whose layout is another than the recorded one is copied into that.
+The schedule (docs/protocol.md, "Schedule") is what the module does, step by step: a stage, whose kernels are recorded
+in a folder of its own, or a call of PyTorch's. Whether the kernels may run is decided before the first step, since
+calls may write and draw. A value whose layout is another than the recorded one is copied into that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator
 import torch
 
 from .errors import DropinError
-from .specs import DTYPES, TensorSpec, dtype_of
+from .specs import TensorSpec, dtype_of
 from .unrolled import Text
 
 
@@ -43,8 +43,8 @@ def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
 
 
 def _constant(entry: dict[str, Any]) -> torch.Tensor:
-    data = bytearray(base64.b64decode(entry["base64"]))
-    flat = torch.frombuffer(data, dtype=DTYPES[entry["dtype"]]) if data else torch.empty(0, dtype=DTYPES[entry["dtype"]])
+    data, dtype = bytearray(base64.b64decode(entry["base64"])), dtype_of(entry["dtype"])
+    flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
     return flat.reshape(entry["shape"]).clone()
 
 

@@ -283,7 +283,12 @@ bool Optimization::try_parts() {
   const Problem* whole = at.imported ? &at.imported->problem : address_of(at.refused);
   if (!whole || !may_be_cut(run, done)) return false;
   std::string why_not;
-  Result<bool> any = optimize_parts(run, parts_->engine, *at.opened, *whole, why_not);
+  const auto optimize_part = [&](const OptimizeOptions& options, Progress& progress) -> Result<OptimizeOutcome> {
+    SOLSTICE_TRY(const std::unique_ptr<Optimization> part, open(options, progress, parts_->engine));
+    part->search();
+    return part->conclude();
+  };
+  Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
   if (any.ok() && !*any) {
     if (!why_not.empty()) run.report.warnings.push_back(why_not);
     return false;

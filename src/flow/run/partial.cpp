@@ -8,7 +8,6 @@
 
 #include "base/file.h"
 #include "base/time_text.h"
-#include "flow/run/optimization.h"
 #include "flow/run/parts/assembly.h"
 #include "flow/run/parts/cut.h"
 #include "flow/run/parts/refused_calls.h"
@@ -25,8 +24,8 @@ constexpr int kLeastTrials = 4;  // of a stage
 
 class Parts {
  public:
-  Parts(Run& run, Engine& engine, Opened& opened, const Problem& whole)
-      : run_(run), engine_(engine), opened_(opened), assembly_(run, opened, whole) {}
+  Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
+      : run_(run), optimize_(optimize), opened_(opened), assembly_(run, opened, whole) {}
 
   // False: nothing is ours.
   Result<bool> cut() {
@@ -84,7 +83,7 @@ class Parts {
     const OptimizeOptions options = options_of(stage);
     StageProgress progress(run_.progress, fmt::format("stage {}: ", stage.number));
     progress.message(fmt::format("{} on {}", stage.title, fmt::join(stage.inputs, ", ")));
-    const Result<OptimizeOutcome> outcome = optimize(options, progress, engine_);
+    const Result<OptimizeOutcome> outcome = optimize_(options, progress);
     if (!run_.engine.oracle) return outcome.error();  // it held the module
     oracle().stop_when([] { return interrupted(); });
     if (!outcome.ok()) {
@@ -135,7 +134,7 @@ class Parts {
   }
 
   Run& run_;
-  Engine& engine_;
+  const OptimizePart& optimize_;
   Opened& opened_;
   Assembly assembly_;
   Cut cut_;
@@ -153,8 +152,9 @@ bool may_be_cut(const Run& run, const Status& done) {
   return done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet;
 }
 
-Result<bool> optimize_parts(Run& run, Engine& engine, Opened& opened, const Problem& whole, std::string& why_not) {
-  Parts parts(run, engine, opened, whole);
+Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
+                            std::string& why_not) {
+  Parts parts(run, optimize, opened, whole);
   const Result<bool> any = parts.cut();
   if (!any.ok() && is_of_the_user(any.error()) && any.error().code != Code::interrupted) {
     why_not = any.error().message;

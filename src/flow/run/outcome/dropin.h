@@ -19,8 +19,8 @@ struct DropinParts {
   std::string target;  // "sm_90a"
   bool frozen = false;
   // Of a module that PyTorch runs a part of (docs/protocol.md, "Schedule"): plans lie in folders `stage_NUMBER`.
-  Json schedule = {};  // null: the plan is the whole module
-  Json parts = {};     // what is whose, as in the report
+  Json schedule = {};      // null: the plan is the whole module
+  Json parts = {};         // what is whose, as in the report
   bool predicted = false;  // the stages have no kernels: nothing was compiled for them
 };
 

@@ -106,8 +106,8 @@ Status Assembly::predict() {
   }
   const double gain = all.value > 0 ? original / all : 1;
   run_.report.reason = fmt::format(
-      "nothing was measured; {} of {} parts are ours, {:.0f} % of a predicted {}, {:.2g}x of the original's", kept().size(),
-      run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all), gain);
+      "nothing was measured; {} of {} parts are ours, {:.0f} % of a predicted {}, {:.2g}x of the original's",
+      kept().size(), run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all), gain);
   return success();
 }
 
@@ -116,8 +116,7 @@ Status Assembly::copy_stage(const StageOutcome& stage) {
   for (const auto& entry : fs::directory_iterator(stage.folder, error)) {
     if (!belongs(entry.path())) continue;
     SOLSTICE_TRY(const std::string bytes, read_file(entry.path()));
-    SOLSTICE_CHECK(
-        write_file(run_.folders.fresh / folder_of(stage.stage.number) / entry.path().filename(), bytes));
+    SOLSTICE_CHECK(write_file(run_.folders.fresh / folder_of(stage.stage.number) / entry.path().filename(), bytes));
   }
   if (error) return fail(Code::io_error, "cannot read a stage's folder: " + error.message());
   return success();
@@ -138,8 +137,8 @@ Status Assembly::write() {
   Json rows = Json::array();
   for (const PartRow& row : run_.report.parts) rows.push(to_json(row));
   const importer::ImportedProblem none;
-  const DropinParts parts{whole_.graph,          none,     whole_.subject, opened_.machine.arch,
-                          run_.options.terms.frozen, schedule, rows,           !opened_.gpu};
+  const DropinParts parts{whole_.graph, none, whole_.subject, opened_.machine.arch, run_.options.terms.frozen,
+                          schedule,     rows, !opened_.gpu};
   return write_dropin(parts, run_.folders.fresh, run_.folders.out);
 }
 
@@ -156,7 +155,8 @@ Result<std::string> Assembly::measure() {
   run::OracleClient& oracle = *run_.engine.oracle;
   SOLSTICE_TRY(const std::vector<std::string> differences, schedule_differences(oracle));
   if (!differences.empty()) {
-    return decline(run_, fmt::format("the module's calls one by one do not give its results: {}", fmt::join(differences, "; ")));
+    return decline(
+        run_, fmt::format("the module's calls one by one do not give its results: {}", fmt::join(differences, "; ")));
   }
   SOLSTICE_CHECK(write());
   const std::string path = dropin_path(run_, whole_).string();
@@ -196,7 +196,8 @@ Result<std::string> Assembly::time(const std::string& path) {
   h.speedup_low = timing->interval999[0];
   h.speedup_high = timing->interval999[1];
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", h.speedup, h.speedup_low, h.speedup_high);
-  if (!timing->win) return decline(run_, "the drop-in of its parts is " + figure + " of the original: no win beyond noise");
+  if (!timing->win)
+    return decline(run_, "the drop-in of its parts is " + figure + " of the original: no win beyond noise");
   run_.report.outcome = RunOutcome::kFaster;
   measure_memory(run_, whole_);
   return figure;

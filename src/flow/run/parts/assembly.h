@@ -18,14 +18,14 @@ namespace solstice::flow {
 // What the run of a stage came to.
 struct StageOutcome {
   CutStage stage;
-  std::optional<Report> report;   // none: the run failed
+  std::optional<Report> report;  // none: the run failed
   std::filesystem::path folder;  // of its outcome
   std::string failed;            // why, without a report
 
-  bool faster() const;             // it has kernels that were verified, or that are predicted to be faster
-  Seconds time() const;            // of those; 0: not known
-  Seconds original() const;        // in PyTorch: measured, or predicted
-  std::string why_not() const;     // it has none
+  bool faster() const;          // it has kernels that were verified, or that are predicted to be faster
+  Seconds time() const;         // of those; 0: not known
+  Seconds original() const;     // in PyTorch: measured, or predicted
+  std::string why_not() const;  // it has none
 };
 
 class Assembly {

@@ -45,8 +45,7 @@ Status enter_stage(run::OracleClient& oracle, int number) {
 }
 
 Result<Json> schedule_of(run::OracleClient& oracle, const std::vector<int>& kept) {
-  SOLSTICE_TRY(const Json reply,
-               oracle.call("schedule", Json::object().set("kept", list_of_numbers(kept)), kLimit));
+  SOLSTICE_TRY(const Json reply, oracle.call("schedule", Json::object().set("kept", list_of_numbers(kept)), kLimit));
   return reply.at("schedule");
 }
 
@@ -59,7 +58,8 @@ Result<std::vector<std::string>> schedule_differences(run::OracleClient& oracle)
 
 Result<std::map<std::string, Seconds>> time_calls(run::OracleClient& oracle, const std::string& set,
                                                   const std::vector<int>& kept) {
-  SOLSTICE_TRY(const Json reply, oracle.call("time_calls", Json::object().set("set", set).set("kept", list_of_numbers(kept)), kLimit));
+  SOLSTICE_TRY(const Json reply,
+               oracle.call("time_calls", Json::object().set("set", set).set("kept", list_of_numbers(kept)), kLimit));
   std::map<std::string, Seconds> out;
   for (const Json& call : reply.at("calls").items())
     out[call.at("name").as_string()] = Seconds(call.at("seconds").as_double());

@@ -37,12 +37,10 @@ struct CutCall {
   std::string file;
   int line = 0;
   static auto fields() {
-    return std::make_tuple(field("name", &CutCall::name, "in the module's graph"),
-                           field("op", &CutCall::op, "operator with overload"),
-                           field("why", &CutCall::why, "it stays PyTorch's"),
-                           field("seconds", &CutCall::seconds, "predicted"),
-                           optional_field("file", &CutCall::file, "of the user's code"),
-                           optional_field("line", &CutCall::line, "in it"));
+    return std::make_tuple(
+        field("name", &CutCall::name, "in the module's graph"), field("op", &CutCall::op, "operator with overload"),
+        field("why", &CutCall::why, "it stays PyTorch's"), field("seconds", &CutCall::seconds, "predicted"),
+        optional_field("file", &CutCall::file, "of the user's code"), optional_field("line", &CutCall::line, "in it"));
   }
 };
 

@@ -95,9 +95,10 @@ std::string parts_section(const Report& r) {
     if (row.ours) ours += row.share;
     predicted = predicted || row.predicted;
   }
-  return fmt::format("\n## Parts\n\n{:.0f} % of the drop-in's time is ours, {:.0f} % PyTorch's{}. Stages and calls are "
-                     "timed one by one, so that they do not add up to the headline.\n\n",
-                     100 * ours, 100 * (1 - ours), predicted ? " (predicted)" : "") +
+  return fmt::format(
+             "\n## Parts\n\n{:.0f} % of the drop-in's time is ours, {:.0f} % PyTorch's{}. Stages and calls are "
+             "timed one by one, so that they do not add up to the headline.\n\n",
+             100 * ours, 100 * (1 - ours), predicted ? " (predicted)" : "") +
          markdown_table(rows);
 }
 
@@ -225,8 +226,9 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + parts_section(r) + kernel_section(r) + ladder_section(r) + baseline_section(r) +
-         error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + parts_section(r) + kernel_section(r) + ladder_section(r) +
+         baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) +
+         timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {
