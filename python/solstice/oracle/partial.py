@@ -24,6 +24,7 @@ def cut(self: Session, *, refused: dict[str, str] = {}, machine: dict[str, Any])
 
     self.progress("cut", "dividing the module")
     self.parts = make_parts(self, refused, machine)
+    self.parts.record({stage.number for stage in self.parts.stages})  # what it cannot hold is refused now
     return describe_parts(self.parts)
 
 

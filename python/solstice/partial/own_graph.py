@@ -44,7 +44,7 @@ class OwnGraph:
 
 
 def own_graph(program: torch.export.ExportedProgram) -> OwnGraph:
-    """Errors: `partial.region` for parts of the graph that are under an autocast or other operators of functions."""
+    """Errors: `trace.not_flat` for parts of the graph that are under an autocast or other operators of functions."""
     builder = _Builder(program)
     builder.run()
     out = builder.out
@@ -117,7 +117,7 @@ class _Builder:
 
 
 def _refusal(what: str, hint: str) -> Exception:
-    return input_error("partial.region", f"the module cannot be cut: {what}", hint=hint)
+    return input_error("trace.not_flat", f"the module cannot be cut: {what}", hint=hint)
 
 
 def _is_check(node: Node) -> bool:

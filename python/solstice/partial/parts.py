@@ -47,7 +47,7 @@ class Parts:
 
 
 def make_parts(session: Session, refused: Mapping[str, str], machine: Mapping[str, Any]) -> Parts:
-    """Errors: `partial.region`, where the module's calls make no flat graph."""
+    """Errors: `trace.not_flat`, where the module's calls make no flat graph."""
     known = session.parts
     subject = known.original if known else session.need_subject()
     own = known.own if known else _own_graph(session, subject)

@@ -144,7 +144,7 @@ class Record:
         if is_projection(step):
             return {"out": step.name, "of": step.args[0].name, "result": step.args[1]}
         if not isinstance(step.target, torch._ops.OpOverload):
-            raise input_error("partial.region", f"the module cannot be cut: `{step.target}` is no operator")
+            raise input_error("trace.not_flat", f"the module cannot be cut: `{step.target}` is no operator")
         record = {
             "out": step.name,
             "op": str(step.target),
@@ -175,7 +175,7 @@ def _constant(name: str, tensor: torch.Tensor) -> dict[str, Any]:
     data = constant_data(tensor, None)
     if "base64" not in data:
         raise input_error(
-            "partial.constant",
+            "trace.large_constant",
             f"the module cannot be cut: the constant `{name}` has {tensor.numel()} elements",
             hint="make it a buffer (`register_buffer`)",
         )

@@ -290,7 +290,8 @@ bool Optimization::try_parts() {
   };
   Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
   if (any.ok() && !*any) {
-    if (!why_not.empty()) run.report.warnings.push_back(why_not);
+    const std::string more = why_not.empty() ? "what remains is too small for kernels of its own" : why_not;
+    done = fail(done.error().code, done.error().message + "; " + more);
     return false;
   }
   done = any.ok() ? success() : Status(std::move(any).error());

@@ -45,9 +45,12 @@ class Parts {
   Status optimize_stages() {
     SOLSTICE_CHECK(open_compiler(run_, opened_));
     for (const CutStage& stage : cut_.stages) {
-      SOLSTICE_CHECK(optimize_stage(stage));
-      if (interrupted()) break;
+      if (interrupted())
+        done_.push_back({stage, {}, {}, "the run was stopped before it"});
+      else
+        SOLSTICE_CHECK(optimize_stage(stage));
     }
+    oracle().stop_when(nullptr);  // what was found is put together, also after Ctrl-C
     return enter_stage(oracle(), 0);
   }
 
@@ -85,9 +88,7 @@ class Parts {
     progress.message(fmt::format("{} on {}", stage.title, fmt::join(stage.inputs, ", ")));
     const Result<OptimizeOutcome> outcome = optimize_(options, progress);
     if (!run_.engine.oracle) return outcome.error();  // it held the module
-    oracle().stop_when([] { return interrupted(); });
     if (!outcome.ok()) {
-      if (outcome.error().code == Code::interrupted) return outcome.error();
       done_.push_back({stage, {}, {}, "it failed: " + outcome.error().message});
       return success();
     }

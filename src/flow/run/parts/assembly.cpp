@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/clock.h"
 #include "base/file.h"
+#include "base/process/interrupt.h"
 #include "base/time_text.h"
 #include "flow/run/outcome/dropin.h"
 #include "flow/run/report/measured.h"
@@ -61,24 +63,31 @@ std::string StageOutcome::why_not() const {
 Status Assembly::finish(const Cut& cut, std::vector<StageOutcome>& stages) {
   cut_ = &cut;
   stages_ = &stages;
-  return stage(run_, "drop-in", "stages and PyTorch's calls together", [&]() -> Result<std::string> {
-    const bool any = !kept().empty();
-    Result<std::string> done = std::string();
-    if (!any) {
-      done = decline(run_, nothing_ours());
-    } else if (!opened_.gpu) {
-      SOLSTICE_CHECK(write());
-      done = std::string("predicted");
-    } else {
-      done = measure();
-    }
-    add_rows();
-    if (!opened_.gpu) SOLSTICE_CHECK(predict());
-    if (done.ok() && any && run_.report.outcome != RunOutcome::kNotFaster) SOLSTICE_CHECK(write());  // with its rows
-    std::error_code ignored;  // it is the run's own folder, which goes with it
-    fs::remove_all(run_.folders.fresh / "stages", ignored);
-    return done;
-  });
+  const Seconds began = monotonic_now();
+  run_.progress.stage_started("drop-in", "stages and PyTorch's calls together");
+  SOLSTICE_TRY(const std::string done, put_together());
+  std::error_code ignored;  // it is the run's own folder, which goes with it
+  fs::remove_all(run_.folders.fresh / "stages", ignored);
+  run_.report.timings["drop-in"] += monotonic_now() - began;
+  run_.progress.stage_finished("drop-in", done, monotonic_now() - began);
+  return success();
+}
+
+// Also after Ctrl-C, unlike other stages of a run: what was found by then is its outcome.
+Result<std::string> Assembly::put_together() {
+  const bool any = !kept().empty();
+  std::string done = any ? "predicted" : decline(run_, nothing_ours());
+  if (any && opened_.gpu) {
+    SOLSTICE_TRY(done, measure());
+  }
+  add_rows();
+  if (!opened_.gpu) predict();
+  if (any && run_.report.outcome != RunOutcome::kNotFaster) SOLSTICE_CHECK(write());  // with its rows
+  if (interrupted() && run_.report.outcome == RunOutcome::kNotFaster) {
+    run_.report.outcome = RunOutcome::kInterrupted;
+    run_.report.reason = "the search was stopped; so far: " + run_.report.reason;
+  }
+  return done;
 }
 
 std::vector<int> Assembly::kept() const {
@@ -96,7 +105,7 @@ std::string Assembly::nothing_ours() const {
   return out;
 }
 
-Status Assembly::predict() {
+void Assembly::predict() {
   run_.report.outcome = RunOutcome::kPredicted;
   Seconds ours{0}, all{0}, original{0};
   for (const PartRow& row : run_.report.parts) {
@@ -108,7 +117,6 @@ Status Assembly::predict() {
   run_.report.reason = fmt::format(
       "nothing was measured; {} of {} parts are ours, {:.0f} % of a predicted {}, {:.2g}x of the original's",
       kept().size(), run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all), gain);
-  return success();
 }
 
 Status Assembly::copy_stage(const StageOutcome& stage) {

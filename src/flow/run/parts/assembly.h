@@ -37,7 +37,8 @@ class Assembly {
   Status finish(const Cut& cut, std::vector<StageOutcome>& stages);
 
  private:
-  Status predict();
+  Result<std::string> put_together();
+  void predict();
   Result<std::string> measure();
   Result<std::string> check(const std::string& path);
   Result<std::string> time(const std::string& path);
