@@ -203,12 +203,24 @@ Result<std::string> Assembly::time(const std::string& path) {
   h.speedup = timing->speedup;
   h.speedup_low = timing->interval999[0];
   h.speedup_high = timing->interval999[1];
+  if (const std::string why = impossible(); !why.empty()) return decline(run_, "the drop-in's time is void: " + why);
   const std::string figure = fmt::format("{:.3g}x [{:.3g}, {:.3g}]", h.speedup, h.speedup_low, h.speedup_high);
   if (!timing->win)
     return decline(run_, "the drop-in of its parts is " + figure + " of the original: no win beyond noise");
   run_.report.outcome = RunOutcome::kFaster;
   measure_memory(run_, whole_);
   return figure;
+}
+
+// As for one plan: the kernels of all stages run in it.
+std::string Assembly::impossible() const {
+  Timing kernels, headline;
+  for (const StageOutcome& each : *stages_) {
+    const bool used = each.faster() && !dropped_.contains(each.stage.number);
+    if (used && each.report->headline.kernels) kernels.candidate += each.report->headline.kernels->median;
+  }
+  headline.candidate = run_.report.headline.replacement->median;
+  return flow::impossible(kernels, headline);
 }
 
 void Assembly::add_rows() {

@@ -44,6 +44,7 @@ class Assembly {
   Result<std::string> time(const std::string& path);
   Status write();
   Status copy_stage(const StageOutcome& stage);
+  std::string impossible() const;
   void add_rows();
   void fill_shares();
   std::vector<int> kept() const;
