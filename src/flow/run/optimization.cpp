@@ -290,7 +290,7 @@ bool Optimization::try_parts() {
   };
   Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
   if (any.ok() && !*any) {
-    const std::string more = why_not.empty() ? "what remains is too small for kernels of its own" : why_not;
+    const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
     done = fail(done.error().code, done.error().message + "; " + more);
     return false;
   }

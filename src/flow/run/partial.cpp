@@ -36,7 +36,7 @@ class Parts {
         if (settled) break;
       }
       SOLSTICE_CHECK(enter_stage(oracle(), 0));
-      return fmt::format("{} of ours, {} calls of PyTorch's", cut_.stages.size(), cut_.calls.size());
+      return fmt::format("stages of ours: {}, calls of PyTorch's: {}", cut_.stages.size(), cut_.calls.size());
     });
     SOLSTICE_CHECK(done);
     return !cut_.stages.empty();
