@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/time_text.h"
+#include "flow/run/begin.h"
 #include "flow/run/parts/assembly.h"
 #include "flow/run/parts/cut.h"
 #include "flow/run/parts/refused_calls.h"
@@ -25,7 +26,7 @@ constexpr int kLeastTrials = 4;  // of a stage
 class Parts {
  public:
   Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
-      : run_(run), optimize_(optimize), opened_(opened), assembly_(run, opened, whole) {}
+      : run_(run), optimize_(optimize), opened_(opened), whole_(whole), assembly_(run, opened, whole) {}
 
   // False: nothing is ours.
   Result<bool> cut() {
@@ -43,7 +44,9 @@ class Parts {
   }
 
   Status optimize_stages() {
+    SOLSTICE_CHECK(identify_object(run_, whole_));
     SOLSTICE_CHECK(open_compiler(run_, opened_));
+    SOLSTICE_CHECK(describe_run(run_));
     for (const CutStage& stage : cut_.stages) {
       if (interrupted())
         done_.push_back({stage, {}, {}, "the run was stopped before it"});
@@ -137,6 +140,7 @@ class Parts {
   Run& run_;
   const OptimizePart& optimize_;
   Opened& opened_;
+  const Problem& whole_;
   Assembly assembly_;
   Cut cut_;
   Refused refused_;
