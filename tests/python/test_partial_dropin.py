@@ -163,3 +163,28 @@ def test_another_layout_is_copied_into_the_recorded_one(tmp_path, fake_runtime):
 
 def test_a_module_without_stages_has_none():
     assert parts_of(Turned(), torch.randn(2, 3)).stages
+
+
+def test_a_stage_alone_is_a_module_with_a_drop_in(tmp_path, fake_runtime):
+    """As its own run checks and times it."""
+    import json
+
+    from partial_site import attached as attach_on_host
+
+    from solstice import dropin
+    from solstice.oracle.copying import copy_module
+    from solstice.partial.stages import StageModule
+
+    session = session_of(Net(), torch.randn(2, 3), torch.randn(2, 3))
+    parts = make_parts(session, {}, MACHINE)
+    write_dropin(tmp_path, fake_runtime, session, parts)
+    folder = tmp_path / "stage_1"
+    recording = dropin.read(str(folder), json.loads((folder / "dropin.json").read_text()))
+    for module in (StageModule(parts.stages[0], parts.own, Net()), None):
+        module = module or copy_module(StageModule(parts.stages[0], parts.own, Net()))
+        new = attach_on_host(recording, module)
+        with torch.no_grad():
+            for _ in range(3):
+                x = torch.randn(2, 3)
+                torch.testing.assert_close(torch.as_tensor(new(x)), module(x)[0])
+        assert new.solstice_fallbacks() == []
