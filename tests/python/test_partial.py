@@ -139,6 +139,25 @@ def test_decisions_do_not_leave_a_stage():
     assert {"to", "round_1"} <= why(parts).keys()
 
 
+def test_sorted_values_are_no_decision():
+    parts = parts_of(Net(lambda m, x: F.dropout(m.up(x).sort(-1)[0], 0.5, True)), torch.randn(4, 8))
+    assert [calls_of(s) for s in parts.stages] == [["linear", "sort"]]
+
+
+def test_a_module_that_returns_a_choice_is_not_lost_to_it():
+    parts = parts_of(Net(lambda m, x: m.down(F.dropout(F.gelu(m.up(x)), 0.5, True)).argmax(-1)), torch.randn(4, 8))
+    assert [calls_of(s) for s in parts.stages] == [["linear", "gelu"], ["linear"]]
+
+
+def test_a_reshape_that_copies_belongs_to_a_stage():
+    def forward(m, x):
+        y = m.up(x).view(4, 4, 4).transpose(0, 1).reshape(16, 4)
+        return F.dropout(y, 0.5, True)
+
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    assert [calls_of(s) for s in parts.stages] == [["linear", "reshape"]]
+
+
 def test_stages_before_a_decision_are_marked():
     def forward(m, x):
         y = m.down(F.gelu(m.up(x)))

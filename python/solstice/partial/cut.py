@@ -21,6 +21,7 @@ from .weights import Weights
 
 MOST_STAGES = 8  # each is searched for itself
 _WORTH_ALONE = ("softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm", "batch_norm", "cumsum", "logsumexp")
+_SMALLER = 0.5  # of the time of ours
 _KNOWN = ("aten", "prims")
 DECIDES = "a decision that the original's values make"
 FOR_DECISIONS = "a decision of PyTorch's rests on it alone"
@@ -51,7 +52,7 @@ def cut(own: OwnGraph, refused: Mapping[str, str], weights: Weights) -> Cut:
     out.why = {n: why for n in own.calls() if n not in out.free for why in [_stays(own, n, refused)] if why}
     while True:
         out.levels = _Levels(own, out).run()
-        more = _decided(own, out) or _too_small(out, weights)
+        more = _decided(own, out, weights) or _too_small(out, weights)
         if not more:
             return out
         out.why.update(more)
@@ -178,12 +179,14 @@ def bases(node: Node, free: Iterable[Node]) -> list[Node]:
     return list(found)
 
 
-def _decided(own: OwnGraph, found: Cut) -> dict[Node, str]:
-    """Decisions whose outcome leaves their stage, and what is computed for PyTorch's decisions alone."""
+def _decided(own: OwnGraph, found: Cut, weights: Weights) -> dict[Node, str]:
+    """Decisions whose outcome leaves their stage, and what is computed for PyTorch's decisions alone, where that is the
+    smaller part: of a module that returns a choice everything is."""
     theirs = {node for node in found.why if is_decision(node)}
-    alone = {node: FOR_DECISIONS for node in only_for_decisions(own, theirs) - found.free if node not in found.why}
-    if alone:
-        return {node: why for node, why in alone.items() if not is_projection(node)}
+    ours = {node for node in found.levels if node not in found.why and not is_projection(node)}
+    alone = only_for_decisions(own, theirs) & ours
+    if alone and weights.total(alone) < _SMALLER * weights.total(ours):
+        return dict.fromkeys(alone, FOR_DECISIONS)
     results = {r for r in own.results if isinstance(r, Node)}
     sides = {node: None if node in found.why else level for node, level in found.levels.items()}
     out = {}

@@ -18,10 +18,18 @@ def is_decision(node: Node) -> bool:
         return False
     name = node.target._schema.name.partition("::")[2]
     reads = [t for n in node.all_input_nodes for t in tensor_leaves(n.meta.get("val"))]
-    made = tensor_leaves(node.meta.get("val"))
+    made = _used_results(node)
     if not any(t.is_floating_point() for t in reads):
         return False
     return name.rstrip("_").startswith(_JUMPING) or any(not t.is_floating_point() and not t.is_complex() for t in made)
+
+
+def _used_results(node: Node) -> list[torch.Tensor]:
+    """`torch.sort(x)[0]` decides nothing."""
+    value = node.meta.get("val")
+    if isinstance(value, torch.Tensor):
+        return [value]
+    return tensor_leaves([user.meta.get("val") for user in node.users if is_projection(user) and user.users])
 
 
 def only_for_decisions(own: OwnGraph, decisions: set[Node]) -> set[Node]:

@@ -168,7 +168,7 @@ def is_view(node: Node) -> bool:
     if name in _RESHAPING:
         try:
             source.view(made.shape)
-        except RuntimeError:
+        except (RuntimeError, ValueError):  # tensors without memory raise the latter
             return False
         return True
     return name not in _CONVERTING or source.dtype is made.dtype and source.stride() == made.stride()
