@@ -161,7 +161,7 @@ def test_a_reshape_that_copies_belongs_to_a_stage():
 def test_stages_before_a_decision_are_marked():
     def forward(m, x):
         y = m.down(F.gelu(m.up(x)))
-        return m.up(F.gelu(y)) * torch.topk(y, 2)[0].sum(-1, keepdim=True)
+        return m.up(F.gelu(y)) * torch.topk(y, 2)[1].sum(-1, keepdim=True)
 
     session = session_of(Net(forward), torch.randn(4, 8))
     found = partial.cut(session, refused={"topk": "no equations"}, machine=MACHINE)
