@@ -143,7 +143,9 @@ void release_engine(Engine& engine, Run& run, RunStages& at, const Status& done)
   EngineParts& parts = run.engine;
   close_fleet(run, at.measurable.get());
   if (parts.judge) parts.judge->release();
-  if (!done.ok() && !is_of_the_user(done.error())) drop_broken(parts);
+  // A part that does not fit in memory leaves the processes whole, and the module's other parts to them.
+  const bool small_enough = !run.options.module.part || done.ok() || done.error().code != Code::too_large;
+  if (!done.ok() && small_enough && !is_of_the_user(done.error())) drop_broken(parts);
   if (parts.oracle) parts.oracle->stop_when(nullptr);  // it asks this run
   if (run.options.keep && done.ok()) keep_for_next(run, at);
   if (run.options.module.part) {
