@@ -26,6 +26,20 @@ class Kernel:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Of a module that PyTorch runs a part of: a stage of ours, or a call that stays PyTorch's."""
+
+    what: str
+    ours: bool
+    time: Optional[float]  # in the replacement
+    original: Optional[float]  # in PyTorch
+    share: Optional[float]  # of the replacement's time
+    predicted: bool
+    place: str = ""  # file and line of a call
+    why: str = ""  # it stays PyTorch's
+
+
+@dataclass(frozen=True)
 class Result:
     """Times are seconds. What was not measured is None."""
 
@@ -37,6 +51,7 @@ class Result:
     replacement: Optional[float] = None
     predicted: bool = False  # times of candidates are a cost model's
     kernels: tuple[Kernel, ...] = ()
+    parts: tuple[Part, ...] = ()  # empty: all of the module is ours, or none
     program: str = ""  # the equations with their schedule
     warnings: tuple[str, ...] = ()
     run: str = ""  # in the store: `solstice show RUN`
@@ -73,11 +88,25 @@ def read_report(report: dict[str, Any], folder: Optional[Path]) -> Result:
         replacement=_median(headline, "replacement"),
         predicted=report.get("predicted", False),
         kernels=tuple(Kernel(k["name"], k["family"]) for k in report.get("kernels", ())),
+        parts=tuple(_part(row) for row in report.get("parts", ())),
         program=report.get("program", ""),
         warnings=tuple(report.get("warnings", ())),
         run=report.get("run", ""),
         folder=folder,
         report=report,
+    )
+
+
+def _part(row: dict[str, Any]) -> Part:
+    return Part(
+        row["what"],
+        row["ours"],
+        row.get("time"),
+        row.get("original"),
+        row.get("share"),
+        row.get("predicted", False),
+        row.get("place", ""),
+        row.get("why", ""),
     )
 
 

@@ -186,7 +186,7 @@ class Supervisor:
         if request.name in _RIVALS:
             self._dispatch_rivals(request, line)
             return
-        if request.name == "load":
+        if request.name == "load" and request.params.get("file") is not None:
             self._warm_up()
             self._child = self._end(self._child)
             self._child = Child(self._device)

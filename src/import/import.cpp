@@ -155,7 +155,7 @@ class Importer {
     draft_.tensors.resize(tensors);
     draft_.items.resize(items);
     const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
-    out_.unsupported.push_back({node.op, why, source_of(node)});
+    out_.unsupported.push_back({node.op, why, source_of(node), node.id});
     Status opaque = make_opaque(node);
     if (!opaque.ok()) return at(node, std::move(opaque.error()));
     return success();
@@ -295,7 +295,7 @@ class Importer {
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
       std::vector<int64_t> shape;
       for (const Size& extent : draft_.tensors[static_cast<size_t>(tensor)].shape) shape.push_back(extent.value());
-      out_.draws.push_back({name(tensor), from.op, std::move(shape), source_of(from)});
+      out_.draws.push_back({name(tensor), from.op, std::move(shape), source_of(from), from.id});
     }
     for (const auto& [tensor, node] : origins_) {
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
@@ -314,7 +314,7 @@ class Importer {
       written = node->args.at("src").at("t").as_string();  // the exporter's own copy into the input has no place
     }
     const std::string what = "the module writes its input `" + output.target + "`: return the new value instead";
-    out_.unsupported.push_back({"user_input_mutation", what, place});
+    out_.unsupported.push_back({"user_input_mutation", what, place, ""});
   }
 
   void note_origins() {

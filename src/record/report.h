@@ -152,6 +152,30 @@ struct KernelRow {
   }
 };
 
+// A part of a module that is cut: a stage of ours, or a call that stays PyTorch's.
+struct PartRow {
+  std::string what;  // "stage 1: linear, gelu", "aten.topk.default"
+  bool ours = false;
+  std::string outcome;     // of a stage's own run
+  Seconds time = {};       // in the drop-in
+  Seconds original = {};   // of a stage: in PyTorch
+  bool predicted = false;  // both are a model's
+  double share = 0;        // of the drop-in's time
+  std::string place;       // "model.py:12"
+  std::string why;         // it stays PyTorch's
+  static auto fields() {
+    return std::make_tuple(
+        field("what", &PartRow::what, "stage, or operator"), field("ours", &PartRow::ours, "runs in our kernels"),
+        optional_field("outcome", &PartRow::outcome, "of a stage's own run"),
+        known_field("time", &PartRow::time, "seconds in the drop-in, null: not known"),
+        known_field("original", &PartRow::original, "seconds of a stage in PyTorch, null: not known"),
+        optional_field("predicted", &PartRow::predicted, "times are a model's"),
+        known_field("share", &PartRow::share, "of the drop-in's time, null: not known"),
+        optional_field("place", &PartRow::place, "file and line"),
+        optional_field("why", &PartRow::why, "it stays PyTorch's"));
+  }
+};
+
 struct Report {
   static constexpr const char* kSchema = "solstice.report/1";
   std::string run;
@@ -168,9 +192,10 @@ struct Report {
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
-  int launches = 0;           // of kernels, in one execution of the winner
-  std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
-  Seconds verification = {};  // time for one candidate
+  int launches = 0;            // of kernels, in one execution of the winner
+  std::string verdict;         // of the full verification: "passed 18 cases, each twice", or why not
+  Seconds verification = {};   // time for one candidate
+  std::vector<PartRow> parts;  // of a module that PyTorch runs a part of; empty: it runs none
   std::vector<ErrorRow> errors;
   std::vector<Baseline> baselines;
   std::optional<Bytes> original_peak_memory;
@@ -205,6 +230,7 @@ struct Report {
         known_field("launches", &Report::launches, "of one execution of the winner"),
         optional_field("verdict", &Report::verdict, "of the full verification"),
         known_field("verification", &Report::verification, "seconds of the full verification of one candidate"),
+        optional_field("parts", &Report::parts, "what is whose, of a module that PyTorch runs a part of"),
         optional_field("errors", &Report::errors, "against the float64 oracle"),
         optional_field("baselines", &Report::baselines, "opponents"),
         optional_field("original_peak_memory", &Report::original_peak_memory, "bytes"),

@@ -31,10 +31,12 @@ Result<bool> add_whole(Database& database, const LoadedRun& run) {
 }
 
 // The newest run. `started` has milliseconds, an id only seconds. Runs that failed before their search are passed over
-// where there are others: nobody means a mistyped command.
+// where there are others: nobody means a mistyped command. So are parts of a module, whose own run is the one that is
+// meant.
 constexpr const char* kLast =
     "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) "
-    "AND NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), started DESC, id DESC LIMIT 1";
+    "AND NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), "
+    "coalesce(json_extract(record, '$.options.part'), 0), started DESC, id DESC LIMIT 1";
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {

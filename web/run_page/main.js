@@ -37,7 +37,30 @@ function showHeader() {
   at('missing').replaceChildren(...missing.map((text) => el('li', {}, text)));
 }
 
+// What is whose, where PyTorch runs a part of the module.
+function showParts() {
+  const rows = summary.parts || [];
+  if (!rows.length) return;
+  const percent = (share) => (share === null ? '-' : (100 * share).toFixed(1) + ' %');
+  const ours = rows.reduce((sum, row) => sum + (row.ours ? row.share || 0 : 0), 0);
+  const heads = ['part', 'whose', 'time', 'in PyTorch', 'share', 'place', "why it stays PyTorch's"];
+  const lines = rows.map((row) => [
+    row.what,
+    row.ours ? 'ours' : "PyTorch's",
+    timeText(row.time),
+    timeText(row.original),
+    percent(row.share),
+    row.place || '',
+    row.why || '',
+  ]);
+  const cells = (kind, texts) => el('tr', {}, ...texts.map((text) => el(kind, {}, text)));
+  const table = el('table', {}, cells('th', heads), ...lines.map((line) => cells('td', line)));
+  const title = `Parts: ${percent(ours)} of the replacement's time is ours`;
+  at('parts').append(folded(title, true, el('div', {class: 'wide'}, table)));
+}
+
 showHeader();
+showParts();
 drawLegend();
 drawTree();
 watchers.push(showNode);

@@ -16,7 +16,8 @@ import torch
 
 from .fast import MISS
 from .original import load_original
-from .recording import DropinError, Recording, read
+from .errors import DropinError
+from .recording import Recording, read
 from .runtime import Runtime
 
 __all__ = ["DropinError", "Recording", "attach", "kept", "load_original", "makers", "read", "replacement"]
@@ -61,6 +62,10 @@ def replacement(
         def solstice_workspaces(self) -> list[torch.Tensor]:
             """Memory of the kernels that keeps nothing from call to call: whoever times them may overwrite it."""
             return runtime_of(self).workspaces()
+
+        def solstice_parts(self) -> list[dict[str, Any]]:
+            """What of the module is whose, with times, where a part stays PyTorch's."""
+            return list(recording.parts)
 
     ModelNew.__doc__ = original.__doc__
     ModelNew.__qualname__ = "ModelNew"

@@ -9,7 +9,8 @@ import torch
 
 from . import guards, structure
 from .assumed import Held
-from .recording import Recording, TensorSpec
+from .recording import Recording
+from .specs import TensorSpec
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any, Optional
 
 import torch
 
-from .recording import DropinError
+from .errors import DropinError
 
 _thread = threading.local()
 

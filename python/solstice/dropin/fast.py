@@ -18,12 +18,13 @@ from torch.utils.hooks import RemovableHandle
 
 from .binding import Binding
 from .guards import TENSOR_TYPES
-from .recording import Constant, Recording, TensorSpec
+from .recording import Constant, Recording
+from .specs import TensorSpec
 from .unrolled import Text, tree
 
 MISS = object()
 
-_ENVIRONMENT: dict[str, Any] = {
+ENVIRONMENT: dict[str, Any] = {
     "MISS": MISS,
     "alike": lambda *tensors: False,  # until recognise() knows better
     "Tensor": TENSOR_TYPES[0],
@@ -46,7 +47,21 @@ def write(
     recording: Recording, binding: Binding, slots: Any, flags: tuple, flatten: Callable, assemble: Callable
 ) -> Callable:
     """`fast(module, args, kwargs)`: the result of the kernels, or MISS."""
-    text = Text(_ENVIRONMENT)
+    text = Text(ENVIRONMENT)
+    lines = [
+        *guarded(text, recording, binding, flags, flatten),
+        *_launch(text, recording, binding, slots, assemble),
+    ]
+    return compiled(text, lines)
+
+
+def compiled(text: Text, lines: list[str]) -> Callable:
+    exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
+    return text.names["fast"]
+
+
+def guarded(text: Text, recording: Recording, binding: Binding, flags: tuple, flatten: Callable) -> list[str]:
+    """The head of `fast`: it goes on where every guard holds."""
     conditions = [
         *_environment(flags),
         *tree(text, binding),
@@ -56,7 +71,7 @@ def write(
         *(c for held in binding.assumed for c in _assumed(text, held)),
         *_gradients(text, recording, binding),
     ]
-    lines = [
+    return [
         "def fast(module, args, kwargs):",
         *_unpack(text, recording, flatten),
         "    root = module.__dict__",
@@ -66,10 +81,7 @@ def write(
         "        ): return MISS",
         # An attribute is gone, or flags refuse to answer: the slow look says which.
         "    except (KeyError, AttributeError, ValueError, RuntimeError): return MISS",
-        *_launch(text, recording, binding, slots, assemble),
     ]
-    exec(compile("\n".join(lines) + "\n", "<solstice drop-in>", "exec"), text.names)
-    return text.names["fast"]
 
 
 def _unpack(text: Text, recording: Recording, flatten: Callable) -> Iterator[str]:
@@ -203,6 +215,11 @@ def _launch(text: Text, recording: Recording, binding: Binding, slots: Any, asse
 def _result(text: Text, recording: Recording, assemble: Callable) -> str:
     names = {"output": "y{}", "argument": "x{}"}
     leaves = [names[kind].format(which) if kind in names else text.literal(which) for kind, which in recording.results]
+    return assembled(text, recording, leaves, assemble)
+
+
+def assembled(text: Text, recording: Recording, leaves: list[str], assemble: Callable) -> str:
+    """The result as an expression of its leaves."""
     if recording.out_tree is None:
         return leaves[0]
     # Plain tuples and lists of leaves are written out; anything deeper is put together by PyTorch.

@@ -11,7 +11,7 @@ import torch
 from torch.nn.modules import module as nn_module
 from torch.utils.hooks import RemovableHandle
 
-from .recording import TensorSpec
+from .specs import TensorSpec
 
 TENSOR_TYPES = (torch.Tensor, torch.nn.Parameter)
 

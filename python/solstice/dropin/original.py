@@ -16,7 +16,7 @@ import warnings
 from types import ModuleType
 from typing import Any, Iterator, Optional
 
-from .recording import DropinError
+from .errors import DropinError
 
 FOLDER = "original_modules"
 

@@ -9,61 +9,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Optional
 
 import torch
 from torch.utils import _pytree as pytree
 
+from . import schedule as schedules
 from .closed_form import Form
+from .errors import DropinError
+from .specs import DTYPES, TensorSpec, dtype_of
 from .structure import Description
 
 SCHEMA = "solstice.dropin/1"
-
-DTYPES = {
-    "f64": torch.float64,
-    "f32": torch.float32,
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "e4m3": torch.float8_e4m3fn,
-    "e5m2": torch.float8_e5m2,
-    "i64": torch.int64,
-    "i32": torch.int32,
-    "i16": torch.int16,
-    "i8": torch.int8,
-    "u8": torch.uint8,
-    "bool": torch.bool,
-    "b1": torch.bool,
-}
-
-
-class DropinError(RuntimeError):
-    """The files beside model_new.py do not fit together."""
-
-
-@dataclass(frozen=True)
-class TensorSpec:
-    """A tensor that the kernels take: `slot` is its place among the plan's interface buffers."""
-
-    slot: int
-    dtype: torch.dtype
-    shape: tuple
-    stride: tuple
-    alignment: int
-    path: str = ""  # of a parameter or module buffer
-    written: bool = False
-    contiguous: bool = field(init=False)
-
-    def __post_init__(self) -> None:
-        sizes = torch.empty(self.shape, device="meta")
-        object.__setattr__(self, "contiguous", sizes.stride() == self.stride)
-
-    def has_layout(self, tensor: torch.Tensor) -> bool:
-        """Strides of extents of 1 mean nothing, so contiguous is contiguous."""
-        return tensor.is_contiguous() if self.contiguous else tensor.stride() == self.stride
-
-    def text(self) -> str:
-        return f"{str(self.dtype)[6:]}{list(self.shape)} stride {list(self.stride)}"
 
 
 @dataclass(frozen=True)
@@ -103,6 +61,8 @@ class Recording:
     persistent: bool  # the workspace keeps content from prepare on
     assumed: list[Assumption] = field(default_factory=list)  # buffers that have to hold a closed form
     problem: str = ""  # why the files beside it are not its own; then nothing else here counts
+    schedule: Optional[schedules.Schedule] = None  # of a module that PyTorch runs a part of; then there is no plan
+    parts: list[dict[str, Any]] = field(default_factory=list)  # what is whose, with times
 
     @property
     def read(self) -> list[tuple[int, int]]:
@@ -121,6 +81,8 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
     problem = _foreign_content(folder, record)
     if problem:
         return _unusable(folder, record, problem)
+    if "schedule" in record:
+        return _read_scheduled(folder, record)
     plan_path = os.path.join(folder, record["plan"])
     with open(plan_path) as file:
         plan = json.load(file)
@@ -148,6 +110,44 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         assumed=[
             Assumption(a["path"], DTYPES[a["dtype"]], tuple(a["shape"]), a["form"]) for a in record.get("assumed", [])
         ],
+    )
+
+
+def _read_scheduled(folder: str, record: dict[str, Any]) -> Recording:
+    """The stages have recordings of their own; what is asked of the module is asked here."""
+    if record.get("predicted"):
+        why = "its kernels were predicted and not measured: run `solstice optimize` on a GPU"
+        return _unusable(folder, record, why)
+    structure, library = record["structure"], os.path.join(folder, record["library"])
+    stages = {}
+    for number, name in record["schedule"]["stages"].items():
+        with open(os.path.join(folder, name, "dropin.json")) as file:
+            stage = read(os.path.join(folder, name), json.load(file))
+        stages[int(number)] = replace(stage, structure=structure, library=library, tied={})
+    given = [g for g in record["schedule"]["given"].values() if "state" in g]
+    return Recording(
+        folder=folder,
+        plan_path="",
+        library=library,
+        target=record["target"],
+        arguments=[_argument(a, {}) for a in record["arguments"]],
+        state=[
+            TensorSpec(-1, dtype_of(g["dtype"]), tuple(g["shape"]), tuple(g["stride"]), 1, g["state"]) for g in given
+        ],
+        outputs=[],
+        results=[],
+        slots=0,
+        in_tree=_input_tree(record),
+        out_tree=_output_tree(record),
+        flags=record["flags"],
+        structure=structure,
+        tied=record.get("tied", {}),
+        frozen=False,
+        persistent=any(stage.persistent for stage in stages.values()),
+        assumed=[assumption for stage in stages.values() for assumption in stage.assumed],
+        problem=next((stage.problem for stage in stages.values() if stage.problem), ""),
+        schedule=schedules.read(record["schedule"], stages),
+        parts=record.get("parts", []),
     )
 
 

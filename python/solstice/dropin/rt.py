@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 
-from .recording import DropinError
+from .errors import DropinError
 
 ABI = 1
 _ERROR_BYTES = 1024

@@ -13,17 +13,51 @@ from . import fast, guards, structure
 from .assumed import Comparer
 from .binding import Binding, bind
 from .device import CudaDevice
-from .recording import Constant, DropinError, Recording, TensorSpec
+from .errors import DropinError
+from .recording import Constant, Recording
+from .scheduled import ScheduledBound
 from .slots import Slot, Slots
+from .specs import TensorSpec
 
 
 class Bound:
     """A module's tensors at their addresses, with all that was prepared for them."""
 
-    def __init__(self, runtime: "Runtime", binding: Binding, flags: tuple) -> None:
+    def __init__(self, runtime: "Runtime", binding: Binding, flags: tuple, module: torch.nn.Module) -> None:
         self.binding = binding
+        self._runtime = runtime
         self.slots = Slots(runtime.recording, binding)
         self.fast = fast.write(runtime.recording, binding, self.slots, flags, runtime.flatten, runtime.assemble)
+        self._pack = struct.Struct(f"{len(runtime.recording.moving)}P").pack
+
+    def slot(self, stream: int) -> Any:
+        """What a launch on this stream needs; or why there is none."""
+        return self.slots.slot(stream)
+
+    def workspaces(self) -> list[torch.Tensor]:
+        """Those of ordinary calls. None where they hold what was packed once."""
+        if self._runtime.recording.persistent:
+            return []
+        return [slot.workspace for slot in self.slots.ready.values()]
+
+    def launch(self, slot: Slot, stream: int, leaves: Any) -> Any:
+        recording, device = self._runtime.recording, self.binding.device
+        device.enter_thread()
+        results = [device.empty(o.shape, o.stride, o.dtype) for o in recording.outputs]
+        tensors = [leaves[position] for position, _ in recording.read] + results
+        moved = self._pack(*(t.data_ptr() for t in tensors))
+        if slot.versions is None:
+            versions = self.binding.versions()
+            slot.launcher.prepare(moved)
+            self.slots.keep(stream, slot, versions)
+            fast.recognise(self.fast, recording, self.binding, leaves)
+        slot.launcher.launch(moved)
+        if self.binding.written:
+            self.binding.mark_written()
+        kinds = {"output": results, "argument": leaves}
+        return self._runtime.assemble(
+            [which if kind == "value" else kinds[kind][which] for kind, which in recording.results]
+        )
 
 
 class Runtime:
@@ -40,12 +74,11 @@ class Runtime:
         self.fast: Callable = _never
         self._find_device = find_device
         self._flags = tuple(recording.flags[name] for name in ("matmul_tf32", "cudnn_tf32", "deterministic"))
-        self._bound: Optional[Bound] = None
+        self._bound: Any = None  # Bound or ScheduledBound
         self._reasons: dict[str, int] = {}
         self._unusable: Optional[str] = recording.problem or None
         self._comparer = Comparer(recording.assumed, recording.tied)
         self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
-        self._pack = struct.Struct(f"{len(recording.moving)}P").pack
 
     def __deepcopy__(self, memo: dict) -> None:
         """A copy of the module starts unbound."""
@@ -58,10 +91,7 @@ class Runtime:
         return list(self._reasons)
 
     def workspaces(self) -> list[torch.Tensor]:
-        """Those of ordinary calls. None where they hold what was packed once."""
-        if self._bound is None or self.recording.persistent:
-            return []
-        return [slot.workspace for slot in self._bound.slots.ready.values()]
+        return [] if self._bound is None else self._bound.workspaces()
 
     def slow(self, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         """A call that the fast function did not take."""
@@ -78,9 +108,9 @@ class Runtime:
                 with device.selected():
                     return self.slow(module, original, args, kwargs)
             stream = device.stream(device.index)
-            slot = bound.slots.slot(stream)
-            if type(slot) is Slot:
-                return self._launch(bound, slot, stream, leaves)
+            slot = bound.slot(stream)
+            if not isinstance(slot, str):
+                return bound.launch(slot, stream, leaves)
             reason = slot
         return self._fall_back(str(reason), module, original, args, kwargs)
 
@@ -128,7 +158,8 @@ class Runtime:
         if isinstance(binding, str):
             return binding
         try:
-            bound = Bound(self, binding, self._flags)
+            make = Bound if self.recording.schedule is None else ScheduledBound
+            bound = make(self, binding, self._flags, module)
         except DropinError as error:
             self._unusable = str(error)
             return self._unusable
@@ -147,25 +178,6 @@ class Runtime:
         lasting = reason is not None and not device.capturing() and watch.holds(vars(module))
         self._different = (watch, reason) if lasting else None
         return reason
-
-    def _launch(self, bound: Bound, slot: Slot, stream: int, leaves: Any) -> Any:
-        device = bound.binding.device
-        device.enter_thread()
-        results = [device.empty(o.shape, o.stride, o.dtype) for o in self.recording.outputs]
-        tensors = [leaves[position] for position, _ in self.recording.read] + results
-        moved = self._pack(*(t.data_ptr() for t in tensors))
-        if slot.versions is None:
-            versions = bound.binding.versions()
-            slot.launcher.prepare(moved)
-            bound.slots.keep(stream, slot, versions)
-            fast.recognise(bound.fast, self.recording, bound.binding, leaves)
-        slot.launcher.launch(moved)
-        if bound.binding.written:
-            bound.binding.mark_written()
-        kinds = {"output": results, "argument": leaves}
-        return self.assemble(
-            [which if kind == "value" else kinds[kind][which] for kind, which in self.recording.results]
-        )
 
     def assemble(self, leaves: list[Any]) -> Any:
         tree = self.recording.out_tree

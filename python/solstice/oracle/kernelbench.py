@@ -5,7 +5,6 @@ fp32 is told with it."""
 
 from __future__ import annotations
 
-import contextlib
 import importlib.util
 import hashlib
 import json
@@ -17,7 +16,8 @@ import torch
 
 from ..errors import input_error
 from ..loading import SEED, call_user
-from ..tensors import leaves, map_tensors
+from ..tensors import leaves, map_tensors, module_tensors, tensor_leaves
+from . import running
 from .reference import float64_values
 from .running import kept_buffers
 from .session import Session
@@ -25,6 +25,8 @@ from .session import Session
 FULL, REDUCED = 1e-4, 1e-2  # KernelBench's t: of fp32, and of fp16 and bf16
 TRIALS = 5
 _MOST = 1e30  # what JSON can say of an infinite distance
+_ARGUMENT = "argument "  # no name of a buffer has a space
+_FAILED = {"passed": False, "strict": False, "max_excess": None}
 
 
 def load_dropin(session: Session, path: str, class_name: str = "ModelNew") -> torch.nn.Module:
@@ -149,24 +151,41 @@ def _trial(
     numerics: str,
     constant: _Constant,
 ) -> dict[str, Any]:
-    args, kwargs = session.example_inputs(seed)
-    copies = map_tensors(lambda t: t.clone(), (args, kwargs))
-    with torch.no_grad():
-        torch.manual_seed(seed)
-        # An attached drop-in shares the buffers: it starts from the same ones, and a result may be one of them.
-        shared = new._buffers is original._buffers
-        with kept_buffers(original) if shared else contextlib.nullcontext():
-            reference = _tensors(original(*args, **kwargs))
-            reference = [t.clone() for t in reference] if shared else reference
-            session.synchronize()
-        constant.add(_tensors(copies), reference)
-        torch.manual_seed(seed)
-        produced = _tensors(new(*copies[0], **copies[1]))
-        session.synchronize()
+    given = session.example_inputs(seed)
+    copies = map_tensors(lambda t: t.clone(), given)
+    reference, written = _called(session, original, given, seed)
+    constant.add(tensor_leaves(copies), reference)
+    produced, also = _called(session, new, copies, seed)
+    for name in {**written, **also}:  # in place; where one side writes nothing, what was there counts
+        reference.append(written[name] if name in written else _held(original, given, name))
+        produced.append(also[name] if name in also else _held(new, copies, name))
     verdict = {"seed": seed, **_compare(reference, produced, numerics)}
     if verdict["max_excess"] is not None and not verdict["passed"]:
         verdict.update(_distances(session, original, seed, reference, produced, numerics))
     return verdict
+
+
+def _called(
+    session: Session, module: torch.nn.Module, given: tuple[tuple, dict], seed: int
+) -> tuple[list[torch.Tensor], dict[str, torch.Tensor]]:
+    """The results, and by name what the call wrote in place: buffers, which are put back, and inputs."""
+    inputs = leaves(given)
+    versions = [t._version if isinstance(t, torch.Tensor) else None for t in inputs]
+    state = running.Buffers(module)
+    owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
+    torch.manual_seed(seed)
+    with torch.no_grad():
+        results = [running.own(t, owned) for t in tensor_leaves(module(*given[0], **given[1]))]
+        session.synchronize()
+        written: dict[str, torch.Tensor] = {**state.take_changes()}
+    for i, (tensor, version) in enumerate(zip(inputs, versions)):
+        if isinstance(tensor, torch.Tensor) and tensor._version != version:
+            written[f"{_ARGUMENT}{i}"] = tensor
+    return results, written
+
+
+def _held(module: torch.nn.Module, given: tuple[tuple, dict], name: str) -> torch.Tensor:
+    return leaves(given)[int(name[len(_ARGUMENT) :])] if name.startswith(_ARGUMENT) else module.get_buffer(name)
 
 
 def _distances(
@@ -184,13 +203,10 @@ def _distances(
     session.empty_cache()
     if values is None:
         return {}
-    exact = [value for name, value in values.items() if name.startswith("output.")]
+    reference, produced = ([t for t in side if t.is_floating_point()] for side in (reference, produced))
+    exact = [value for name, value in values.items() if name.startswith("output.") and value.is_floating_point()]
     own, new = (max(map(_excess, exact, side, _limits(side, numerics)), default=0.0) for side in (reference, produced))
     return {"original_off": min(own, _MOST), "new_off": min(new, _MOST)}
-
-
-def _tensors(result: Any) -> list[torch.Tensor]:
-    return [leaf for leaf in leaves(result) if isinstance(leaf, torch.Tensor)]
 
 
 def _limits(results: list[torch.Tensor], numerics: str) -> list[float]:
@@ -198,13 +214,12 @@ def _limits(results: list[torch.Tensor], numerics: str) -> list[float]:
 
 
 def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor], numerics: str) -> dict[str, Any]:
-    failed = {"passed": False, "strict": False, "max_excess": None}
     if [t.shape for t in reference] != [t.shape for t in produced]:
-        return {**failed, "reason": "the results have other shapes"}
+        return {**_FAILED, "reason": "the results have other shapes"}
     if [t.dtype for t in reference] != [t.dtype for t in produced]:
         shown = (", ".join(str(t.dtype)[6:] for t in side) for side in (produced, reference))
         reason = "the results have other dtypes: " + " instead of ".join(shown)
-        return {**failed, "reason": reason}
+        return {**_FAILED, "reason": reason}
     # Excess over the limit, as a multiple of it: at most 1 passes.
     limits = _limits(reference, numerics)
     worst = max(map(_excess, reference, produced, limits), default=0.0)

@@ -24,6 +24,7 @@ from . import (
     flaws,
     inputs as input_sets,
     kernelbench,
+    partial,
     reference,
     rivals,
     scaling,
@@ -304,6 +305,11 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         check_dropin,
         time_dropin,
         memory,
+        partial.cut,
+        partial.enter_stage,
+        partial.schedule,
+        partial.check_schedule,
+        partial.time_calls,
         release,
     )
 }

@@ -13,7 +13,7 @@ from ..tensors import leaves, module_tensors, tensor_leaves
 Values = dict[str, torch.Tensor]
 
 
-class _Buffers:
+class Buffers:
     """Finds and undoes what a call does to the module's buffers.
 
     Batch normalisation writes its statistics without moving their version, so that values count too,
@@ -44,7 +44,7 @@ class _Buffers:
 @contextlib.contextmanager
 def kept_buffers(module: torch.nn.Module) -> Iterator[None]:
     """Calls within it leave no mark on the module's buffers."""
-    buffers = _Buffers(module)
+    buffers = Buffers(module)
     try:
         yield
     finally:
@@ -71,7 +71,7 @@ def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values
     """
     inputs = leaves((args, kwargs))
     versions = [t._version if isinstance(t, torch.Tensor) else None for t in inputs]
-    buffers = _Buffers(module)
+    buffers = Buffers(module)
     torch.manual_seed(seed)
     with torch.no_grad():
         result = _call(module, args, kwargs)

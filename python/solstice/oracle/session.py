@@ -50,6 +50,7 @@ class Session:
     buffers_settled: bool = False  # those of the perturbed module are moved, as far as forward takes that
     notes: dict[str, list[str]] = field(default_factory=dict)  # by variant: what the results do not show
     contest: Any = None  # the opponents, once they are compiled (rivals.py)
+    parts: Any = None  # of the module, once it was cut (solstice.partial)
 
     def need_subject(self) -> Subject:
         if self.subject is None:
@@ -61,6 +62,13 @@ class Session:
             known = ", ".join(self.sets) or "none"
             raise input_error("session.no_set", f"no input set `{name}`; prepared are {known}")
         return self.sets[name]
+
+    def enter(self, subject: Subject) -> None:
+        """Another problem on the same device; what was prepared for the one before goes."""
+        self.subject = subject
+        self.sets, self._variants, self.dropins, self.notes = {}, {}, {}, {}
+        self.buffers_settled, self.contest = False, None
+        self.empty_cache()
 
     def module(self, variant: str = "built") -> torch.nn.Module:
         """The module with the given weights, on the device."""

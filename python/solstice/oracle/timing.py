@@ -15,6 +15,7 @@ from typing import Any, Callable, ContextManager, Optional
 import torch
 
 from ..errors import environment_error, input_error
+from ..loading import SEED
 from ..tensors import logical_bytes, tensor_leaves
 from .running import kept_buffers, own
 from .session import InputSet, Session
@@ -248,7 +249,9 @@ def compare(
         if not fresh.active:
             return blocks, None
         before()
+        torch.manual_seed(SEED)  # for both: they may draw
         with alike():
             produced = [own(t, given) for t in tensor_leaves(new())]
         fresh.again()
+        torch.manual_seed(SEED)
         return blocks, ([own(t, given) for t in tensor_leaves(original())], produced)

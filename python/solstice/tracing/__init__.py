@@ -17,7 +17,8 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     import torch
 
     from ..tensors import module_tensors
-    from .export import export_functional
+    from ..partial.stages import StageModule
+    from .export import export_functional, export_traced
     from .fakes import fake_inputs
     from .graph import graph_json
 
@@ -26,13 +27,16 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     args, kwargs = fake_inputs(subject.inputs, device)
     names = {str(subject.path.resolve()), str(subject.path)} if subject.path else ()
     display = {name: str(subject.path) for name in names}
-    with _quiet():
-        program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
+    with quiet():
+        if isinstance(subject.module, StageModule):
+            program, producer = export_traced(subject.module, args, kwargs, decompose)
+        else:
+            program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
         return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
 
 
 @contextlib.contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """PyTorch warns and logs about itself while it tries; what matters comes back as an error."""
     saved = logging.root.manager.disable
     logging.disable(logging.CRITICAL)

@@ -74,6 +74,26 @@ def export_functional(
     return program, {**made, "dropped": lost, "decomposable": breakable}
 
 
+def export_calls(
+    module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make] = None
+) -> torch.export.ExportedProgram:
+    """The exported program as the module calls PyTorch: with composites, views and writes in place."""
+    on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
+    with _repairs(on_host):
+        return _export(module, args, kwargs, [], make)[0]
+
+
+def export_traced(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str]) -> tuple[Any, dict]:
+    """As export_functional(), of a module that is a trace already (solstice.partial): it is not compared again.
+    `origins`: by the names of this graph's calls those of the traced one's."""
+    with torch.fx.traceback.preserve_node_meta():
+        program = torch.export.export(module, args, kwargs, strict=False)
+    program = _functional(module, program, _decompositions(decompose))
+    made = {"mode": "nonstrict", "level": "functional", "notes": [], "unchecked": [], "frozen": [], "dropped": []}
+    origins = {n.name: n.meta["custom"]["own"] for n in program.graph.nodes if "own" in (n.meta.get("custom") or {})}
+    return program, {**made, "decomposable": _decomposable(program), "origins": origins}
+
+
 def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
     """Parts of the graph under an autocast or `no_grad` are graphs of their own until then. Node by node, so that what
     they become keeps its module and line."""

@@ -11,6 +11,7 @@ from collections import deque
 from typing import Any, Optional
 
 import torch
+from torch._library.custom_ops import CustomOpDef
 
 from ..dropin import arrays, contents
 from ..errors import is_library_file
@@ -21,6 +22,8 @@ _CODE = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, static
 _TOLD_BY_PARTS = (types.MethodType, functools.partial, weakref.ref, staticmethod, classmethod, property)
 _REDUCED = ("builtins", "itertools", "collections", "random", "numpy")
 _MOST_HASHED_BYTES = 1 << 26  # of an array
+# Operators, custom ones too: PyTorch fills tables in them when they are called for the first time.
+_OPERATORS = (torch._ops.OperatorBase, torch._ops.OpOverloadPacket, torch._ops._OpNamespace, CustomOpDef)
 _SHOWN = 60  # characters of a value in a message
 
 
@@ -67,7 +70,7 @@ def is_users_module(module: Optional[types.ModuleType]) -> bool:
 
 def has_state(value: Any) -> bool:
     """Python's, in attributes; the rest is told by how it would be pickled."""
-    if isinstance(value, (type, types.ModuleType, torch.nn.Module, *CONTAINERS)):
+    if isinstance(value, (type, types.ModuleType, torch.nn.Module, *CONTAINERS, *_OPERATORS)):
         return False
     return is_users_class(type(value)) or bool(contents.state_of(value))
 

@@ -85,7 +85,7 @@ class NodeWriter:
         tensors = {a.name for a in schema.arguments if isinstance(a.type, torch.TensorType)}
         read = {k: tensor_read_by(v) if k in tensors else v for k, v in values.items()}
         call: dict[str, Any] = {"op": str(target), "args": {k: self._argument(v) for k, v in read.items()}}
-        if _DRAWS in target.tags and _really_draws(values):
+        if draws(node):
             call["rng"] = True
         writes = [a.name for a in schema.arguments if a.alias_info is not None and a.alias_info.is_write]
         if writes:
@@ -182,6 +182,11 @@ def _really_draws(values: dict[str, Any]) -> bool:
     """The tag alone is wrong: attention, LSTM and GRU carry it although their dropout is off."""
     off = any(values.get(name) == 0 for name in ("p", "dropout", "dropout_p") if name in values)
     return not off and values.get("train") is not False
+
+
+def draws(node: Node) -> bool:
+    """Random numbers, with these arguments."""
+    return _DRAWS in node.target.tags and _really_draws(_bind(node, node.target._schema))
 
 
 def _viewed_arguments(schema: Any) -> list[str]:

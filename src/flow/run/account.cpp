@@ -55,6 +55,11 @@ Json summary_of(const Report& report, Seconds original, std::optional<search::St
   const Json bounds = bounds_in_seconds(report);
   if (bounds.size() > 0) summary.set("bounds", bounds);
   if (!report.agent.is_null()) summary.set("agent", report.agent);
+  if (!report.parts.empty()) {
+    Json parts = Json::array();
+    for (const PartRow& row : report.parts) parts.push(to_json(row));
+    summary.set("parts", std::move(parts));
+  }
   if (stop) summary.set("stop", enum_name(*stop));
   return summary;
 }

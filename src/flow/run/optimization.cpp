@@ -8,6 +8,7 @@
 #include "flow/run/account.h"
 #include "flow/run/begin.h"
 #include "flow/run/outcome/outcome.h"
+#include "flow/run/partial.h"
 #include "flow/run/report/report.h"
 #include "flow/run/resolve.h"
 #include "flow/run/resume.h"
@@ -30,6 +31,7 @@ namespace fs = std::filesystem;
 struct RunStages {
   std::optional<Opened> opened;
   std::optional<Imported> imported;
+  std::optional<Problem> refused;  // traced, and no problem of ours as a whole
   std::optional<Bounds> bounds;
   std::optional<Planned> planned;
   std::unique_ptr<Measurable> measurable;
@@ -76,7 +78,7 @@ Status prepare(Run& run, RunStages& at) {
   SOLSTICE_CHECK(keep_transcript(run));
   SOLSTICE_TRY(at.opened, open_place(run));
   SOLSTICE_CHECK(check_place(run, *at.opened));
-  SOLSTICE_TRY(at.imported, import_problem(run));
+  SOLSTICE_TRY(at.imported, import_problem(run, &at.refused));
   SOLSTICE_CHECK(identify_object(run, at.imported->problem));
   SOLSTICE_TRY(at.bounds, compute_bounds(run, *at.opened, *at.imported));
   SOLSTICE_CHECK(open_compiler(run, *at.opened));
@@ -141,10 +143,16 @@ void release_engine(Engine& engine, Run& run, RunStages& at, const Status& done)
   EngineParts& parts = run.engine;
   close_fleet(run, at.measurable.get());
   if (parts.judge) parts.judge->release();
-  if (!done.ok() && !is_of_the_user(done.error())) drop_broken(parts);
+  // A part that does not fit in memory leaves the processes whole, and the module's other parts to them.
+  const bool small_enough = !run.options.module.part || done.ok() || done.error().code != Code::too_large;
+  if (!done.ok() && small_enough && !is_of_the_user(done.error())) drop_broken(parts);
   if (parts.oracle) parts.oracle->stop_when(nullptr);  // it asks this run
   if (run.options.keep && done.ok()) keep_for_next(run, at);
-  if (!run.options.keep) engine.release_problem();
+  if (run.options.module.part) {
+    if (parts.judge) parts.judge->imports().close_all_of(&parts);
+  } else if (!run.options.keep) {
+    engine.release_problem();
+  }
 }
 
 RunState state_after(const Status& done) {
@@ -268,19 +276,46 @@ Result<OptimizeOutcome> Optimization::conclude() {
   return finish();
 }
 
+// Of a module that is no problem of ours as a whole. True: the report has an outcome of its parts, or `done` the error
+// that ended them.
+bool Optimization::try_parts() {
+  Run& run = parts_->run;
+  RunStages& at = parts_->at;
+  Status& done = parts_->done;
+  const Problem* whole = at.imported ? &at.imported->problem : address_of(at.refused);
+  if (!whole || !may_be_cut(run, done)) return false;
+  std::string why_not;
+  const auto optimize_part = [&](const OptimizeOptions& options, Progress& progress) -> Result<OptimizeOutcome> {
+    SOLSTICE_TRY(const std::unique_ptr<Optimization> part, open(options, progress, parts_->engine));
+    part->search();
+    return part->conclude();
+  };
+  Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
+  if (any.ok() && !*any) {
+    const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
+    done = fail(done.error().code, done.error().message + "; " + more);
+    return false;
+  }
+  done = any.ok() ? success() : Status(std::move(any).error());
+  return true;
+}
+
 Result<OptimizeOutcome> Optimization::finish() {
   Run& run = parts_->run;
   RunStages& at = parts_->at;
   Status& done = parts_->done;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
+  const bool parted = try_parts();
   if (!done.ok() && is_outcome(done.error())) {
     run.report.outcome = RunOutcome::kUnsupported;
     run.report.reason = done.error().message;
     done = success();
   }
   account_for_agent(run);
-  conclude_search(run, at.searched.stop, at.gpu());
-  if (done.ok()) done = worth_keeping(run.tree);
+  if (!parted) {
+    conclude_search(run, at.searched.stop, at.gpu());
+    if (done.ok()) done = worth_keeping(run.tree);
+  }
   const bool replaces = done.ok();
   if (replaces) done = write_outcome(run, at);
   release_engine(parts_->engine, run, at, done);

@@ -44,6 +44,7 @@ class Optimization {
   struct Parts;
   explicit Optimization(std::unique_ptr<Parts> parts);
   Result<OptimizeOutcome> finish();
+  bool try_parts();
 
   std::unique_ptr<Parts> parts_;
 };

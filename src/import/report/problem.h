@@ -15,6 +15,7 @@ struct UnsupportedOp {
   std::string op;
   std::string why;
   ImportSource source;
+  std::string node = {};  // graph id; "" for what is no call
 };
 
 // An interface tensor of the program and its counterpart in the graph.
@@ -38,6 +39,7 @@ struct Draw {
   std::string op;
   std::vector<int64_t> shape;
   ImportSource source;
+  std::string node = {};  // graph id
 };
 
 struct BufferMutation {

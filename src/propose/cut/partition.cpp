@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "ir/analysis/contraction.h"
+#include "ir/domain.h"
 #include "propose/cut/assessor.h"
 #include "propose/cut/dataflow.h"
 #include "propose/cut/grouping.h"
@@ -149,7 +151,39 @@ Result<Partition> runnable(const ir::Program& problem, Partition found) {
   return found;
 }
 
+// Products that a thread adds up by itself read their operands once for each.
+bool sums_many_products(const ir::Program& problem, int equation) {
+  constexpr double kMany = 32;
+  const ir::Equation& e = problem.equation(equation);
+  if (!ir::has_contraction(e)) return false;
+  const ir::Domain domain(e);
+  const std::vector<ir::ProductSum> sums = ir::product_sums(e);
+  return std::any_of(sums.begin(), sums.end(), [&](const ir::ProductSum& sum) {
+    ir::IndexSet summed;
+    for (const int index : ir::indices_of(sum.node->args[0])) {
+      if (sum.is_summed(index)) summed.insert(index);
+    }
+    return domain.points(summed) >= kMany;
+  });
+}
+
 }  // namespace
+
+Result<std::vector<Unserved>> unserved(const ir::Program& problem, const PlanningContext& context) {
+  SOLSTICE_CHECK(can_be_cut(problem));
+  Merger merger(problem, context);
+  merger.merge_all();
+  std::vector<Unserved> out;
+  for (const Group& group : merger.ordered()) {
+    for (const int equation : group.equations) {
+      if (!group.family)
+        out.push_back({equation, "no kernel family runs it yet"});
+      else if (group.family->name == "map" && sums_many_products(problem, equation))
+        out.push_back({equation, "it has no kernel family of its own yet"});
+    }
+  }
+  return out;
+}
 
 Result<Partition> partition(const ir::Program& problem, const PlanningContext& context) {
   SOLSTICE_CHECK(can_be_cut(problem));

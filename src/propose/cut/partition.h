@@ -14,6 +14,15 @@ namespace solstice::propose {
 // Every group of the result has a family. Error `unsupported_operator` names the equations that no family can run.
 Result<Partition> partition(const ir::Program& problem, const PlanningContext& context);
 
+// An equation that has no kernel of its own kind: no family runs it, or only `map`, element by element, does, though it
+// sums products (a convolution).
+struct Unserved {
+  int equation = -1;
+  std::string why;
+};
+// All of them; none where the program can be cut into kernels that are worth it. Errors: those of what is no problem.
+Result<std::vector<Unserved>> unserved(const ir::Program& problem, const PlanningContext& context);
+
 // The equations cut as given, each group with its cheapest family. Errors as above.
 Result<Partition> cut_as(const ir::Program& problem, const std::vector<std::vector<int>>& groups,
                          const PlanningContext& context, Assessed* known = nullptr);

@@ -129,6 +129,16 @@ TEST_F(StoreTest, LastPassesOverRunsThatFailedBeforeTheirSearch) {
   EXPECT_EQ(store.load_run("last")->run.id, "20260104-000000-dddd");
 }
 
+TEST_F(StoreTest, LastPassesOverPartsOfAModule) {
+  Store store = open();
+  RunRecord whole = run_of("net", "o"), part = run_of("net, stage 1", "o");
+  whole.id = "20260101-000000-aaaa", part.id = "20260101-000001-bbbb";
+  part.options = Json::object().set("part", true);
+  ASSERT_TRUE(store.begin_run(whole).ok());
+  ASSERT_TRUE(store.begin_run(part).ok());
+  EXPECT_EQ(store.load_run("last")->run.problem, "net");
+}
+
 TEST_F(StoreTest, ARunLearnsItsProblemLater) {
   Store store = open();
   const std::string id = *store.begin_run(run_of("p", "o"));

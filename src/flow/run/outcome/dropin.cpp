@@ -102,14 +102,26 @@ fs::path place_of(const OracleModule& module) {
          (package ? fs::path(path) / file : fs::path(path + file.substr(std::min(file.find('.'), file.size()))));
 }
 
-// The content that the recording belongs to: kernels of another run beside it are refused.
-Result<Json> content_of(const fs::path& folder) {
-  std::vector<fs::path> names = {"plan.json"};
+// Files of one plan, by their names below `folder`.
+Status add_plan_files(const fs::path& folder, const fs::path& place, std::vector<fs::path>& names) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".cubin") names.push_back(entry.path().filename());
+  names.push_back(place / "plan.json");
+  for (const auto& entry : fs::directory_iterator(folder / place, error)) {
+    if (entry.path().extension() == ".cubin") names.push_back(place / entry.path().filename());
   }
-  if (error) return fail(Code::io_error, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  if (!error) return success();
+  return fail(Code::io_error, fmt::format("cannot list {}: {}", (folder / place).string(), error.message()));
+}
+
+// The content that the recording belongs to: kernels of another run beside it are refused.
+Result<Json> content_of(const DropinParts& parts, const fs::path& folder) {
+  std::vector<fs::path> names;
+  if (parts.schedule.is_null()) SOLSTICE_CHECK(add_plan_files(folder, "", names));
+  for (const auto& [number, place] : parts.schedule.at("stages").members()) {
+    if (parts.predicted) break;
+    SOLSTICE_CHECK(add_plan_files(folder, place.as_string(), names));
+    names.push_back(fs::path(place.as_string()) / "dropin.json");
+  }
   std::sort(names.begin(), names.end());
   Json out = Json::object();
   for (const fs::path& name : names) {
@@ -157,16 +169,21 @@ Result<Json> dropin_record(const DropinParts& parts) {
   if (parts.graph.structure.is_null())
     return fail(Code::bad_record, "the graph lacks `structure`, which guards a drop-in");
   Json record = Json::object();
-  record.set("schema", "solstice.dropin/1").set("plan", "plan.json").set("library", kLibrary);
+  record.set("schema", "solstice.dropin/1").set("library", kLibrary);
+  if (parts.schedule.is_null()) {
+    record.set("plan", "plan.json").set("results", results_of(parts)).set("assumed", assumed_of(parts.graph));
+  } else {
+    record.set("schedule", parts.schedule).set("parts", parts.parts);
+    if (parts.predicted) record.set("predicted", true);
+  }
   record.set("target", parts.target).set("weights", parts.frozen ? "frozen" : "live");
-  record.set("arguments", arguments_of(parts)).set("results", results_of(parts));
+  record.set("arguments", arguments_of(parts));
   record.set("in_tree", parts.graph.in_tree).set("out_tree", parts.graph.out_tree);
   record.set("flags", Json::object()
                           .set("matmul_tf32", parts.subject.flags.matmul_tf32)
                           .set("cudnn_tf32", parts.subject.flags.cudnn_tf32)
                           .set("deterministic", parts.subject.flags.deterministic));
   record.set("structure", parts.graph.structure).set("tied", tied_of(parts.graph));
-  record.set("assumed", assumed_of(parts.graph));
   if (parts.subject.file) record.set("source", source_of(parts.subject));
   return record;
 }
@@ -175,7 +192,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::
   SOLSTICE_TRY(const fs::path python, package_folder());
   SOLSTICE_CHECK(copy_runtime(python, folder));
   SOLSTICE_TRY(Json record, dropin_record(parts));
-  SOLSTICE_TRY(const Json content, content_of(folder));
+  SOLSTICE_TRY(const Json content, content_of(parts, folder));
   record.set("content", content);
   SOLSTICE_CHECK(write_file(folder / "dropin.json", record.dump(1)));
   if (!parts.subject.file) return success();

@@ -18,6 +18,10 @@ struct DropinParts {
   const OracleSubject& subject;
   std::string target;  // "sm_90a"
   bool frozen = false;
+  // Of a module that PyTorch runs a part of (docs/protocol.md, "Schedule"): plans lie in folders `stage_NUMBER`.
+  Json schedule = {};      // null: the plan is the whole module
+  Json parts = {};         // what is whose, as in the report
+  bool predicted = false;  // the stages have no kernels: nothing was compiled for them
 };
 
 // For a module given as an object (no file) everything but model_new.py is written: solstice.optimize() attaches it.

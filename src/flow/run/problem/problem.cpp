@@ -28,9 +28,9 @@ std::filesystem::path graph_cache() {
   return folder.ok() ? *folder / "graphs" : std::filesystem::path();
 }
 
-Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::string& mode,
-                             const std::filesystem::path& cache) {
+Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                              const std::string& class_name, const std::string& mode,
+                              const std::filesystem::path& cache) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
@@ -42,6 +42,10 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   SOLSTICE_TRY(TracedImport traced, import_traced(trace));
   problem.graph = std::move(traced.graph);
   problem.imported = std::move(traced.imported);
+  return problem;
+}
+
+Status bind_problem(Problem& problem) {
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, unsupported_text(problem.imported));
   }
@@ -63,6 +67,14 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
     return fail(Code::internal, "the imported program does not check; this is a bug of the importer\n" +
                                     render_text(diagnostics, problem.imported.text, "imported.ucut"));
   }
+  return success();
+}
+
+Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                             const std::string& class_name, const std::string& mode,
+                             const std::filesystem::path& cache) {
+  SOLSTICE_TRY(Problem problem, trace_problem(oracle, file, class_name, mode, cache));
+  SOLSTICE_CHECK(bind_problem(problem));
   return problem;
 }
 

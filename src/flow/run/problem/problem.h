@@ -22,6 +22,14 @@ struct Problem {
   ir::Program program;  // and bound
 };
 
+// The first half of load_problem(): loads, traces and imports. `tree` and `program` are empty. Errors: what the oracle
+// says of the file.
+Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                              const std::string& class_name, const std::string& mode = {},
+                              const std::filesystem::path& cache = {});
+// The second: binds the equations, if there are some for everything. Errors: the others of load_problem().
+Status bind_problem(Problem& problem);
+
 // Loads, traces, imports and checks. `file` is empty where the caller's process holds the module. Errors: what the
 // oracle says of the file; unsupported_operator, naming the operators and their lines; internal where the importer
 // wrote a program that does not check. With a `cache` folder the graph may come from there.

@@ -83,6 +83,25 @@ std::string cause_text(const Bound& bound) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
+// What is whose, where PyTorch runs a part of the module.
+std::string parts_section(const Report& r) {
+  if (r.parts.empty()) return "";
+  Rows rows = {{"part", "whose", "time", "in PyTorch", "share", "place", "why it stays PyTorch's"}};
+  double ours = 0;
+  bool predicted = false;
+  for (const PartRow& row : r.parts) {
+    rows.push_back({row.ours ? row.what : code(row.what), row.ours ? "ours" : "PyTorch's", time_text(row.time),
+                    time_text(row.original), fmt::format("{:.1f} %", 100 * row.share), row.place, row.why});
+    if (row.ours) ours += row.share;
+    predicted = predicted || row.predicted;
+  }
+  return fmt::format(
+             "\n## Parts\n\n{:.0f} % of the drop-in's time is ours, {:.0f} % PyTorch's{}. Stages and calls are "
+             "timed one by one, so that they do not add up to the headline.\n\n",
+             100 * ours, 100 * (1 - ours), predicted ? " (predicted)" : "") +
+         markdown_table(rows);
+}
+
 // Every rung from the io bound up to the original, with how far the next best stands from it.
 std::string ladder_section(const Report& r) {
   if (r.bounds.empty()) return "";
@@ -207,8 +226,9 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + kernel_section(r) + ladder_section(r) + baseline_section(r) +
-         error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + parts_section(r) + kernel_section(r) + ladder_section(r) +
+         baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) +
+         timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

@@ -21,6 +21,7 @@ struct ModuleOptions {
   std::string mode;              // train | eval; "": as it is made
   std::string name;              // in reports; "": from the file
   std::optional<int> oracle_fd;  // the caller's process is the oracle
+  bool part = false;             // the oracle has entered a part of a module (flow/run/parts), and stays there
 };
 
 struct PlaceOptions {

@@ -179,6 +179,7 @@ Json kept_options(const OptimizeOptions& options) {
                  .set("frozen", options.terms.frozen)
                  .set("rewrites", options.terms.rewrites)
                  .set("memory", options.search.memory);
+  if (options.module.part) out.set("part", true);
   // Whoever measures elsewhere finds out what it is.
   return options.place.detached ? out : out.set("machine", options.place.machine);
 }

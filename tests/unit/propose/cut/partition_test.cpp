@@ -171,5 +171,58 @@ TEST(Partition, ACutThatIsStoppedRuns) {
   EXPECT_EQ(parts->groups.size(), 10u);
 }
 
+// The tensors without a kernel of their own kind, with the reasons.
+std::vector<std::string> unserved_in(const std::string& text) {
+  Diagnostics diagnostics;
+  const auto program = ir::load_program(text, "test.ucut", diagnostics);
+  EXPECT_TRUE(program.ok()) << render_text(diagnostics, text, "test.ucut");
+  const machine::Machine machine = some_machine();
+  const auto found = unserved(*program, {machine, "reference", false});
+  EXPECT_TRUE(found.ok()) << found.error().text();
+  std::vector<std::string> out;
+  for (const Unserved& each : *found)
+    out.push_back(program->target_of(program->equation(each.equation)).name + ": " + each.why);
+  return out;
+}
+
+TEST(Unserved, NamesWhatNoFamilyRuns) {
+  EXPECT_EQ(unserved_in(R"(
+program deconvolution
+dim B = 8, C = 16, K = 16, L = 1024, U = 2048
+input  x : f32[B, C, L]
+param  w : f32[C, K, 4]
+output y : f32[B, K, U]
+h[b,c,j] = tanh(x[b,c,j])
+m[b,k,u] = sum[c,j,s<4 where u == 2*j+s-1](h[b,c,j] * w[c,k,s])
+y[b,k,u] = tanh(m[b,k,u])
+)"),
+            std::vector<std::string>{"m: no kernel family runs it yet"});
+}
+
+TEST(Unserved, NamesProductsThatAreAddedElementByElement) {
+  EXPECT_EQ(unserved_in(R"(
+program convolution
+dim B = 8, C = 16, K = 16, L = 1024, R = 3, U = 1022
+input  x : f32[B, C, L]
+param  w : f32[K, C, R]
+output y : f32[B, K, U]
+y[b,k,u] = sum[c,r](x[b,c,u+r] * w[k,c,r])
+)"),
+            std::vector<std::string>{"y: it has no kernel family of its own yet"});
+}
+
+TEST(Unserved, ServesAProductWithItsActivation) {
+  EXPECT_TRUE(unserved_in(R"(
+program linear
+dim M = 256, N = 256, K = 256
+input  x : f32[M, K]
+param  w : f32[N, K]
+output y : f32[M, N]
+z[m,n] = sum[k](x[m,k] * w[n,k])
+y[m,n] = tanh(z[m,n])
+)")
+                  .empty());
+}
+
 }  // namespace
 }  // namespace solstice::propose

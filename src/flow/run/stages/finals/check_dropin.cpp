@@ -13,6 +13,8 @@
 namespace solstice::flow {
 namespace {
 
+constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
+
 Status copy_winner(Run& run, const std::filesystem::path& trial) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(trial, error)) {
@@ -23,91 +25,10 @@ Status copy_winner(Run& run, const std::filesystem::path& trial) {
   return success();
 }
 
-std::string decline(Run& run, std::string why) {
-  std::error_code ignored;  // what is not there need not be removed
-  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
-  run.report.outcome = RunOutcome::kNotFaster;
-  run.report.reason = std::move(why);
-  return run.report.reason;
-}
-
 Measured kernels_of(const Timing& timing) {
   Measured out = measured_of(timing, &TimingRound::candidate);
   out.clock = run::mean_clock(timing, &TimingRound::candidate_mhz);
   return out;
-}
-
-std::string why_failed(const OracleDropinCheck& check) {
-  std::string why = check.state_dict == "loads" ? "" : "state_dict: " + check.state_dict;
-  for (const OracleTrial& trial : check.trials) {
-    if (trial.passed) continue;
-    why = fmt::format("seed {}: {}", trial.seed, trial.reason);
-    if (trial.original_off && trial.new_off) {
-      why += fmt::format("; from the float64 result the original is {:.2g}, the drop-in {:.2g} times the limit away",
-                         *trial.original_off, *trial.new_off);
-    }
-  }
-  return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
-}
-
-// The check takes the original for the truth. Where that is further from the float64 result than the check allows, and
-// the drop-in is not, the policy decides, which the winner met in the full verification.
-bool fails_for_original(const OracleDropinCheck& check) {
-  return check.state_dict == "loads" && check.fallbacks.empty() &&
-         std::all_of(check.trials.begin(), check.trials.end(),
-                     [](const OracleTrial& trial) { return trial.passed || trial.for_original(); });
-}
-
-void warn_of_constant(Run& run, const OracleDropinCheck& check) {
-  if (check.constant.empty()) return;
-  const char* in_place = check.constant == "zeros" ? "zeros pass" : "the result for other inputs passes";
-  run.report.warnings.push_back(
-      fmt::format("flawed: {} KernelBench's check in place of the result, so that the check tells little; a speedup "
-                  "may come from work that the result does not need",
-                  in_place));
-}
-
-// Nothing where the drop-in may be timed.
-std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check) {
-  const std::string& numerics = run.options.terms.numerics;
-  if (!check.passed || !check.fallbacks.empty()) {
-    const std::string why = "KernelBench's check: " + why_failed(check);
-    if (!fails_for_original(check)) return "the drop-in fails " + why;
-    run.report.headline.check = fmt::format("fails {}: `--numerics {}` decides, and it passed", why, numerics);
-    run.report.warnings.push_back("the drop-in " + run.report.headline.check);
-  } else if (!check.strict) {
-    run.report.warnings.push_back(
-        fmt::format("the drop-in passes KernelBench's check with its tolerance of reduced precision (1e-2), "
-                    "as `--numerics {}` asks, but not with that of fp32 (1e-4)",
-                    numerics));
-  }
-  return std::nullopt;
-}
-
-// An error of the drop-in alone, or of the room that it needs next to the original, is its refusal and no end of the
-// run.
-Result<std::string> declined_or_error(Run& run, const Error& error) {
-  if (error.code == Code::candidate_failed || error.code == Code::too_large) return decline(run, error.message);
-  return error;
-}
-
-constexpr run::RoundsRequest kTry{run::kHeadlineRepetitions, 3, run::kHeadlineRounds};
-
-// The oracle says after each block that it is done; the clocks are read at once.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
-  std::vector<ClockReading> clocks;
-  run.engine.oracle->on_progress([&](const OracleProgress& news) {
-    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
-  });
-  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
-  run.engine.oracle->on_progress(nullptr);
-  if (!found.ok()) return found.error();
-  std::vector<std::string>& warnings = run.report.warnings;
-  const std::string stale =
-      "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
-  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
-    warnings.push_back(stale);
-  return headline_rounds(*found, clocks);
 }
 
 void fill_headline(Run& run, const Finalist& winner, const Timing& timing) {
@@ -155,7 +76,84 @@ void fill_kernels(Headline& headline, const Finalist& winner) {
   headline.by_kernel = winner.by_kernel;
 }
 
+// The check takes the original for the truth. Where that is further from the float64 result than the check allows, and
+// the drop-in is not, the policy decides, which the winner met in the full verification.
+bool fails_for_original(const OracleDropinCheck& check) {
+  return check.state_dict == "loads" && check.fallbacks.empty() &&
+         std::all_of(check.trials.begin(), check.trials.end(),
+                     [](const OracleTrial& trial) { return trial.passed || trial.for_original(); });
+}
+
+void warn_of_constant(Run& run, const OracleDropinCheck& check) {
+  if (check.constant.empty()) return;
+  const char* in_place = check.constant == "zeros" ? "zeros pass" : "the result for other inputs passes";
+  run.report.warnings.push_back(
+      fmt::format("flawed: {} KernelBench's check in place of the result, so that the check tells little; a speedup "
+                  "may come from work that the result does not need",
+                  in_place));
+}
+
 }  // namespace
+
+std::string decline(Run& run, std::string why) {
+  std::error_code ignored;  // what is not there need not be removed
+  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
+  run.report.outcome = RunOutcome::kNotFaster;
+  run.report.reason = std::move(why);
+  return run.report.reason;
+}
+
+std::string why_failed(const OracleDropinCheck& check) {
+  std::string why = check.state_dict == "loads" ? "" : "state_dict: " + check.state_dict;
+  for (const OracleTrial& trial : check.trials) {
+    if (trial.passed) continue;
+    why = fmt::format("seed {}: {}", trial.seed, trial.reason);
+    if (trial.original_off && trial.new_off) {
+      why += fmt::format("; from the float64 result the original is {:.2g}, the drop-in {:.2g} times the limit away",
+                         *trial.original_off, *trial.new_off);
+    }
+  }
+  return check.fallbacks.empty() ? why : "the drop-in fell back: " + check.fallbacks[0];
+}
+
+std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check) {
+  const std::string& numerics = run.options.terms.numerics;
+  warn_of_constant(run, check);
+  if (!check.passed || !check.fallbacks.empty()) {
+    const std::string why = "KernelBench's check: " + why_failed(check);
+    if (!fails_for_original(check)) return "the drop-in fails " + why;
+    run.report.headline.check = fmt::format("fails {}: `--numerics {}` decides, and it passed", why, numerics);
+    run.report.warnings.push_back("the drop-in " + run.report.headline.check);
+  } else if (!check.strict) {
+    run.report.warnings.push_back(
+        fmt::format("the drop-in passes KernelBench's check with its tolerance of reduced precision (1e-2), "
+                    "as `--numerics {}` asks, but not with that of fp32 (1e-4)",
+                    numerics));
+  }
+  return std::nullopt;
+}
+
+Result<std::string> declined_or_error(Run& run, const Error& error) {
+  if (error.code == Code::candidate_failed || error.code == Code::too_large) return decline(run, error.message);
+  return error;
+}
+
+// The oracle says after each block that it is done; the clocks are read at once.
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
+  std::vector<ClockReading> clocks;
+  run.engine.oracle->on_progress([&](const OracleProgress& news) {
+    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
+  });
+  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
+  run.engine.oracle->on_progress(nullptr);
+  if (!found.ok()) return found.error();
+  std::vector<std::string>& warnings = run.report.warnings;
+  const std::string stale =
+      "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
+  if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
+    warnings.push_back(stale);
+  return headline_rounds(*found, clocks);
+}
 
 std::filesystem::path dropin_path(const Run& run, const Problem& problem) {
   return run.folders.fresh / (problem.subject.file ? "model_new.py" : "dropin.json");
@@ -175,7 +173,6 @@ Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen
     const std::string path = dropin_path(run, problem).string();
     const Result<OracleDropinCheck> check = run.engine.oracle->check_dropin(path, terms.numerics);
     if (!check.ok()) return declined_or_error(run, check.error());
-    warn_of_constant(run, *check);
     if (std::optional<std::string> why = refusal_of(run, *check)) return decline(run, std::move(*why));
     const Result<Timing> headline = time_in_tries([&] { return compare_once(run, path); });
     if (!headline.ok()) return declined_or_error(run, headline.error());

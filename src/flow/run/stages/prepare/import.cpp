@@ -20,12 +20,16 @@ std::optional<Imported> take_prepared(Run& run) {
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
 }
 
-Result<Imported> import_anew(Run& run) {
+Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
   const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_TRY(out.rivals, start_rivals_early(run));
-  SOLSTICE_TRY(out.problem, load_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
+  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
+  if (const Status bound = bind_problem(out.problem); !bound.ok()) {
+    if (refused) *refused = std::move(out.problem);
+    return bound.error();
+  }
   out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
   for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
@@ -34,12 +38,12 @@ Result<Imported> import_anew(Run& run) {
 
 }  // namespace
 
-Result<Imported> import_problem(Run& run) {
+Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
   std::optional<Imported> out;
   const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
-    SOLSTICE_TRY(out, import_anew(run));
+    SOLSTICE_TRY(out, import_anew(run, refused));
     const Problem& problem = out->problem;
     const std::string& note = problem.subject.mode_note;
     return fmt::format("{} operators, {} equations{}{}", problem.graph.nodes.size(), problem.program.equations.size(),

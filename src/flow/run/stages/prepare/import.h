@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "evaluate/candidate.h"
 #include "evaluate/meaning.h"
@@ -19,8 +20,8 @@ struct Imported {
   bool rivals = false;                         // a process for the opponents was started
 };
 
-// Errors: those of load_problem().
-Result<Imported> import_problem(Run& run);
+// Errors: those of load_problem(). Where the module was traced and is no problem of ours as it is, it is `refused`.
+Result<Imported> import_problem(Run& run, std::optional<Problem>* refused = nullptr);
 
 // The setting that candidates are checked in.
 evaluate::Setting setting_of(const Run& run, const Opened& opened, const Imported& imported);

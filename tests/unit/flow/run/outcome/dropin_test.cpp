@@ -68,6 +68,26 @@ TEST(DropinRecord, HoldsTheFlagsThatTheFileLeft) {
   EXPECT_FALSE(flags.at("deterministic").as_bool());
 }
 
+TEST(DropinRecord, HasAScheduleInsteadOfAPlan) {
+  Graph graph;
+  graph.structure = Json::object();
+  const importer::ImportedProblem none;
+  const OracleSubject subject;
+  DropinParts parts{graph, none, subject, "sm_90a"};
+  parts.schedule = Json::object().set("steps", Json::array()).set("stages", Json::object().set("1", "stage_1"));
+  parts.parts = Json::array().push(Json::object().set("what", "aten.topk.default"));
+  auto record = dropin_record(parts);
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_EQ(record->find("plan"), nullptr);
+  EXPECT_EQ(record->at("schedule").at("stages").at("1").as_string(), "stage_1");
+  EXPECT_EQ(record->at("parts").size(), 1u);
+  EXPECT_EQ(record->find("predicted"), nullptr);
+  parts.predicted = true;
+  record = dropin_record(parts);
+  ASSERT_TRUE(record.ok()) << record.error().text();
+  EXPECT_TRUE(record->at("predicted").as_bool());
+}
+
 // What the drop-in's runtime makes the original from: a name of the file, and the package that the file is part of.
 TEST(DropinSource, NamesWhatMakesTheModule) {
   OracleSubject subject;

@@ -98,5 +98,23 @@ TEST(ReportText, CommandsGoWhereTheyWereGiven) {
   EXPECT_EQ(shell_text("", {"solstice"}), "solstice");
 }
 
+TEST(Report, SaysWhosePartsAre) {
+  Report r;
+  r.problem = "net";
+  r.outcome = RunOutcome::kFaster;
+  PartRow ours, theirs;
+  ours.what = "stage 1: linear, gelu", ours.ours = true, ours.outcome = "faster";
+  ours.time = microseconds(75), ours.original = microseconds(300), ours.share = 0.75;
+  theirs.what = "aten.topk.default", theirs.place = "net.py:12", theirs.why = "no equations for this operator yet";
+  theirs.time = theirs.original = microseconds(25), theirs.share = 0.25;
+  r.parts = {ours, theirs};
+  const std::string text = render_markdown(r);
+  EXPECT_NE(text.find("75 % of the drop-in's time is ours, 25 % PyTorch's."), std::string::npos) << text;
+  EXPECT_NE(text.find("| stage 1: linear, gelu | ours | 75 us | 300 us | 75.0 % |  |  |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| `aten.topk.default` | PyTorch's | 25 us | 25 us | 25.0 % | net.py:12 | no equations"),
+            std::string::npos)
+      << text;
+}
+
 }  // namespace
 }  // namespace solstice::flow

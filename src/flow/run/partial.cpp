@@ -1,0 +1,175 @@
+#include "flow/run/partial.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/file.h"
+#include "base/time_text.h"
+#include "flow/run/begin.h"
+#include "flow/run/parts/assembly.h"
+#include "flow/run/parts/cut.h"
+#include "flow/run/parts/refused_calls.h"
+#include "flow/run/parts/stage_progress.h"
+#include "flow/run/stages/finals/conclusion.h"
+#include "flow/run/stages/prepare/compiler.h"
+
+namespace solstice::flow {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr int kRounds = 12;      // a call that is refused makes other stages
+constexpr int kLeastTrials = 4;  // of a stage
+
+class Parts {
+ public:
+  Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
+      : run_(run), optimize_(optimize), opened_(opened), whole_(whole), assembly_(run, opened, whole) {}
+
+  // False: nothing is ours.
+  Result<bool> cut() {
+    const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
+      for (int round = 0; round < kRounds; ++round) {
+        SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, opened_.machine));
+        SOLSTICE_TRY(const bool settled, look_at_stages());
+        if (settled) break;
+      }
+      SOLSTICE_CHECK(enter_stage(oracle(), 0));
+      return fmt::format("stages of ours: {}, calls of PyTorch's: {}", cut_.stages.size(), cut_.calls.size());
+    });
+    SOLSTICE_CHECK(done);
+    return !cut_.stages.empty();
+  }
+
+  Status optimize_stages() {
+    SOLSTICE_CHECK(identify_object(run_, whole_));
+    SOLSTICE_CHECK(open_compiler(run_, opened_));
+    SOLSTICE_CHECK(describe_run(run_));
+    for (const CutStage& stage : cut_.stages) {
+      if (interrupted())
+        done_.push_back({stage, {}, {}, "the run was stopped before it"});
+      else
+        SOLSTICE_CHECK(optimize_stage(stage));
+    }
+    oracle().stop_when(nullptr);  // what was found is put together, also after Ctrl-C
+    return enter_stage(oracle(), 0);
+  }
+
+  Status assemble() { return assembly_.finish(cut_, done_); }
+
+ private:
+  run::OracleClient& oracle() { return *run_.engine.oracle; }
+
+  // Asks of each stage which of its calls cannot be ours. False: some cannot, and the module is cut anew.
+  Result<bool> look_at_stages() {
+    bool settled = true;
+    for (const CutStage& stage : cut_.stages) {
+      if (good_.contains(stage.names)) continue;
+      SOLSTICE_CHECK(enter_stage(oracle(), stage.number));
+      Result<Refused> found = refused_calls(run_, opened_);
+      if (!found.ok() && !is_outcome(found.error())) return found.error();
+      if (!found.ok()) found = all_of(stage, found.error().message);
+      if (found->empty()) good_.insert(stage.names);
+      settled = settled && found->empty();
+      refused_.merge(*found);
+    }
+    return settled;
+  }
+
+  static Refused all_of(const CutStage& stage, const std::string& why) {
+    Refused out;
+    for (const std::string& name : stage.names) out[name] = why;
+    return out;
+  }
+
+  Status optimize_stage(const CutStage& stage) {
+    SOLSTICE_CHECK(enter_stage(oracle(), stage.number));
+    const OptimizeOptions options = options_of(stage);
+    StageProgress progress(run_.progress, fmt::format("stage {}: ", stage.number));
+    progress.message(fmt::format("{} on {}", stage.title, fmt::join(stage.inputs, ", ")));
+    const Result<OptimizeOutcome> outcome = optimize_(options, progress);
+    if (!run_.engine.oracle) return outcome.error();  // it held the module
+    if (!outcome.ok()) {
+      done_.push_back({stage, {}, {}, "it failed: " + outcome.error().message});
+      return success();
+    }
+    done_.push_back({stage, outcome->report, outcome->out, ""});
+    return success();
+  }
+
+  // The budget is shared by the predicted time of what is left.
+  OptimizeOptions options_of(const CutStage& stage) {
+    OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
+    const double share = share_of(stage);
+    out.module = {};
+    out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
+    out.module.oracle_fd = run_.options.module.oracle_fd;
+    out.module.part = true;
+    out.resume = "";
+    out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
+    const int left = std::max(0, run_.options.search.trials - trials());
+    out.search.budget = std::max(Seconds(0), run_.options.search.budget - spent_) * share;
+    out.search.trials = std::max(kLeastTrials, static_cast<int>(left * share));
+    out.baselines = false;
+    out.keep = false;
+    return out;
+  }
+
+  double share_of(const CutStage& stage) const {
+    Seconds left{0};
+    for (const CutStage& other : cut_.stages) {
+      if (other.number >= stage.number) left += other.seconds;
+    }
+    return left.value > 0 ? stage.seconds / left : 1.0;
+  }
+
+  int trials() {
+    int out = 0;
+    spent_ = Seconds(0);
+    for (const StageOutcome& each : done_) {
+      if (!each.report) continue;
+      out += static_cast<int>(each.report->candidates.size());
+      const auto searched = each.report->timings.find("search");
+      if (searched != each.report->timings.end()) spent_ += searched->second;
+    }
+    return out;
+  }
+
+  Run& run_;
+  const OptimizePart& optimize_;
+  Opened& opened_;
+  const Problem& whole_;
+  Assembly assembly_;
+  Cut cut_;
+  Refused refused_;
+  std::set<std::vector<std::string>> good_;
+  std::vector<StageOutcome> done_;
+  Seconds spent_{0};
+};
+
+}  // namespace
+
+bool may_be_cut(const Run& run, const Status& done) {
+  if (done.ok() || run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
+  if (run.options.place.detached || run.stored.resumed) return false;
+  return done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet;
+}
+
+Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
+                            std::string& why_not) {
+  Parts parts(run, optimize, opened, whole);
+  const Result<bool> any = parts.cut();
+  if (!any.ok() && is_of_the_user(any.error()) && any.error().code != Code::interrupted) {
+    why_not = any.error().message;
+    return false;
+  }
+  if (!any.ok()) return any.error();
+  if (!*any) return false;
+  SOLSTICE_CHECK(parts.optimize_stages());
+  SOLSTICE_CHECK(parts.assemble());
+  return true;
+}
+
+}  // namespace solstice::flow

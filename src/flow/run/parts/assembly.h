@@ -1,0 +1,63 @@
+// The stages of a module with PyTorch's calls between them as one drop-in: written, checked, timed, reported.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "flow/run/parts/cut.h"
+#include "flow/run/problem/problem.h"
+#include "flow/run/stages/prepare/open.h"
+#include "flow/run/state/run.h"
+
+namespace solstice::flow {
+
+// What the run of a stage came to.
+struct StageOutcome {
+  CutStage stage;
+  std::optional<Report> report;  // none: the run failed
+  std::filesystem::path folder;  // of its outcome
+  std::string failed;            // why, without a report
+
+  bool faster() const;          // it has kernels that were verified, or that are predicted to be faster
+  Seconds time() const;         // of those; 0: not known
+  Seconds original() const;     // in PyTorch: measured, or predicted
+  std::string why_not() const;  // it has none
+};
+
+class Assembly {
+ public:
+  Assembly(Run& run, const Opened& opened, const Problem& whole) : run_(run), opened_(opened), whole_(whole) {}
+
+  // Outcome, headline and rows of the report, and the drop-in in the run's fresh folder. A drop-in that fails its check
+  // or is no faster is an outcome. Errors: those of the oracle; io_error, disk_full.
+  Status finish(const Cut& cut, std::vector<StageOutcome>& stages);
+
+ private:
+  Result<std::string> put_together();
+  void predict();
+  Result<std::string> measure();
+  Result<std::string> check(const std::string& path);
+  Result<std::string> time(const std::string& path);
+  Status write();
+  Status copy_stage(const StageOutcome& stage);
+  std::string impossible() const;
+  void add_rows();
+  void fill_shares();
+  std::vector<int> kept() const;
+  std::string nothing_ours() const;
+  bool drop_deciders();
+
+  Run& run_;
+  const Opened& opened_;
+  const Problem& whole_;
+  const Cut* cut_ = nullptr;
+  std::vector<StageOutcome>* stages_ = nullptr;
+  std::map<std::string, Seconds> measured_;  // PyTorch's calls, by name
+  std::set<int> dropped_;                    // stages that would decide otherwise than PyTorch
+};
+
+}  // namespace solstice::flow

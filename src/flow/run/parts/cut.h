@@ -1,0 +1,70 @@
+// A module's cut into stages and PyTorch's calls, as the oracle makes it (docs/protocol.md, "Parts").
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "machine/machine.h"
+#include "record/fields.h"
+#include "run/oracle_client.h"
+
+namespace solstice::flow {
+
+struct CutStage {
+  int number = 0;
+  std::string title;                // "linear, gelu"
+  std::vector<std::string> names;   // of its calls, in the module's graph
+  std::vector<std::string> inputs;  // "f32[64, 8, 1024]"
+  Seconds seconds;                  // predicted, in PyTorch
+  bool decides = false;             // a decision of PyTorch's (top-k, a comparison) depends on its values
+  static auto fields() {
+    return std::make_tuple(field("number", &CutStage::number, "in the order of the schedule"),
+                           field("title", &CutStage::title, "its first operators"),
+                           field("names", &CutStage::names, "of its calls"),
+                           field("inputs", &CutStage::inputs, "what enters it"),
+                           field("seconds", &CutStage::seconds, "predicted, in PyTorch"),
+                           field("decides", &CutStage::decides, "a decision of PyTorch's depends on it"));
+  }
+};
+
+struct CutCall {
+  std::string name;
+  std::string op;
+  std::string why;
+  Seconds seconds;  // predicted
+  std::string file;
+  int line = 0;
+  static auto fields() {
+    return std::make_tuple(
+        field("name", &CutCall::name, "in the module's graph"), field("op", &CutCall::op, "operator with overload"),
+        field("why", &CutCall::why, "it stays PyTorch's"), field("seconds", &CutCall::seconds, "predicted"),
+        optional_field("file", &CutCall::file, "of the user's code"), optional_field("line", &CutCall::line, "in it"));
+  }
+};
+
+struct Cut {
+  std::vector<CutStage> stages;
+  std::vector<CutCall> calls;
+  static auto fields() {
+    return std::make_tuple(field("stages", &Cut::stages, "parts of ours"),
+                           field("calls", &Cut::calls, "PyTorch's calls"));
+  }
+};
+
+using Refused = std::map<std::string, std::string>;  // reasons by the names of calls
+
+// Errors: those of the oracle; unsupported_operator where the module's calls make no flat graph.
+Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const machine::Machine& machine);
+// The stage is what the oracle answers for from here on; 0: the whole module again.
+Status enter_stage(run::OracleClient& oracle, int number);
+// Steps of the drop-in (docs/protocol.md, "Schedule"); stages that are not `kept` are PyTorch's calls.
+Result<Json> schedule_of(run::OracleClient& oracle, const std::vector<int>& kept);
+// What of the module's results and effects the stages and calls in their order, all in PyTorch, do not give.
+Result<std::vector<std::string>> schedule_differences(run::OracleClient& oracle);
+// Measured seconds of each of PyTorch's calls, by name.
+Result<std::map<std::string, Seconds>> time_calls(run::OracleClient& oracle, const std::string& set,
+                                                  const std::vector<int>& kept);
+
+}  // namespace solstice::flow

@@ -1,0 +1,141 @@
+"""The built program on modules that PyTorch has to run a part of, without a GPU."""
+
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import solstice
+from conftest import ROOT
+
+MODEL = """
+    import torch
+    import torch.nn.functional as F
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = torch.nn.Linear(256, 1024), torch.nn.Linear(1024, 256)
+
+        def forward(self, x):
+            return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))
+
+    def get_inputs():
+        return [torch.randn(2048, 256)]
+
+    def get_init_inputs():
+        return []
+"""
+
+REFUSED = MODEL.replace(
+    "return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))",
+    """y = torch.special.erfcx(self.up(x))
+            y = F.conv_transpose1d(y.view(2048, 16, 64), self.mix, padding=1)
+            return self.down(F.gelu(y.flatten(1)))""",
+).replace(
+    "torch.nn.Linear(1024, 256)\n",
+    "torch.nn.Linear(1024, 256)\n            self.mix = torch.nn.Parameter(torch.randn(16, 16, 3))\n",
+)
+
+
+def _program():
+    named = os.environ.get("SOLSTICE_PROGRAM")
+    built = [pathlib.Path(named)] if named else [*ROOT.glob("build/bin/solstice"), *ROOT.glob("build/*/bin/solstice")]
+    built = [b for b in built if os.access(b, os.X_OK)]
+    return str(max(built, key=lambda b: b.stat().st_mtime)) if built else None
+
+
+PROGRAM = _program()
+pytestmark = pytest.mark.skipif(
+    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
+)
+
+
+@pytest.fixture
+def environment(tmp_path, monkeypatch):
+    homes = {
+        "SOLSTICE_HOME": str(tmp_path / "home"),
+        "SOLSTICE_CACHE": str(tmp_path / "cache"),
+        "SOLSTICE_PYTHON": sys.executable,
+    }
+    for name, value in homes.items():
+        monkeypatch.setenv(name, value)
+
+
+def run(*arguments):
+    done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def optimize(file, out, *more):
+    return run("optimize", file, "--device", "model", "--budget", "4s,8trials", "--no-baselines", "--out", out, *more)
+
+
+@pytest.mark.slow
+def test_a_module_is_not_lost_to_a_draw(environment, write_model, tmp_path):
+    file, out = write_model(MODEL), tmp_path / "out"
+    optimize(file, out)
+    report = json.loads((out / "report.json").read_text())
+    assert report["outcome"] == "predicted"
+    by_name = {row["what"]: row for row in report["parts"]}
+    assert by_name.keys() == {"stage 1: linear, gelu", "stage 2: linear", "aten.dropout.default"}
+    draw = by_name.pop("aten.dropout.default")
+    assert (draw["ours"], draw["place"], draw["why"]) == (False, "model.py:11", "it draws random numbers")
+    assert sum(row["share"] for row in report["parts"]) == pytest.approx(1)
+    assert "## Parts" in (out / "report.md").read_text()
+    assert {p.name for p in out.iterdir() if p.name.startswith("stage_")} <= {"stage_1", "stage_2"}
+    shown = run("show", "last").stdout
+    assert report["run"] in shown.splitlines()[0] and ", stage" not in shown
+
+
+@pytest.mark.slow
+def test_the_predicted_drop_in_is_the_original_and_says_so(environment, write_model, tmp_path):
+    out = tmp_path / "out"
+    optimize(write_model(MODEL), out)
+    spec = importlib.util.spec_from_file_location("partial_model_new", out / "model_new.py")
+    scope = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(scope)
+    new, original, x = scope.ModelNew(), scope.Model(), torch.randn(2048, 256)
+    new.load_state_dict(original.state_dict())
+    torch.manual_seed(1)
+    with torch.no_grad(), pytest.warns(UserWarning, match="predicted and not measured"):
+        found = new(x)
+    torch.manual_seed(1)
+    assert torch.equal(found, original(x))
+
+
+@pytest.mark.slow
+def test_refused_calls_are_found_stage_by_stage(environment, write_model, tmp_path):
+    """A call without equations, and one without a family behind it."""
+    file = write_model(REFUSED)
+    optimize(file, tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    why = {row["what"]: row["why"] for row in report["parts"] if row["why"]}
+    assert "equations" in why["aten.special_erfcx.default"]
+    assert "family" in why["aten.conv_transpose1d.default"]
+
+
+@pytest.mark.slow
+def test_a_module_of_one_unknown_operator_stays_unsupported(environment, write_model, tmp_path):
+    text = MODEL.replace("return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))", "return torch.linalg.inv(x)")
+    done = optimize(write_model(text.replace("2048, 256", "64, 64")), tmp_path / "out")
+    assert "unsupported: aten.linalg_inv" in done.stdout and "nothing else of it is worth kernels" in done.stdout
+
+
+@pytest.mark.slow
+def test_from_python(environment):
+    module = torch.nn.Sequential(
+        torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Dropout(0.1), torch.nn.Linear(1024, 256)
+    )
+    options = {"device": "model", "budget": "4s,8trials", "baselines": False, "progress": False, "program": PROGRAM}
+    found = solstice.optimize(module, torch.randn(2048, 256), **options).solstice
+    assert found.outcome == "predicted"
+    assert [part.what for part in found.parts if not part.ours and not part.what.startswith("stage")] == [
+        "aten.dropout.default"
+    ]
