@@ -22,7 +22,7 @@ std::string decline(Run& run, std::string why);
 Result<std::string> declined_or_error(Run& run, const Error& error);
 // Why KernelBench's check was not passed.
 std::string why_failed(const OracleDropinCheck& check);
-// Why the drop-in may not be timed, after this check; nothing where it may. Warns of what the check says of the problem.
+// Why the drop-in may not be timed, after this check; nothing where it may. Warns of what it says of the problem.
 std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check);
 // Rounds of the headline for the drop-in at `path`, with the clocks read after each block. The oracle has the set
 // `trial`.
