@@ -93,7 +93,8 @@ std::string RunView::state_text(const search::Node& node) const {
 
 Result<RunView> view_of(const store::LoadedRun& loaded) {
   RunView view{.run = loaded.run, .tree = search::Tree(), .attempts = {}, .skipped = 0, .on_path = {}};
-  if (loaded.events.empty()) {
+  const bool has_parts = loaded.run.summary.at("parts").size() > 0;  // the searches are those of its stages
+  if (loaded.events.empty() && !has_parts) {
     return fail(Code::not_found,
                 fmt::format("run {} has no search tree: it ended before its search, or was made before searches were "
                             "stored; `solstice show {}` lists its {} trials",

@@ -99,30 +99,34 @@ class Parts {
     return success();
   }
 
-  // The budget is shared by the predicted time of what is left.
+  // The budget is shared by the predicted time in PyTorch. A stage has its share, whatever those before it took, and
+  // what they left.
   OptimizeOptions options_of(const CutStage& stage) {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
-    const double share = share_of(stage);
+    const SearchOptions& whole = run_.options.search;
+    const int tried = trials();
+    const double own = stage.seconds / cut_seconds(0), left = stage.seconds / cut_seconds(stage.number);
     out.module = {};
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
     out.module.oracle_fd = run_.options.module.oracle_fd;
     out.module.part = true;
     out.resume = "";
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
-    const int left = std::max(0, run_.options.search.trials - trials());
-    out.search.budget = std::max(Seconds(0), run_.options.search.budget - spent_) * share;
-    out.search.trials = std::max(kLeastTrials, static_cast<int>(left * share));
+    out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
+    const double share = std::max(whole.trials * own, (whole.trials - tried) * left);
+    out.search.trials = std::max(kLeastTrials, static_cast<int>(share));
     out.baselines = false;
     out.keep = false;
     return out;
   }
 
-  double share_of(const CutStage& stage) const {
-    Seconds left{0};
-    for (const CutStage& other : cut_.stages) {
-      if (other.number >= stage.number) left += other.seconds;
+  // Of the stages from this one on; every one takes a launch.
+  Seconds cut_seconds(int from) const {
+    Seconds out{0};
+    for (const CutStage& stage : cut_.stages) {
+      if (stage.number >= from) out += stage.seconds;
     }
-    return left.value > 0 ? stage.seconds / left : 1.0;
+    return out;
   }
 
   int trials() {

@@ -176,8 +176,9 @@ std::vector<std::string> unserved_in(const std::string& text) {
   Diagnostics diagnostics;
   const auto program = ir::load_program(text, "test.ucut", diagnostics);
   EXPECT_TRUE(program.ok()) << render_text(diagnostics, text, "test.ucut");
-  const machine::Machine machine = some_machine();
-  const auto found = unserved(*program, {machine, "reference", false});
+  const auto machine = machine::load_machine(SOLSTICE_SOURCE_DIR "/machines/h200.toml");
+  EXPECT_TRUE(machine.ok());
+  const auto found = unserved(*program, {*machine, "reference", false});
   EXPECT_TRUE(found.ok()) << found.error().text();
   std::vector<std::string> out;
   for (const Unserved& each : *found)
