@@ -134,7 +134,7 @@ def _outcome(module: ModuleT, answer: Answer, folder: _Folder) -> ModuleT:
         if answer.status != INTERRUPTED:
             raise answer.error()
         # Stopped before there was anything to keep: what lies in the folder is of an earlier run.
-        return dropin.kept(module, Result("interrupted", answer.error().message))
+        return dropin.kept(module, Result("interrupted", str(answer.error())))
     result = result_of(report, folder.named)
     if not result.faster:
         return dropin.kept(module, result)

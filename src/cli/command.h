@@ -62,6 +62,9 @@ inline Parameter program_numerics() {
           false,
           false};
 }
+inline Parameter why_flag() {
+  return {"--why", "", "where no kernel family can run an equation, print the reason of each", "", {}, false, false};
+}
 inline Parameter json_flag() { return {"--json", "", "print one JSON value instead of text", "", {}, false, false}; }
 
 }  // namespace solstice::cli

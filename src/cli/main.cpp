@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/diagnostic.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
@@ -14,16 +16,54 @@
 namespace solstice::cli {
 namespace {
 
-int report(const Error& error, bool json) {
-  if (json) {
-    Json context = Json::array();
-    for (const std::string& step : error.context) context.push(step);
-    Json body = Json::object();
-    body.set("code", name_of(error.code)).set("message", error.message).set("context", context);
-    if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
-    fmt::print("{}\n", Json::object().set("error", body).dump(2));
+Json texts(const std::vector<std::string>& lines) {
+  Json out = Json::array();
+  for (const std::string& line : lines) out.push(line);
+  return out;
+}
+
+Json to_json(const Error& error) {
+  Json body = Json::object();
+  body.set("code", name_of(error.code)).set("message", error.message).set("context", texts(error.context));
+  if (!error.hint.empty()) body.set("hint", error.hint);
+  if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
+  if (error.column > 0) body.set("column", error.column);
+  if (!error.listing.empty()) body.set("listing", error.listing);
+  if (!error.reasons.empty()) body.set("reasons", texts(error.reasons));
+  return Json::object().set("error", body);
+}
+
+// The line of the user's file, with carets; "" where it cannot be read any more.
+std::string shown_source(const Error& error) {
+  if (error.file.empty() || error.line < 1 || !error.listing.empty()) return "";
+  const Result<std::string> text = read_file(error.file);
+  return text.ok() ? excerpt_at(*text, error.line, error.column, error.width) : "";
+}
+
+std::string place_of(const Error& error) {
+  if (error.file.empty() || !error.listing.empty()) return "";
+  const std::string line = error.line > 0 ? fmt::format(":{}", error.line) : "";
+  return fmt::format("{}{}{}: ", error.file, line, error.column > 0 ? fmt::format(":{}", error.column) : "");
+}
+
+// Where, what and why; the source line; the way out.
+std::string for_a_person(const Error& error, bool asks_why) {
+  std::string out = error.listing.empty() ? "" : error.listing + "\n";
+  out += fmt::format("solstice: error[{}]: {}{}\n", name_of(error.code), place_of(error), error.message);
+  out += shown_source(error);
+  for (const std::string& step : error.context) out += fmt::format("  while {}\n", step);
+  if (!error.hint.empty()) out += fmt::format("  hint: {}\n", error.hint);
+  if (asks_why) {
+    for (const std::string& reason : error.reasons) out += fmt::format("  why: {}\n", reason);
+  } else if (!error.reasons.empty()) {
+    out += "  --why lists every reason\n";
   }
-  fmt::print(stderr, "solstice: error[{}]: {}\n", name_of(error.code), error.text());
+  return out;
+}
+
+int report(const Error& error, bool json, bool asks_why = false) {
+  if (json) fmt::print("{}\n", to_json(error).dump(2));
+  fmt::print(stderr, "{}", for_a_person(error, asks_why));
   return error.code == Code::interrupted ? cli::kInterruptedCode : exit_code(error.kind());
 }
 
@@ -74,7 +114,7 @@ int run(std::vector<std::string> argv) {
   invocation->argv = std::move(argv);
   if (command.polls_interrupts) catch_interrupts();
   const Result<int> done = command.run(*invocation);
-  return done.ok() ? *done : report(done.error(), json);
+  return done.ok() ? *done : report(done.error(), json, invocation->flag("--why"));
 }
 
 }  // namespace

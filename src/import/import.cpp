@@ -29,6 +29,9 @@ namespace {
 
 using namespace importer;
 
+constexpr const char* kPart =
+    "PyTorch can run it: optimise the parts of the module around it as modules of their own";
+
 // "35_GroupNorm_.py" -> "groupnorm"
 std::string program_name(const Graph& graph) {
   std::string name;
@@ -113,7 +116,6 @@ class Importer {
       error.file = source.file;
       error.line = source.line;
     }
-    error.context.push_back(fmt::format("importing `{}` ({})", node.id, node.op));
     return error;
   }
 
@@ -171,7 +173,7 @@ class Importer {
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
       if (!dtype) {
         return fail(Code::unsupported_operator,
-                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
+                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op), kPart);
       }
       if (is_empty(*out)) return without_elements(out->id);
       DraftTensor tensor;
@@ -190,11 +192,12 @@ class Importer {
   }
 
   static Error without_elements(const std::string& what) {
-    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
+    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what), kPart);
   }
 
   static Error complex_value(const std::string& what) {
-    return fail(Code::unsupported_operator, what + " is complex; programs hold reals: see `torch.view_as_real`");
+    return fail(Code::unsupported_operator, what + " is complex; programs hold reals",
+                "return its real and its imaginary part: `torch.view_as_real`");
   }
 
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
@@ -253,7 +256,8 @@ class Importer {
     const bool useful = std::any_of(settled_.begin(), settled_.end(), [](int tensor) { return tensor >= 0; });
     if (useful) return success();
     return fail(Code::unsupported_operator,
-                "the module returns no tensor and writes no buffer; a program of it would compute nothing");
+                "the module returns no tensor and writes no buffer; a program of it would compute nothing",
+                "let `forward` return a tensor, or a list, tuple or dict of tensors");
   }
 
   int settle_mutation(const GraphOutput& output, const Value& value) {
@@ -361,7 +365,8 @@ Result<ir::Program> bound(const ImportedProblem& problem) {
   Diagnostics unused;
   Result<ir::Program> program = ir::load_program(problem.text, "imported", unused);
   if (program.ok()) return program;
-  return fail(Code::program_invalid, program.error().message.substr(0, program.error().message.find('\n')));
+  const std::string& listing = program.error().listing;
+  return fail(Code::program_invalid, listing.substr(0, listing.find('\n')));
 }
 
 // The reason not to use the folded form; "" if it is the flat one's equal. Both have the flat form's tensors.

@@ -69,7 +69,7 @@ Result<const ProviderSpec*> find_provider(std::string_view name) {
     if (spec->name == name) return spec;
     names.push_back(spec->name);
   }
-  return fail(Code::not_found, fmt::format("no provider is called `{}`; there are {}", name, fmt::join(names, ", ")));
+  return fail(Code::not_found, fmt::format("no provider is called `{}`", name), instead_of(name, names));
 }
 
 Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given,

@@ -1,7 +1,5 @@
 #include "record/oracle_messages.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 namespace solstice {
@@ -16,6 +14,7 @@ struct Rule {
 constexpr Rule kRules[] = {
     {"out_of_memory", Code::too_large}, {"too_large", Code::too_large},           {"no_gpu", Code::no_gpu},
     {"no_weights", Code::too_large},    {"oracle.crashed", Code::process_failed}, {"load.no_file", Code::not_found},
+    {"no_torch", Code::no_python},
     {"load.", Code::module_import},     {"forward_failed", Code::module_forward},  // of `trace` and of `oracle`
     {"trace.", Code::module_trace},     {"export.file", Code::io_error},          {"protocol.", Code::internal},
 };
@@ -31,10 +30,11 @@ Code code_of(const OracleFailure& failure) {
 }  // namespace
 
 Error to_error(const OracleFailure& failure) {
-  Error error = fail(code_of(failure), failure.message);
-  if (!failure.hint.empty()) error.message += fmt::format("; {}", failure.hint);
+  Error error = fail(code_of(failure), failure.message, failure.hint);
   error.file = failure.file;
   error.line = failure.line;
+  error.column = failure.column;
+  error.width = failure.width;
   return error;
 }
 

@@ -61,7 +61,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   const bool given_up =
       !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
   if (given_up) transport_->abandon();
-  return std::move(answer).context(fmt::format("asking the oracle for `{}`", request));
+  return answer;
 }
 
 // Looks up now and then: a signal may arrive just before the wait, or in another thread.

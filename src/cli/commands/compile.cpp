@@ -46,8 +46,7 @@ Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(evaluate::Lowered lowered,
                evaluate::lower_text(
-                   text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")})
-                   .context("compiling " + in.get("PROGRAM")));
+                   text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")}));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(options));

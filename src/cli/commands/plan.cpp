@@ -47,7 +47,7 @@ Result<search::Proposal> given_schedule(const ir::BoundText& subject, const eval
   out.program = lang::print(subject.tree);
   out.reason = "the given schedule";
   const evaluate::Checked checked = evaluate::check(out.program, setting);
-  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, out.program, file));
+  if (!checked.ok()) return refusal(checked.diagnostics, out.program, file);
   for (const ir::Kernel& kernel : subject.program.kernels) {
     if (ir::is_space(kernel.knobs)) {
       return fail(Code::bad_argument,
@@ -115,6 +115,7 @@ const Command solstice_commands_plan = {
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          eval_flag(),
          train_flag(),
+         why_flag(),
          json_flag()},
     .run = run_plan,
 };

@@ -17,8 +17,8 @@ std::string unsupported_text(const importer::ImportedProblem& imported) {
   for (const importer::UnsupportedOp& op : imported.unsupported) {
     if (!seen.insert(op.op).second) continue;
     const std::string file = std::filesystem::path(op.source.file).filename().string();
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op,
-                       file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
+    out += fmt::format("{}`{}`{}", out.empty() ? "" : ", ", op.op,
+                       file.empty() ? "" : fmt::format(" ({}:{})", file, op.source.line));
   }
   return out;
 }
@@ -43,7 +43,8 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   problem.graph = std::move(traced.graph);
   problem.imported = std::move(traced.imported);
   if (!problem.imported.unsupported.empty()) {
-    return fail(Code::unsupported_operator, unsupported_text(problem.imported));
+    return fail(Code::unsupported_operator, "no equations for " + unsupported_text(problem.imported),
+                "PyTorch can run it: optimise the parts of the module around it as modules of their own");
   }
   if (!problem.imported.draws.empty()) {
     const importer::Draw& draw = problem.imported.draws[0];
