@@ -106,9 +106,10 @@ class Contents:
 
     def way_out(self, file: Path, name: Optional[str]) -> str:
         names = [*self.classes, *self.instances, *self.functions]
-        near = difflib.get_close_matches(name, {*names, *self.imported}, n=1) if name else []
+        known = {n.casefold(): n for n in (*self.imported, *names)}
+        near = difflib.get_close_matches(name.casefold(), known, n=1) if name else []
         if near:
-            return f"did you mean {file}:{near[0]}?"
+            return f"did you mean {known[near[0]]}? name it {file}:{known[near[0]]}"
         if not names:
             return "define `class Model(nn.Module)`, and `def get_inputs()` beside it"
         return f"name one: {file}:{names[0]}; a function is one that returns a module"

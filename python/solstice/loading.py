@@ -52,7 +52,7 @@ InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword argument
 
 _log = logging.getLogger(__name__)
 SEED = 42
-_GUARD = "put what a script does under `if __name__ == \"__main__\":`"
+_GUARD = 'put what a script does under `if __name__ == "__main__":`'
 INPUTS = ("get_inputs", "example_inputs")  # of a file: a function, or the value
 # Of the memory that is free: the rest is for the tracer, the float64 copy is budgeted on its own.
 REAL_BUILD_SHARE = 0.6
@@ -211,8 +211,8 @@ def _way_to_inputs(namespace: ModuleType, name: str, file: Path) -> str:
         return f"define `def get_inputs(): return [tensor, ...]` in {file}"
     package = namespace.__name__.removesuffix(".__init__")
     return (
-        f"write a file of your own: `from {package} import {name}`, `def get_inputs(): return [tensor, ...]` and, where "
-        f"its constructor takes arguments, `def get_init_inputs(): return [...]`; then name FILE.py:{name}"
+        f"write a file of your own: `from {package} import {name}`, `def get_inputs(): return [tensor, ...]` and, "
+        f"where its constructor takes arguments, `def get_init_inputs(): return [...]`; then name FILE.py:{name}"
     )
 
 
@@ -225,7 +225,11 @@ def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> Inp
             f"`{file}` has no `get_inputs()` and no `example_inputs`, and `{cls.__name__}` has no `example_inputs()`: "
             f"nothing says what `{name}` is called with",
             hint=_way_to_inputs(namespace, name, file),
-            **({"file": str(file)} if is_library_file(str(file)) else function_location(cls.forward) or {"file": str(file)}),
+            **(
+                {"file": str(file)}
+                if is_library_file(str(file))
+                else function_location(cls.forward) or {"file": str(file)}
+            ),
         )
     if not callable(maker):
         given = as_arguments(maker, f"`example_inputs` of `{file}`", cls.forward)

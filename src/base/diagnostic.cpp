@@ -222,9 +222,10 @@ std::string excerpt_at(std::string_view source, int line, int column, int width)
   const Lines lines(source);
   const std::optional<Span> whole = lines.line(line);
   if (!whole) return "";
-  if (column > 0) return excerpt(lines, {whole->begin + column - 1, whole->begin + column - 1 + width});
-  const std::string_view text = source.substr(static_cast<size_t>(whole->begin),
-                                              static_cast<size_t>(whole->end - whole->begin));
+  const int at = std::min(whole->begin + column - 1, whole->end);
+  if (column > 0) return excerpt(lines, {at, at + width});
+  const std::string_view text =
+      source.substr(static_cast<size_t>(whole->begin), static_cast<size_t>(whole->end - whole->begin));
   const size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return "";
   const size_t last = text.find_last_not_of(" \t\r");

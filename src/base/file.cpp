@@ -135,7 +135,8 @@ std::string file_meant(const fs::path& path) {
     if (names.size() < kMostNames) names.push_back(at->path().filename().string());
   }
   const std::string near = closest(path.filename().string(), names);
-  return near.empty() ? "give the path of a file that exists" : fmt::format("did you mean {}?", (folder / near).string());
+  return near.empty() ? "give the path of a file that exists"
+                      : fmt::format("did you mean {}?", (folder / near).string());
 }
 
 Result<std::string> read_file(const fs::path& path) {

@@ -36,6 +36,7 @@ struct Error {
   int line = 0;
   int column = 0;                    // of the line, in bytes, from 1; 0: the whole line
   int width = 0;                     // bytes from there
+  int offset = -1;                   // of the equation at fault in its program's text, for whoever has that text
   std::string hint;                  // the way out
   std::string listing;               // every mistake of a program, as text with positions; `message` counts them
   std::vector<std::string> reasons;  // all of what `message` sums up, one a line

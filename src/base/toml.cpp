@@ -41,7 +41,8 @@ Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::file
   const toml::parse_result parsed = toml::parse(text, std::string_view(file.native()));
   if (!parsed) {
     const auto& found = parsed.error().source();
-    Error error = fail(code, "this is not TOML: " + plain(parsed.error().description()), "https://toml.io has its rules");
+    Error error =
+        fail(code, "this is not TOML: " + plain(parsed.error().description()), "https://toml.io has its rules");
     error.file = file.string();
     error.line = static_cast<int>(found.begin.line);
     error.column = static_cast<int>(found.begin.column);

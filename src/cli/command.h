@@ -63,7 +63,8 @@ inline Parameter program_numerics() {
           false};
 }
 inline Parameter why_flag() {
-  return {"--why", "", "where no kernel family can run an equation, print the reason of each", "", {}, false, false};
+  return {"--why", "",   "print all reasons of a refusal: every kernel family's, PyTorch's own words", "", {},
+          false,   false};
 }
 inline Parameter json_flag() { return {"--json", "", "print one JSON value instead of text", "", {}, false, false}; }
 

@@ -46,24 +46,41 @@ std::string place_of(const Error& error) {
   return fmt::format("{}{}{}: ", error.file, line, error.column > 0 ? fmt::format(":{}", error.column) : "");
 }
 
+// The way out by the kind of mistake, where the message has none of its own ("what; way out").
+std::string way_out(const Error& error, const Command* command) {
+  if (!error.hint.empty() || error.message.find("; ") != std::string::npos) return error.hint;
+  if (error.kind() == ErrorKind::kInternal)
+    return "this is a bug of Solstice: report it with the command and this text";
+  if (error.kind() == ErrorKind::kEnvironment)
+    return "`solstice doctor` says what this machine has, and what is missing";
+  if (error.code == Code::bad_argument && command)
+    return fmt::format("`solstice {} --help` has the options and an example", command->name);
+  return "";
+}
+
+bool has_why(const Command* command) {
+  return command && std::any_of(command->parameters.begin(), command->parameters.end(),
+                                [](const Parameter& p) { return p.name == "--why"; });
+}
+
 // Where, what and why; the source line; the way out.
-std::string for_a_person(const Error& error, bool asks_why) {
+std::string for_a_person(const Error& error, bool asks_why, const Command* command) {
   std::string out = error.listing.empty() ? "" : error.listing + "\n";
   out += fmt::format("solstice: error[{}]: {}{}\n", name_of(error.code), place_of(error), error.message);
   out += shown_source(error);
   for (const std::string& step : error.context) out += fmt::format("  while {}\n", step);
-  if (!error.hint.empty()) out += fmt::format("  hint: {}\n", error.hint);
+  if (const std::string hint = way_out(error, command); !hint.empty()) out += fmt::format("  hint: {}\n", hint);
   if (asks_why) {
     for (const std::string& reason : error.reasons) out += fmt::format("  why: {}\n", reason);
-  } else if (!error.reasons.empty()) {
+  } else if (!error.reasons.empty() && has_why(command)) {
     out += "  --why lists every reason\n";
   }
   return out;
 }
 
-int report(const Error& error, bool json, bool asks_why = false) {
+int report(const Error& error, bool json, bool asks_why = false, const Command* command = nullptr) {
   if (json) fmt::print("{}\n", to_json(error).dump(2));
-  fmt::print(stderr, "{}", for_a_person(error, asks_why));
+  fmt::print(stderr, "{}", for_a_person(error, asks_why, command));
   return error.code == Code::interrupted ? cli::kInterruptedCode : exit_code(error.kind());
 }
 
@@ -110,11 +127,11 @@ int run(std::vector<std::string> argv) {
     return 0;
   }
   Result<Invocation> invocation = parse(command, rest);
-  if (!invocation.ok()) return report(invocation.error(), json);
+  if (!invocation.ok()) return report(invocation.error(), json, false, &command);
   invocation->argv = std::move(argv);
   if (command.polls_interrupts) catch_interrupts();
   const Result<int> done = command.run(*invocation);
-  return done.ok() ? *done : report(done.error(), json, invocation->flag("--why"));
+  return done.ok() ? *done : report(done.error(), json, invocation->flag("--why"), &command);
 }
 
 }  // namespace

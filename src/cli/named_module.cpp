@@ -54,8 +54,7 @@ Error no_file(const std::string& file) {
     return fail(Code::not_found, fmt::format("no file {}", file), fmt::format("did you mean {}.py?", file));
   const bool is_module = is_module_name(file) && file.find('/') == std::string::npos;
   return fail(Code::not_found,
-              fmt::format("no file {}{}", file,
-                          is_module ? ", and Python finds no module of this name from here" : ""),
+              fmt::format("no file {}{}", file, is_module ? ", and Python finds no module of this name from here" : ""),
               is_module ? "give the path of a file FILE.py, or install the package where SOLSTICE_PYTHON points"
                         : file_meant(file));
 }

@@ -63,9 +63,9 @@ Error incomplete(const Command& command, std::string_view error) {
     const std::string shown = p.is_option() && !p.value.empty() ? fmt::format("{} {}", p.name, p.value) : p.name;
     const bool missing = error.find("is required") != std::string_view::npos;
     return fail(Code::bad_argument,
-                missing        ? fmt::format("`solstice {}` needs {}: {}", command.name, shown, p.help)
+                missing       ? fmt::format("`solstice {}` needs {}: {}", command.name, shown, p.help)
                 : p.is_flag() ? fmt::format("{} takes no value", p.name)
-                               : fmt::format("{} is given without its value: {}", shown, p.help),
+                              : fmt::format("{} is given without its value: {}", shown, p.help),
                 see_help(command));
   }
   return fail(Code::bad_argument, fmt::format("the arguments of `solstice {}` are incomplete", command.name),
@@ -104,10 +104,10 @@ Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string>
     app.parse(arguments);
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extra = app.remaining();
-    return fail(Code::bad_argument,
-                fmt::format("`solstice {}` takes no further argument `{}`", command.name,
-                            extra.empty() ? "" : extra.front()),
-                see_help(command));
+    return fail(
+        Code::bad_argument,
+        fmt::format("`solstice {}` takes no further argument `{}`", command.name, extra.empty() ? "" : extra.front()),
+        see_help(command));
   } catch (const CLI::ParseError& e) {
     return incomplete(command, e.what());
   }
@@ -187,9 +187,9 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
   }
   const std::string near = closest(typed, names);
   return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
-              near.empty() ? fmt::format("the commands are {}; `solstice --help` says what they do",
-                                         fmt::join(names, ", "))
-                           : fmt::format("did you mean `{}`?", near));
+              near.empty()
+                  ? fmt::format("the commands are {}; `solstice --help` says what they do", fmt::join(names, ", "))
+                  : fmt::format("did you mean `{}`?", near));
 }
 
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {

@@ -29,8 +29,7 @@ namespace {
 
 using namespace importer;
 
-constexpr const char* kPart =
-    "PyTorch can run it: optimise the parts of the module around it as modules of their own";
+constexpr const char* kPart = "PyTorch can run it: optimise the parts of the module around it as modules of their own";
 
 // "35_GroupNorm_.py" -> "groupnorm"
 std::string program_name(const Graph& graph) {

@@ -12,11 +12,18 @@ struct Rule {
 
 // The first that matches: whole subjects last.
 constexpr Rule kRules[] = {
-    {"out_of_memory", Code::too_large}, {"too_large", Code::too_large},           {"no_gpu", Code::no_gpu},
-    {"no_weights", Code::too_large},    {"oracle.crashed", Code::process_failed}, {"load.no_file", Code::not_found},
+    {"out_of_memory", Code::too_large},
+    {"too_large", Code::too_large},
+    {"no_gpu", Code::no_gpu},
+    {"no_weights", Code::too_large},
+    {"oracle.crashed", Code::process_failed},
+    {"load.no_file", Code::not_found},
     {"no_torch", Code::no_python},
-    {"load.", Code::module_import},     {"forward_failed", Code::module_forward},  // of `trace` and of `oracle`
-    {"trace.", Code::module_trace},     {"export.file", Code::io_error},          {"protocol.", Code::internal},
+    {"load.", Code::module_import},
+    {"forward_failed", Code::module_forward},  // of `trace` and of `oracle`
+    {"trace.", Code::module_trace},
+    {"export.file", Code::io_error},
+    {"protocol.", Code::internal},
 };
 
 Code code_of(const OracleFailure& failure) {
@@ -35,6 +42,7 @@ Error to_error(const OracleFailure& failure) {
   error.line = failure.line;
   error.column = failure.column;
   error.width = failure.width;
+  error.reasons = failure.reasons;
   return error;
 }
 

@@ -41,7 +41,8 @@ Status load(Driver& driver) {
   SOLSTICE_CHECK(load_functions(driver, get));
   constexpr cu::Result kNoDevice = 100;
   const cu::Result started = driver.cuInit(0);
-  if (started == kNoDevice) return fail(Code::no_gpu, "the CUDA driver finds no GPU", "`nvidia-smi` lists those that it sees");
+  if (started == kNoDevice)
+    return fail(Code::no_gpu, "the CUDA driver finds no GPU", "`nvidia-smi` lists those that it sees");
   if (started != cu::kSuccess) return no_driver(driver.check(started, "cuInit").error().message);
   return success();
 }

@@ -33,8 +33,8 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
   if (!spec) {
     std::vector<std::string> names;
     for (const PolicySpec* each : all_policies()) names.emplace_back(each->name);
-    return fail(Code::bad_argument,
-                fmt::format("no policy `{}`", text), instead_of(text, names) + ", and command:PROGRAM");
+    return fail(Code::bad_argument, fmt::format("no policy `{}`", text),
+                instead_of(text, names) + ", and command:PROGRAM");
   }
   SOLSTICE_TRY(Values values, parse_values(fmt::format("policy `{}`", spec->name), spec->parameters, text));
   return std::unique_ptr<Policy>(std::make_unique<BuiltIn>(*spec, std::move(values), seed));

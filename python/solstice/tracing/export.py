@@ -114,9 +114,7 @@ def _export(
     raise not_exportable(module, first, second) from first
 
 
-def _refuse_failing_forward(
-    module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make]
-) -> None:
+def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make]) -> None:
     """Tells wrong shapes and plain bugs in `forward` from code that merely cannot be traced."""
     refuse_wrong_call(module, args, kwargs)
     mode = torch._guards.detect_fake_mode(args) or FakeTensorMode(allow_non_fake_inputs=True)

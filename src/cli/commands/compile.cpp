@@ -53,7 +53,10 @@ Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const evaluate::Built built, evaluate::PendingBuild(std::move(lowered), machine, *compiler).finish());
   if (built.ok) SOLSTICE_CHECK(evaluate::write_build(built, in.get("--out")));
   if (in.json()) fmt::print("{}\n", report_json(built, in.get("--out")).dump(2));
-  if (!built.ok) return fail(Code::compile_failed, "the device code did not compile:\n" + built.log);
+  if (!built.ok) {
+    return fail(Code::compile_failed, "the device code did not compile:\n" + built.log,
+                "mend the lines that it names; of a family's own code this is a bug of Solstice");
+  }
   if (!in.json())
     fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
   return 0;

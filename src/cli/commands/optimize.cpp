@@ -124,7 +124,7 @@ std::vector<Parameter> optimize_parameters() {
        false},
       {"--budget",
        "BUDGET",
-       "time and trials [default: 60s,40trials; with --agent 60m,40trials]",
+       "time, number of trials, or both (60s, 5m, 40trials) [default: 60s,40trials; with --agent 60m,40trials]",
        "",
        {},
        false,
@@ -174,8 +174,10 @@ const Command solstice_commands_optimize = {
     .help =
         "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs), or a module and example inputs: "
         "get_inputs() or example_inputs of the file, or example_inputs() of the class. NAME selects one of several "
-        "modules. A file with relative imports is loaded as a part of its package. Writes report.md, report.json, "
-        "program.ucut, plan.json with its cubins and, if a candidate is faster, model_new.py below DIR.\n"
+        "modules. A file with relative imports is loaded as a part of its package. A class of an installed package has "
+        "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
+        "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
+        "and, if a candidate is faster, model_new.py below DIR.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

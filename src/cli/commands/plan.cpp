@@ -69,9 +69,10 @@ Result<std::vector<search::Proposal>> proposals_for(ir::BoundText subject, const
                  given_schedule(subject, {machine, in.get("--numerics"), frozen}, in.get("SUBJECT")));
     return std::vector<search::Proposal>{std::move(given)};
   }
-  SOLSTICE_TRY(propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
-                                                 {machine, in.get("--numerics"), frozen}));
-  return first_proposals(std::move(plan.formulation), count);
+  Result<propose::Plan> plan =
+      propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)), {machine, in.get("--numerics"), frozen});
+  if (!plan.ok()) return in_its_file(std::move(plan.error()), in.get("SUBJECT"));
+  return first_proposals(std::move(plan->formulation), count);
 }
 
 Result<int> run_plan(const Invocation& in) {

@@ -25,8 +25,7 @@ struct Found {
 };
 
 Error unlisted(const fs::path& folder, const std::error_code& error) {
-  return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()),
-              file_meant(folder));
+  return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()), file_meant(folder));
 }
 
 Status list_level(const fs::path& folder, int level, std::vector<Found>& out) {
@@ -108,8 +107,8 @@ Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const st
     if (chosen) problems.push_back(std::move(f.problem));
   }
   if (problems.empty()) {
-    return fail(Code::not_found,
-                fmt::format("{} holds no problems", folder.string()), "expected are level1/1_NAME.py and so on");
+    return fail(Code::not_found, fmt::format("{} holds no problems", folder.string()),
+                "expected are level1/1_NAME.py and so on");
   }
   return problems;
 }

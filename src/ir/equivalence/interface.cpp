@@ -22,8 +22,7 @@ std::string dtype_text(const Tensor& t) { return t.dtype ? std::string(name_of(*
 std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate,
                                    const Tensor& other) {
   if (other.kind != t.kind) return "another kind";
-  if (other.dtype != t.dtype)
-    return fmt::format("another dtype, {} instead of {}", dtype_text(other), dtype_text(t));
+  if (other.dtype != t.dtype) return fmt::format("another dtype, {} instead of {}", dtype_text(other), dtype_text(t));
   if (other.shape != t.shape)
     return fmt::format("another shape, [{}] instead of [{}]", fmt::join(other.shape, ", "), fmt::join(t.shape, ", "));
   if (other.strides != t.strides) return "other strides";

@@ -169,6 +169,7 @@ Result<Partition> runnable(const ir::Program& problem, Partition found) {
     if (const std::string near = closest_reason(first, group.reasons); !near.empty())
       error.message += fmt::format("; the closest is {}", near);
     error.reasons = group.reasons;
+    error.offset = first.span.begin;
     return error;
   }
   return found;

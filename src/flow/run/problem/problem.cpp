@@ -39,7 +39,9 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
     problem.subject.modules = traced.modules;
     return read_graph(traced.graph);
   };
-  SOLSTICE_TRY(TracedImport traced, import_traced(trace));
+  Result<TracedImport> found = import_traced(trace);
+  if (!found.ok()) return of_file(std::move(found.error()), file);
+  TracedImport traced = std::move(*found);
   problem.graph = std::move(traced.graph);
   problem.imported = std::move(traced.imported);
   if (!problem.imported.unsupported.empty()) {
