@@ -6,6 +6,7 @@
 
 #include "evaluate/like_sources.h"
 #include "families/space.h"
+#include "ir/opaque.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -50,7 +51,7 @@ class Lowering {
   Status supported() const {
     if (!program_.opaques.empty()) {
       return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", program_.opaques[0].op),
-                  "PyTorch can run it: optimise the parts of the module around it as modules of their own");
+                  ir::kRunByPyTorch);
     }
     for (const ir::Item& item : program_.items) {
       if (item.equation < 0) continue;

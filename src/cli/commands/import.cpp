@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/named_module.h"
 #include "flow/run/problem/traced_import.h"
+#include "ir/opaque.h"
 #include "run/oracle_client.h"
 
 namespace solstice::cli {
@@ -56,9 +57,7 @@ Result<int> run_import(const Invocation& in) {
   for (const auto& u : problem.unsupported) {
     fmt::print(stderr, "unsupported: {}{}{}\n", u.op, place(u.source), u.why.empty() ? "" : ": " + u.why);
   }
-  if (!problem.unsupported.empty())
-    fmt::print(stderr,
-               "  hint: PyTorch can run it: optimise the parts of the module around it as modules of their own\n");
+  if (!problem.unsupported.empty()) fmt::print(stderr, "  hint: {}\n", ir::kRunByPyTorch);
   return problem.unsupported.empty() ? 0 : exit_code(ErrorKind::kInput);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ir/analysis/contraction.h"
+#include "ir/opaque.h"
 #include "ir/walk_distinct.h"
 #include "propose/cut/assessor.h"
 #include "propose/cut/dataflow.h"
@@ -135,8 +136,6 @@ class Merger {
   std::set<std::pair<size_t, size_t>> refused_;  // by their stamps
 };
 
-constexpr const char* kParts = "PyTorch can run it: optimise the parts of the module around it as modules of their own";
-
 // The family for equations of this form.
 std::string_view closest_family(const ir::Equation& equation) {
   if (equation.group >= 0) return "scan";
@@ -155,7 +154,8 @@ std::string closest_reason(const ir::Equation& equation, const std::vector<std::
 
 Status can_be_cut(const ir::Program& problem) {
   if (!problem.opaques.empty())
-    return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", problem.opaques[0].op), kParts);
+    return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", problem.opaques[0].op),
+                ir::kRunByPyTorch);
   if (problem.equations.empty()) return fail(Code::bad_argument, "the program has no equations: nothing to run");
   return success();
 }
@@ -165,7 +165,7 @@ Result<Partition> runnable(const ir::Program& problem, Partition found) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
     Error error = fail(Code::unsupported_operator,
-                       fmt::format("no kernel family runs `{}` yet", ir::to_text(problem, first)), kParts);
+                       fmt::format("no kernel family runs `{}` yet", ir::to_text(problem, first)), ir::kRunByPyTorch);
     if (const std::string near = closest_reason(first, group.reasons); !near.empty())
       error.message += fmt::format("; the closest is {}", near);
     error.reasons = group.reasons;

@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "flow/run/problem/traced_import.h"
 #include "ir/bind.h"
+#include "ir/opaque.h"
 #include "lang/parse.h"
 
 namespace solstice::flow {
@@ -46,7 +47,7 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
   problem.imported = std::move(traced.imported);
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, "no equations for " + unsupported_text(problem.imported),
-                "PyTorch can run it: optimise the parts of the module around it as modules of their own");
+                ir::kRunByPyTorch);
   }
   if (!problem.imported.draws.empty()) {
     const importer::Draw& draw = problem.imported.draws[0];
