@@ -104,7 +104,20 @@ size_t find_word(std::string_view text, std::string_view name) {
   return std::string_view::npos;
 }
 
-// The first name in backticks that stands within the span; an expression that does not stand there ends the search.
+// Of `a=1, b=2` the first that stands in `text`.
+std::optional<std::pair<size_t, size_t>> find_part(std::string_view text, std::string_view quoted) {
+  constexpr std::string_view kSeparator = ", ";
+  for (size_t begin = 0; begin < quoted.size();) {
+    const size_t end = std::min(quoted.find(kSeparator, begin), quoted.size());
+    const std::string_view part = quoted.substr(begin, end - begin);
+    if (const size_t at = find_word(text, part); at != std::string_view::npos) return std::pair(at, part.size());
+    begin = end + kSeparator.size();
+  }
+  return std::nullopt;
+}
+
+// The first name in backticks, or knob of a list, that stands within the span; an expression that does not stand there
+// ends the search.
 Span narrowed(Span span, std::string_view message, std::string_view source) {
   const size_t begin = std::min(static_cast<size_t>(std::max(span.begin, 0)), source.size());
   const size_t end = std::clamp(static_cast<size_t>(std::max(span.end, 0)), begin, source.size());
@@ -113,9 +126,14 @@ Span narrowed(Span span, std::string_view message, std::string_view source) {
     const size_t close = message.find('`', open + 1);
     if (close == std::string_view::npos || close == open + 1) return span;
     const std::string_view quoted = message.substr(open + 1, close - open - 1);
-    if (const size_t at = find_word(text, quoted); at != std::string_view::npos) {
-      const int first = static_cast<int>(begin + at);
-      return {first, first + static_cast<int>(quoted.size())};
+    const bool is_list = quoted.find('=') != std::string_view::npos;
+    const size_t whole = find_word(text, quoted);
+    const auto found = whole != std::string_view::npos ? std::optional(std::pair(whole, quoted.size()))
+                       : is_list                       ? find_part(text, quoted)
+                                                       : std::nullopt;
+    if (found) {
+      const int first = static_cast<int>(begin + found->first);
+      return {first, first + static_cast<int>(found->second)};
     }
     if (!is_name(quoted)) return span;
     open = message.find('`', close + 1);

@@ -107,6 +107,7 @@ TEST(Diagnostics, TheFirstNameThatTheMessageQuotesIsUnderlined) {
   EXPECT_EQ(place({4, 9}, "`M` is declared twice"), std::pair(std::string("1:5"), std::string("    ^")));
   EXPECT_EQ(place({18, 41}, "no kernel family `gem`").second, "            ^^^");
   EXPECT_EQ(place({18, 41}, "family `rows` has no knob `tile`").second, std::string(16, ' ') + "^^^^");
+  EXPECT_EQ(place({18, 41}, "no kernel for `math=simt, tile=M`").second, std::string(16, ' ') + "^^^^^^");
   EXPECT_EQ(place({0, 17}, "dim `MM` is 4").second, std::string(11, ' ') + "^^");  // not a part of a longer name
   EXPECT_EQ(place({4, 9}, "`N + 1` of `M`").second, "    ^^^^^");                  // an expression that is not there
 }
