@@ -76,7 +76,7 @@ std::string overview() {
       "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
       "behind the same forward.\n\n";
   for (const Task& task : kTasks) out += fmt::format("  {:<48}{}\n", task.what, task.line);
-  out += "\nFILE.py holds a module and its example inputs (`solstice optimize --help`).\n\n";
+  out += "\nFILE.py holds a module, or imports one from a package, and its example inputs: `solstice optimize --help`.\n\n";
   for (const Command* command : all_commands()) {
     if (!command->hidden) out += hanging(command->name, command->summary, 22, 110);
   }
