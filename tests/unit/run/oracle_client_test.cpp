@@ -279,7 +279,7 @@ TEST_F(Worker, SaysWhereTheUsersFileIsWrong) {
 TEST_F(Worker, SurvivesAModuleThatEndsItsProcess) {
   auto crashed = client_->load(write("crash.py", "import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n"));
   ASSERT_FALSE(crashed.ok());
-  EXPECT_EQ(crashed.error().code, Code::process_failed);
+  EXPECT_EQ(crashed.error().code, Code::module_import);
   auto subject = client_->load(write("model.py", kModel));
   EXPECT_TRUE(subject.ok()) << subject.error().text();
 }
