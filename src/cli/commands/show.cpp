@@ -199,7 +199,7 @@ const Command solstice_commands_show = {
         {{"RUN", "", "run to print", "", {}, false, false},
          {"--failed", "", "list only runs that failed, or whose record is damaged", "", {}, false, false},
          {"--limit", "N", "runs to list", std::to_string(kListed), {}, false, false},
-         {"--trial", "N", "print one trial: its state, error, changes and program", "", {}, false, false},
+         {"--trial", "N", "print one trial: its state, error, times and program", "", {}, false, false},
          {"--tree", "", "print the search tree, one line per node; as JSON with --json", "", {}, false, false},
          {"--depth", "N", "depth to which the tree is printed; deeper nodes are counted", "", {}, false, false},
          {"--only-usable", "", "omit failures without usable descendants from the tree", "", {}, false, false},
