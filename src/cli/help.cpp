@@ -76,7 +76,9 @@ std::string overview() {
       "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
       "behind the same forward.\n\nCommon tasks:\n";
   for (const Task& task : kTasks) out += fmt::format("  {:<48}{}\n", task.what, task.line);
-  out += "\nFILE.py holds a module, or imports one from a package, and its example inputs: `solstice optimize --help`.\n\nCommands:\n";
+  out +=
+      "\nFILE.py holds a module, or imports one from a package, and its example inputs: `solstice optimize "
+      "--help`.\n\nCommands:\n";
   for (const Command* command : all_commands()) {
     if (!command->hidden) out += hanging(command->name, command->summary, 22, 110);
   }
