@@ -7,6 +7,7 @@ Kinds: `input` (the user's file, module or request), `environment` (this machine
 from __future__ import annotations
 
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -24,7 +25,7 @@ _LIBRARY_DIRS = (
 
 
 class Error(RuntimeError):
-    """What `solstice.optimize` raises; its text is the message."""
+    """What `solstice.optimize` raises; its text is the message and the way out."""
 
     kind: str
     code: str
@@ -32,6 +33,8 @@ class Error(RuntimeError):
     file: Optional[str]
     line: Optional[int]
     hint: Optional[str]
+    column: Optional[int]
+    width: Optional[int]
 
 
 @dataclass
@@ -42,14 +45,17 @@ class OracleError(Error):
     file: Optional[str] = None
     line: Optional[int] = None
     hint: Optional[str] = None
+    column: Optional[int] = None  # of the line, in bytes, from 1
+    width: Optional[int] = None  # bytes from there
+    reasons: Optional[list[str]] = None  # what a library says, for whoever asks why
 
     def __post_init__(self) -> None:
         assert self.kind in KINDS, self.kind
-        super().__init__(self.message)
+        super().__init__(f"{self.message}; {self.hint}" if self.hint else self.message)
 
     def to_json(self) -> dict[str, Any]:
         fields = {"kind": self.kind, "code": self.code, "message": self.message}
-        optional = {"file": self.file, "line": self.line, "hint": self.hint}
+        optional = {name: getattr(self, name) for name in ("file", "line", "column", "width", "hint", "reasons")}
         return {**fields, **{k: v for k, v in optional.items() if v is not None}}
 
 
@@ -71,9 +77,14 @@ def is_library_file(path: str) -> bool:
 
 
 def user_location(error: BaseException) -> dict[str, Any]:
-    """`{file, line}` of the innermost frame of the user's own code, or `{}` when there is none."""
+    """`{file, line, column, width}` of the innermost frame of the user's own code, or `{}` when there is none."""
     frames = [f for f in traceback.extract_tb(error.__traceback__) if not is_library_file(f.filename)]
-    return {"file": frames[-1].filename, "line": frames[-1].lineno} if frames else {}
+    if not frames:
+        return {}
+    frame, where = frames[-1], {"file": frames[-1].filename, "line": frames[-1].lineno}
+    if getattr(frame, "colno", None) is None or frame.end_colno is None or frame.end_lineno != frame.lineno:
+        return where
+    return {**where, "column": frame.colno + 1, "width": frame.end_colno - frame.colno}
 
 
 def function_location(function: Any) -> dict[str, Any]:
@@ -88,6 +99,24 @@ def first_line(error: BaseException, limit: int = 400) -> str:
     """`Type: message`, one line, short enough for a report."""
     text = str(error).strip().split("\n")[0]
     return f"{type(error).__name__}: {text}"[:limit] if text else type(error).__name__
+
+
+def is_of_the_user(error: BaseException) -> bool:
+    """Whether the user's own code raised it: the innermost frame is no library's."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and not is_library_file(frames[-1].filename)
+
+
+def said(error: BaseException, limit: int = 200) -> str:
+    """What an exception says, in one sentence: with its class where it is the user's or Python's own and says little
+    without it, else without."""
+    text = " ".join(str(error).split("\n")[0].split())
+    text = re.split(r"(?<=[a-z)\]])\.(?=\s|$)", text)[0]  # the first sentence
+    text = f"{text[: limit - 3]}..." if len(text) > limit else text
+    own = is_of_the_user(error) or isinstance(error, (KeyError, StopIteration, AssertionError, RecursionError))
+    if not text or (own and type(error) is not RuntimeError):
+        return f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -106,7 +135,7 @@ def as_oracle_error(error: Exception) -> OracleError:
     if is_out_of_memory(error):
         return environment_error(
             "oracle.out_of_memory",
-            first_line(error),
+            f"it does not fit in memory: {said(error)}",
             **user_location(error),
             hint="use smaller sizes, or a device with more memory",
         )

@@ -18,6 +18,7 @@ import torch
 from .errors import OracleError, input_error
 
 USUAL = "Model"
+_MOST_LISTED = 8
 _MAKERS = ("get_inputs", "get_init_inputs", "example_inputs", "init_inputs", "opponents")
 
 
@@ -61,6 +62,7 @@ class Contents:
 
     def __init__(self, namespace: ModuleType) -> None:
         own = {n: v for n, v in vars(namespace).items() if not n.startswith("_")}
+        self.imported = [n for n, v in own.items() if kind_of(v) in ("class", "instance")]
         here = lambda v: getattr(v, "__module__", None) == namespace.__name__
         self.classes = {n: v for n, v in own.items() if kind_of(v) == "class" and here(v)}
         self.instances = {n: v for n, v in own.items() if kind_of(v) == "instance"}
@@ -99,17 +101,23 @@ class Contents:
             ("instances of them", self.instances),
             ("functions", self.functions),
         )
-        parts = [f"{kind}: {', '.join(f'`{n}`' for n in names)}" for kind, names in kinds if names]
+        parts = [f"{kind}: {_listed(names)}" for kind, names in kinds if names]
         return f"it has {'; '.join(parts)}" if parts else "it has no class derived from nn.Module and no function"
 
     def way_out(self, file: Path, name: Optional[str]) -> str:
         names = [*self.classes, *self.instances, *self.functions]
-        near = difflib.get_close_matches(name, names, n=1) if name else []
+        known = {n.casefold(): n for n in (*self.imported, *names)}
+        near = difflib.get_close_matches(name.casefold(), known, n=1) if name else []
         if near:
-            return f"did you mean {file}:{near[0]}?"
+            return f"did you mean {known[near[0]]}? name it {file}:{known[near[0]]}"
         if not names:
             return "define `class Model(nn.Module)`, and `def get_inputs()` beside it"
         return f"name one: {file}:{names[0]}; a function is one that returns a module"
+
+
+def _listed(names: Any) -> str:
+    shown = ", ".join(f"`{n}`" for n in list(names)[:_MOST_LISTED])
+    return f"{shown} and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else shown
 
 
 def as_module(value: Any, found: Found, file: Path, where: dict[str, Any]) -> torch.nn.Module:

@@ -20,6 +20,7 @@ import hashlib
 import inspect
 import logging
 import sys
+import tokenize
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -31,17 +32,18 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from . import packages
 from .errors import (
     OracleError,
-    first_line,
     function_location,
     input_error,
+    is_library_file,
     environment_error,
     is_out_of_memory,
+    said,
     user_location,
 )
 from .finding import Found, as_module, find, takes_arguments
 from .hostmem import available_bytes
 from .modes import MODES
-from .tensors import logical_bytes, map_tensors, module_tensors
+from .tensors import logical_bytes, map_tensors, module_tensors, tensor_leaves
 from .tracing import lazy
 from .tracing.device_map import CudaToCpu
 from .tracing.fakes import fake_inputs, sizes_only
@@ -50,6 +52,7 @@ InputMaker = Callable[[], tuple[tuple, dict]]  # positional and keyword argument
 
 _log = logging.getLogger(__name__)
 SEED = 42
+_GUARD = 'put what a script does under `if __name__ == "__main__":`'
 INPUTS = ("get_inputs", "example_inputs")  # of a file: a function, or the value
 # Of the memory that is free: the rest is for the tracer, the float64 copy is budgeted on its own.
 REAL_BUILD_SHARE = 0.6
@@ -96,7 +99,10 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED, mod
     return Subject(module, inputs, init, file, name, source, weights, found, place, mode)
 
 
-def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
+_ALONE = "mend it there: PyTorch alone fails in the same way"
+
+
+def call_user(what: str, code: str, function: Callable[[], Any], hint: str = _ALONE) -> Any:
     """Runs user code; whatever it raises becomes an input error at the user's own line."""
     try:
         return function()
@@ -106,23 +112,40 @@ def call_user(what: str, code: str, function: Callable[[], Any]) -> Any:
         if is_out_of_memory(error):
             raise environment_error(
                 "load.out_of_memory",
-                f"{what} does not fit in memory: {first_line(error)}",
+                f"{what} does not fit in memory",
                 hint="use smaller sizes, or a machine with more memory",
                 **user_location(error),
             ) from error
         missing = _missing_package(error)
         if missing:
             raise missing from error
-        raise input_error(code, f"{what} failed: {first_line(error)}", **user_location(error)) from error
+        if isinstance(error, SystemExit):
+            text, hint = f"{what} ends Python: `sys.exit({error.code!r})`", _GUARD
+        else:
+            text = f"{what} failed: {said(error)}"
+        raise input_error(code, text, hint=hint, **user_location(error)) from error
 
 
 def _read(file: Path) -> str:
     try:
-        return file.read_text()
+        with tokenize.open(file) as text:  # as Python reads it
+            return text.read()
     except FileNotFoundError:
-        raise input_error("load.no_file", f"no such file: `{file}`", file=str(file)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise input_error("load.unreadable", f"cannot read `{file}`: {first_line(error)}", file=str(file)) from error
+        raise input_error("load.no_file", f"no such file: `{file}`", file=str(file), hint="check its path") from None
+    except OSError as error:
+        raise input_error(
+            "load.unreadable",
+            f"cannot read `{file}`: {error.strerror}",
+            file=str(file),
+            hint="make it readable, or name another file",
+        ) from error
+    except (UnicodeDecodeError, SyntaxError) as error:
+        raise input_error(
+            "load.unreadable",
+            f"`{file}` is not text in the encoding that Python takes it for, UTF-8 unless its first line says another",
+            file=str(file),
+            hint="save it as UTF-8",
+        ) from error
 
 
 def _missing_package(error: BaseException) -> Optional[OracleError]:
@@ -132,9 +155,32 @@ def _missing_package(error: BaseException) -> Optional[OracleError]:
     return input_error(
         "load.missing_package",
         f"the Python package `{package}` is not installed",
-        hint=f"install it where this worker runs: {sys.executable} -m pip install {package}",
+        hint=f"install it for this Python: {sys.executable} -m pip install {package}",
         **user_location(error),
     )
+
+
+def _not_python(file: Path) -> OracleError:
+    return input_error(
+        "load.not_python",
+        f"`{file}` is not a Python file",
+        file=str(file),
+        hint="give a file whose name ends in .py",
+    )
+
+
+def _words_of_syntax(error: SyntaxError) -> str:
+    version = f"{sys.version_info.major}.{sys.version_info.minor}"
+    return f"Python {version} cannot read this: {error.msg}"
+
+
+def _place_of(error: SyntaxError) -> dict[str, Any]:
+    where: dict[str, Any] = {"line": error.lineno, "hint": f"mend it: `{sys.executable}` does not read it either"}
+    if error.offset and error.text:
+        where["column"] = len(error.text[: error.offset - 1].encode()) + 1
+        same_line = error.end_offset and error.end_lineno == error.lineno
+        where["width"] = max(1, (error.end_offset or 0) - error.offset) if same_line else 1
+    return where
 
 
 def _import(file: Path, source: str, seed: int) -> tuple[ModuleType, packages.Place]:
@@ -148,19 +194,26 @@ def _import(file: Path, source: str, seed: int) -> tuple[ModuleType, packages.Pl
                 file=str(file),
                 hint="`solstice check` reads it; a module to import is a Python file",
             ) from None
-        raise input_error("load.syntax", f"{error.msg}", file=str(file), line=error.lineno) from None
+        if file.suffix != ".py":
+            raise _not_python(file) from None
+        raise input_error("load.syntax", f"{_words_of_syntax(error)}", file=str(file), **_place_of(error)) from None
     if file.suffix != ".py":
-        raise input_error(
-            "load.not_python",
-            f"`{file}` is not a Python file",
-            file=str(file),
-            hint="give a file whose name ends in .py",
-        )
+        raise _not_python(file)
     place = packages.place_of(file, tree)
     torch.manual_seed(seed)  # of an instance, and of inputs that are values
     with CudaToCpu():
         run = functools.partial(packages.execute, place, file, source)
         return call_user(f"importing `{file}`", "load.import_failed", run), place
+
+
+def _way_to_inputs(namespace: ModuleType, name: str, file: Path) -> str:
+    if not is_library_file(str(file)):
+        return f"define `def get_inputs(): return [tensor, ...]` in {file}"
+    package = namespace.__name__.removesuffix(".__init__")
+    return (
+        f"write a file of your own: `from {package} import {name}`, `def get_inputs(): return [tensor, ...]` and, "
+        f"where its constructor takes arguments, `def get_init_inputs(): return [...]`; then name FILE.py:{name}"
+    )
 
 
 def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> InputMaker:
@@ -171,8 +224,12 @@ def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> Inp
             "load.no_get_inputs",
             f"`{file}` has no `get_inputs()` and no `example_inputs`, and `{cls.__name__}` has no `example_inputs()`: "
             f"nothing says what `{name}` is called with",
-            file=str(file),
-            hint="define `def get_inputs(): return [tensor, ...]`",
+            hint=_way_to_inputs(namespace, name, file),
+            **(
+                {"file": str(file)}
+                if is_library_file(str(file))
+                else function_location(cls.forward) or {"file": str(file)}
+            ),
         )
     if not callable(maker):
         given = as_arguments(maker, f"`example_inputs` of `{file}`", cls.forward)
@@ -189,6 +246,21 @@ def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> Inp
 def as_arguments(
     value: Any, what: str = "example inputs", forward: Optional[Callable] = None, **where: Any
 ) -> tuple[tuple, dict]:
+    """The arguments of a call; see `_arguments`. Tensors are dense."""
+    found = _arguments(value, what, forward, **where)
+    for tensor in tensor_leaves(found):
+        if tensor.layout is not torch.strided:
+            layout = str(tensor.layout).removeprefix("torch.")
+            raise input_error(
+                "load.sparse_input",
+                f"{what} hold a tensor of the layout `{layout}`, which has no equations",
+                hint="give it densely (`.to_dense()`), or take the sparse part out of the module",
+                **where,
+            )
+    return found
+
+
+def _arguments(value: Any, what: str, forward: Optional[Callable], **where: Any) -> tuple[tuple, dict]:
     """Positional arguments from a list or tuple, keyword arguments from a dict, one tensor as itself; both from a tuple
     of a tuple and a dict with the names of arguments, unless `forward` takes just these two."""
     if isinstance(value, torch.Tensor):
@@ -202,6 +274,7 @@ def as_arguments(
     raise input_error(
         "load.bad_inputs",
         f"{what} must be a list, tuple, dict or tensor, not `{type(value).__name__}`",
+        hint="return a list of the arguments of `forward`: `return [tensor, ...]`",
         **where,
     )
 
@@ -235,7 +308,7 @@ def _construct(found: Found, file: Path, init: InputMaker, seed: int) -> torch.n
             raise
         raise input_error(
             "load.constructor_failed",
-            f"constructing `{found.name}` failed: {first_line(error)}",
+            f"constructing `{found.name}` failed: {said(error)}",
             hint="`get_init_inputs()`, or `init_inputs()` of the class, returns the constructor's arguments: a list or "
             "a dict",
             **where,

@@ -135,7 +135,7 @@ def _outcome(module: ModuleT, answer: Answer, folder: _Folder) -> ModuleT:
         if answer.status != INTERRUPTED:
             raise answer.error()
         # Stopped before there was anything to keep: what lies in the folder is of an earlier run.
-        return dropin.kept(module, Result("interrupted", answer.error().message))
+        return dropin.kept(module, Result("interrupted", str(answer.error())))
     result = read_report(report, folder.named)
     if not result.faster:
         return dropin.kept(module, result)

@@ -38,8 +38,8 @@ class Answer:
         if told is None:
             text = f"the program ended with status {self.status}"
             return OracleError(kind, "program.ended", f"{text}: {self.tail}" if self.tail else text)
-        where = {"file": told.get("file"), "line": told.get("line")}
-        return OracleError(kind, told["code"], told["message"], **where)
+        rest = {name: told.get(name) for name in ("file", "line", "column", "hint", "reasons")}
+        return OracleError(kind, told["code"], told["message"], **rest)
 
 
 def run_as_oracle(command: list[str], session: Session, say: Callable[[str], None]) -> Answer:

@@ -41,6 +41,7 @@ _WARM_MODULES = (
     "solstice.oracle.requests",
 )
 _RIVALS = ("start_rivals", "time_rivals", "find_flaws")
+_DOING = {"load": "while it loaded it", "trace": "while it traced it"}
 _DYING_SECONDS = 2.0  # from the end of its answers to the end of the process
 _REPLY_MARK_BYTES = 200  # the event's name stands within the first bytes of a message
 
@@ -117,14 +118,24 @@ def _death(request: Request, status: int) -> OracleError:
     """A file that leaves Python while it is loaded is at fault; what a signal ends may not be."""
     from .forked import describe_exit
 
-    how = describe_exit(status)
+    how, file = describe_exit(status), request.params.get("file")
     if request.name == "load" and os.WIFEXITED(status):
         return input_error(
             "load.ended_python",
-            f"{request.params.get('file')} ended the Python process that loaded it: it {how}",
+            f"{file} ended the Python process that loaded it: it {how}",
             hint="a module's file must leave Python running; look for a call of `os._exit`",
         )
-    return internal_error("oracle.crashed", f"the oracle's process {how} during `{request.name}`")
+    if request.name == "load" and os.WTERMSIG(status) != signal.SIGKILL:
+        return input_error(
+            "load.ended_python",
+            f"{file} ended the Python process that loaded it: it {how}",
+            hint=f"compiled code that it imports crashes: `{sys.executable} {file}` should crash in the same way",
+        )
+    return internal_error(
+        "oracle.crashed",
+        f"the Python process that holds the module {how} {_DOING.get(request.name, 'at work')}",
+        hint="use smaller sizes if memory ran out; otherwise run the module alone in Python to see it crash",
+    )
 
 
 def _is_last(answer: bytes) -> bool:

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstring>
+#include <optional>
 
 namespace solstice {
 namespace {
@@ -19,6 +21,14 @@ class Lines {
   explicit Lines(std::string_view source) : source_(source) {
     for (size_t at = source.find('\n'); at != std::string_view::npos; at = source.find('\n', at + 1))
       starts_.push_back(at + 1);
+  }
+
+  // Of a line from 1: its first byte, and the byte after its last; none where there is no such line.
+  std::optional<Span> line(int number) const {
+    if (number < 1 || static_cast<size_t>(number) > starts_.size()) return std::nullopt;
+    const size_t begin = starts_[static_cast<size_t>(number) - 1];
+    const size_t end = std::min(source_.find('\n', begin), source_.size());
+    return Span{static_cast<int>(begin), static_cast<int>(end)};
   }
 
   Position at(int offset) const {
@@ -79,6 +89,68 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+bool is_name(std::string_view text) { return !text.empty() && std::all_of(text.begin(), text.end(), is_word); }
+
+// Where `name` stands in `text` as a whole word, npos where it does not.
+size_t find_word(std::string_view text, std::string_view name) {
+  const bool whole = is_name(name);
+  for (size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const size_t end = at + name.size();
+    const bool joined = (at > 0 && is_word(text[at - 1])) || (end < text.size() && is_word(text[end]));
+    if (!whole || !joined) return at;
+  }
+  return std::string_view::npos;
+}
+
+// Of `a=1, b=2` the first that stands in `text`.
+std::optional<std::pair<size_t, size_t>> find_part(std::string_view text, std::string_view quoted) {
+  constexpr std::string_view kSeparator = ", ";
+  for (size_t begin = 0; begin < quoted.size();) {
+    const size_t end = std::min(quoted.find(kSeparator, begin), quoted.size());
+    const std::string_view part = quoted.substr(begin, end - begin);
+    if (const size_t at = find_word(text, part); at != std::string_view::npos) return std::pair(at, part.size());
+    begin = end + kSeparator.size();
+  }
+  return std::nullopt;
+}
+
+// The first name in backticks, or knob of a list, that stands within the span; an expression that does not stand there
+// ends the search.
+Span narrowed(Span span, std::string_view message, std::string_view source) {
+  const size_t begin = std::min(static_cast<size_t>(std::max(span.begin, 0)), source.size());
+  const size_t end = std::clamp(static_cast<size_t>(std::max(span.end, 0)), begin, source.size());
+  const std::string_view text = source.substr(begin, end - begin);
+  for (size_t open = message.find('`'); open != std::string_view::npos;) {
+    const size_t close = message.find('`', open + 1);
+    if (close == std::string_view::npos || close == open + 1) return span;
+    const std::string_view quoted = message.substr(open + 1, close - open - 1);
+    const bool is_list = quoted.find('=') != std::string_view::npos;
+    const size_t whole = find_word(text, quoted);
+    const auto found = whole != std::string_view::npos ? std::optional(std::pair(whole, quoted.size()))
+                       : is_list                       ? find_part(text, quoted)
+                                                       : std::nullopt;
+    if (found) {
+      const int first = static_cast<int>(begin + found->first);
+      return {first, first + static_cast<int>(found->second)};
+    }
+    if (!is_name(quoted)) return span;
+    open = message.find('`', close + 1);
+  }
+  return span;
+}
+
+// All, each under its own token, in the order of the text. A fix replaces the whole span.
+std::vector<Diagnostic> shown(const Diagnostics& diagnostics, std::string_view source) {
+  std::vector<Diagnostic> out = diagnostics.all();
+  for (Diagnostic& d : out) {
+    if (d.fix.empty()) d.span = narrowed(d.span, d.message, source);
+    for (Label& label : d.labels) label.span = narrowed(label.span, label.message, source);
+  }
+  return out;
+}
+
 Json span_json(const Lines& lines, Span span) {
   const Position p = lines.at(span.begin);
   return Json::object().set("begin", span.begin).set("end", span.end).set("line", p.line).set("column", p.column);
@@ -117,7 +189,7 @@ bool Diagnostics::has_errors() const {
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file) {
   std::string out;
   const Lines lines(source);
-  for (const Diagnostic& d : diagnostics.all()) {
+  for (const Diagnostic& d : shown(diagnostics, source)) {
     const Position p = lines.at(d.span.begin);
     out += fmt::format("{}:{}:{}: {}[{}]: {}\n", file, p.line, p.column, severity_name(d.severity), d.code, d.message);
     out += excerpt(lines, d.span);
@@ -146,10 +218,43 @@ Json render_json(const Diagnostics& diagnostics, std::string_view source, std::s
     if (!d.fix.empty()) entry.set("fix", d.fix);
     out.push(entry);
   };
-  for (const Diagnostic& d : diagnostics.all()) add(d);
+  for (const Diagnostic& d : shown(diagnostics, source)) add(d);
   if (const size_t more = diagnostics.omitted(); more > 0)
     add({"N000", Severity::kNote, fmt::format("and {} more", more), {}, {}, "", ""});
   return out;
+}
+
+Error refusal(const Diagnostics& diagnostics, std::string_view source, std::string_view file) {
+  const auto& all = diagnostics.all();
+  const auto errors = static_cast<size_t>(
+      std::count_if(all.begin(), all.end(), [](const Diagnostic& d) { return d.severity == Severity::kError; }));
+  Error out = fail(Code::program_invalid,
+                   fmt::format("{} has {} mistake{}", file, errors + diagnostics.omitted(), errors == 1 ? "" : "s"));
+  out.file = std::string(file);
+  out.listing = render_text(diagnostics, source, file);
+  while (out.listing.ends_with('\n')) out.listing.pop_back();
+  return out;
+}
+
+std::string excerpt_at(std::string_view source, int line, int column, int width) {
+  const Lines lines(source);
+  const std::optional<Span> whole = lines.line(line);
+  if (!whole) return "";
+  const int at = std::min(whole->begin + column - 1, whole->end);
+  if (column > 0) return excerpt(lines, {at, at + width});
+  const std::string_view text =
+      source.substr(static_cast<size_t>(whole->begin), static_cast<size_t>(whole->end - whole->begin));
+  const size_t first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return "";
+  const size_t last = text.find_last_not_of(" \t\r");
+  return excerpt(lines, {whole->begin + static_cast<int>(first), whole->begin + static_cast<int>(last) + 1});
+}
+
+std::string instead_of(std::string_view name, const std::vector<std::string>& candidates) {
+  if (candidates.empty()) return "there are none";
+  const std::string near = closest(name, candidates);
+  const std::string all = fmt::format("there are {}", fmt::join(candidates, ", "));
+  return near.empty() ? all : fmt::format("did you mean `{}`? {}", near, all);
 }
 
 std::string closest(std::string_view name, const std::vector<std::string>& candidates) {

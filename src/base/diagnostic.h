@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
 
 namespace solstice {
 
@@ -57,12 +58,23 @@ class Diagnostics {
   Diagnostic lost_;
 };
 
+// A span is shown as the first name that the message quotes, where it stands within the span: `M` of `M = 3`.
 // `file:line:column: error[E002]: message`, the source line with carets (a part of it where it is long), `hint: ...`.
 // If some were omitted, the last line says how many; in JSON the last entry is a note (N000).
 std::string render_text(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 Json render_json(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
 
+// program_invalid: the text of all diagnostics as the listing, their number as the message.
+Error refusal(const Diagnostics& diagnostics, std::string_view source, std::string_view file);
+
+// The source line with carets under `width` bytes from `column`, or under the whole of it where there is no column; ""
+// where the text has no such line. Lines and columns count from 1.
+std::string excerpt_at(std::string_view source, int line, int column, int width);
+
 // The candidate closest to `name` by edit distance, "" if none is close.
 std::string closest(std::string_view name, const std::vector<std::string>& candidates);
+
+// The way out of a name that is none of these: "did you mean `a`? there are a, b, c".
+std::string instead_of(std::string_view name, const std::vector<std::string>& candidates);
 
 }  // namespace solstice

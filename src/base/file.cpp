@@ -13,6 +13,10 @@
 #include <optional>
 #include <random>
 #include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/diagnostic.h"
 
 namespace solstice {
 namespace fs = std::filesystem;
@@ -25,10 +29,34 @@ Error file_error(const fs::path& path, std::string_view doing, int error) {
   return fail(code, fmt::format("cannot {} {}: {}", doing, path.string(), std::strerror(error)));
 }
 
+std::string way_out_of_writing(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free space there, or name a place on another disk";
+    case EFBIG:
+      return "the limit is `ulimit -f`, or the file system's own";
+    case ENOTDIR:
+    case EEXIST:
+      return "a part of this path is a file: name a folder";
+    case ELOOP:
+      return "its links lead in a circle";
+    default:
+      return "name a place that you may write to";
+  }
+}
+
+Error reading_error(const fs::path& path, std::string_view doing, int error) {
+  Error out = file_error(path, doing, error);
+  if (error == EACCES) out.hint = "make it readable, or name another file";
+  return out;
+}
+
 // A file to write need not exist: a folder that cannot be made is no wrong name.
 Error writing_error(const fs::path& path, std::string_view doing, int error) {
   Error out = file_error(path, doing, error);
   if (out.code == Code::not_found) out.code = Code::io_error;
+  out.hint = way_out_of_writing(error);
   return out;
 }
 
@@ -97,16 +125,31 @@ Result<int> create_beside(const fs::path& path, std::string& name) {
 
 }  // namespace
 
+std::string file_meant(const fs::path& path) {
+  std::vector<std::string> names;
+  std::error_code ignored;  // a folder that cannot be listed holds no near name
+  constexpr size_t kMostNames = 1000;
+  const fs::path folder = path.parent_path();
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, ignored), end; !ignored && at != end;
+       at.increment(ignored)) {
+    if (names.size() < kMostNames) names.push_back(at->path().filename().string());
+  }
+  const std::string near = closest(path.filename().string(), names);
+  return near.empty() ? "give the path of a file that exists"
+                      : fmt::format("did you mean {}?", (folder / near).string());
+}
+
 Result<std::string> read_file(const fs::path& path) {
   std::error_code ignored;  // opening it will tell
   if (fs::is_directory(path, ignored))
     return fail(Code::bad_argument, fmt::format("cannot read {}: it is a folder, not a file", path.string()));
   errno = 0;
   std::ifstream in(path, std::ios::binary);
-  if (!in) return file_error(path, "open", errno);
+  if (!in && errno == ENOENT) return fail(Code::not_found, fmt::format("no file {}", path.string()), file_meant(path));
+  if (!in) return reading_error(path, "open", errno);
   std::ostringstream out;
   out << in.rdbuf();
-  if (in.bad()) return file_error(path, "read", errno);
+  if (in.bad()) return reading_error(path, "read", errno);
   return out.str();
 }
 

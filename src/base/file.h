@@ -12,6 +12,7 @@ namespace solstice {
 
 Result<std::string> read_file(const std::filesystem::path& path);
 Status write_file(const std::filesystem::path& path, std::string_view bytes);  // see file.cpp; readers see old or new
+std::string file_meant(const std::filesystem::path& path);  // the way out where there is none: a name nearly so
 Status append_line(const std::filesystem::path& path, std::string_view line);
 Status make_folder(const std::filesystem::path& path);
 

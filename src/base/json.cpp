@@ -1,5 +1,6 @@
 #include "base/json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -163,14 +164,31 @@ std::string Json::dump(int indent) const {
   return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace);
 }
 
+namespace {
+
+// The library's position is one byte behind the one at fault.
+Error not_json(std::string_view text, size_t behind) {
+  const size_t at = std::min(behind > 0 ? behind - 1 : 0, text.size());
+  const std::string_view before = text.substr(0, at);
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const size_t column = at - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
+  const std::string where = "not valid JSON: line " + std::to_string(line) + ", column " + std::to_string(column);
+  if (text.empty()) return fail(Code::bad_json, "not valid JSON: it is empty");
+  return fail(Code::bad_json, where + (at == text.size() ? ": it ends too early" : ": nothing legal begins here"));
+}
+
+}  // namespace
+
 Result<Json> parse_json(std::string_view text) {
   if (is_too_deep(text))
     return fail(Code::bad_json, "not read: JSON nested more than " + std::to_string(kDeepestJson) + " deep");
   // The library's own exceptions end here.
   try {
     return from_parsed(Parsed::parse(text));
-  } catch (const Parsed::exception& e) {
-    return fail(Code::bad_json, std::string("not valid JSON: ") + e.what());
+  } catch (const Parsed::parse_error& e) {
+    return not_json(text, e.byte);
+  } catch (const Parsed::exception&) {
+    return fail(Code::bad_json, "not valid JSON: a number or a text of it cannot be held");
   }
 }
 

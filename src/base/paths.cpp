@@ -117,7 +117,8 @@ Result<fs::path> find_program(std::string_view name) {
 Result<fs::path> python_path() {
   if (const std::string set = environment("SOLSTICE_PYTHON"); !set.empty()) {
     if (is_program(set)) return fs::path(set);
-    return fail(Code::no_python, fmt::format("SOLSTICE_PYTHON is {}, which is no executable file", set));
+    return fail(Code::no_python, fmt::format("SOLSTICE_PYTHON is {}, which is no executable file", set),
+                "set it to the path of a Python with PyTorch, or unset it");
   }
   if (const auto root = data_root(); root.ok() && is_program(*root / ".venv/bin/python")) {
     return *root / ".venv/bin/python";

@@ -47,18 +47,21 @@ int exit_code(ErrorKind kind) {
   return 70;
 }
 
+std::string Error::sentence() const { return hint.empty() ? message : message + "; " + hint; }
+
 std::string Error::text() const {
-  std::string out;
-  if (!file.empty()) out += file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
-  out += message;
+  std::string out = listing;
+  if (listing.empty() && !file.empty()) out += file + (line > 0 ? ":" + std::to_string(line) : "") + ": ";
+  if (listing.empty()) out += sentence();
   for (const std::string& step : context) out += "\n  while " + step;
   return out;
 }
 
-Error fail(Code code, std::string message) {
+Error fail(Code code, std::string message, std::string hint) {
   Error error;
   error.code = code;
   error.message = std::move(message);
+  error.hint = std::move(hint);
   return error;
 }
 

@@ -1,7 +1,7 @@
 // Result<T>: a value or an Error. Every function that can fail returns one; nothing of ours throws across a function.
 //
 // An Error has a stable code (src/base/codes.def), one of three kinds that map to exit codes, a message that
-// names the values and the way out, and the chain of what was being done ("while ...").
+// names the values, the way out (in the message or apart from it), and the chain of what was being done ("while ...").
 #pragma once
 
 #include <optional>
@@ -34,9 +34,16 @@ struct Error {
   std::vector<std::string> context;  // innermost first
   std::string file;                  // position in the user's input, where there is one
   int line = 0;
+  int column = 0;                    // of the line, in bytes, from 1; 0: the whole line
+  int width = 0;                     // bytes from there
+  int offset = -1;                   // of the equation at fault in its program's text, for whoever has that text
+  std::string hint;                  // the way out
+  std::string listing;               // every mistake of a program, as text with positions; `message` counts them
+  std::vector<std::string> reasons;  // all of what `message` sums up, one a line
 
   ErrorKind kind() const { return kind_of(code); }
-  std::string text() const;  // message, position and context, for a person
+  std::string sentence() const;  // message and hint
+  std::string text() const;      // listing or position, sentence and context, for a person
 };
 
 template <typename T>
@@ -71,8 +78,8 @@ struct Unit {};
 using Status = Result<Unit>;
 inline Status success() { return Unit{}; }
 
-// Error{code, message}: the usual way to fail.
-Error fail(Code code, std::string message);
+// Error{code, message, hint}: the usual way to fail.
+Error fail(Code code, std::string message, std::string hint = "");
 
 #define SOLSTICE_CONCAT_(a, b) a##b
 #define SOLSTICE_CONCAT(a, b) SOLSTICE_CONCAT_(a, b)

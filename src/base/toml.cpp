@@ -28,14 +28,25 @@ void flatten(const toml::table& table, const std::string& prefix, std::vector<To
   }
 }
 
+// The parser's own sentence, without the words about itself.
+std::string plain(std::string_view description) {
+  constexpr std::string_view kAbout = "Error while ";
+  if (description.starts_with(kAbout)) description.remove_prefix(kAbout.size());
+  return std::string(description);
+}
+
 }  // namespace
 
 Result<std::vector<TomlEntry>> parse_toml(std::string_view text, const std::filesystem::path& file, Code code) {
   const toml::parse_result parsed = toml::parse(text, std::string_view(file.native()));
   if (!parsed) {
-    Error error = fail(code, std::string(parsed.error().description()));
+    const auto& found = parsed.error().source();
+    Error error =
+        fail(code, "this is not TOML: " + plain(parsed.error().description()), "https://toml.io has its rules");
     error.file = file.string();
-    error.line = static_cast<int>(parsed.error().source().begin.line);
+    error.line = static_cast<int>(found.begin.line);
+    error.column = static_cast<int>(found.begin.column);
+    error.width = 1;
     return error;
   }
   std::vector<TomlEntry> entries;

@@ -158,7 +158,7 @@ Result<flow::AgentChoice> agent_choice(const Invocation& in) {
   out.provider = in.get("--provider");
   out.replay = in.get("--replay-transcript");
   if (out.provider.empty() && out.replay.empty()) {
-    return fail(Code::bad_argument, "--agent needs --provider (`solstice list providers`)");
+    return fail(Code::bad_argument, "--agent needs --provider", "`solstice list providers` names them");
   }
   out.model = in.get("--model");
   SOLSTICE_TRY(out.options, parse_pairs("--option", in.all("--option")));

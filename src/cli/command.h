@@ -62,6 +62,10 @@ inline Parameter program_numerics() {
           false,
           false};
 }
+inline Parameter why_flag() {
+  return {"--why", "",   "print all reasons of a refusal: every kernel family's, PyTorch's own words", "", {},
+          false,   false};
+}
 inline Parameter json_flag() { return {"--json", "", "print one JSON value instead of text", "", {}, false, false}; }
 
 }  // namespace solstice::cli

@@ -53,10 +53,32 @@ std::string group_text(std::string_view group) {
   return out + fmt::format("\n`solstice {} COMMAND --help` has the options and an example.\n", group);
 }
 
+// Tasks of people who do not know the commands yet, with the line that does them.
+struct Task {
+  const char* what;
+  const char* line;
+};
+constexpr Task kTasks[] = {
+    {"make a module faster, within a minute", "solstice optimize FILE.py --budget 60s"},
+    {"the same in a build that has to fail", "solstice optimize FILE.py --budget 60s --require-faster"},
+    {"a module as it is used for inference", "solstice optimize FILE.py --eval"},
+    {"how fast could it run on an H200", "solstice sol FILE.py --machine h200"},
+    {"its kernels, without a search", "solstice plan FILE.py"},
+    {"continue a run that was interrupted", "solstice optimize --resume last"},
+    {"what the last run tried, and one trial's error", "solstice show last; solstice show last --trial 3"},
+    {"check a program that is written by hand", "solstice check PROGRAM.ucut"},
+    {"run it as a candidate for its module", "solstice run PROGRAM.ucut --of FILE.py"},
+    {"compile it to cubins", "solstice compile PROGRAM.ucut"},
+    {"what this machine lacks", "solstice doctor"}};
+
 std::string overview() {
   std::string out =
       "usage: solstice COMMAND [ARGUMENTS]\n\nMakes PyTorch modules faster: verified, measured CUDA kernels "
-      "behind the same forward.\n\n";
+      "behind the same forward.\n\nCommon tasks:\n";
+  for (const Task& task : kTasks) out += fmt::format("  {:<48}{}\n", task.what, task.line);
+  out +=
+      "\nFILE.py holds a module, or imports one from a package, and its example inputs: `solstice optimize "
+      "--help`.\n\nCommands:\n";
   for (const Command* command : all_commands()) {
     if (!command->hidden) out += hanging(command->name, command->summary, 22, 110);
   }

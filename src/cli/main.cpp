@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/diagnostic.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/log.h"
 #include "base/process/interrupt.h"
@@ -14,16 +16,71 @@
 namespace solstice::cli {
 namespace {
 
-int report(const Error& error, bool json) {
-  if (json) {
-    Json context = Json::array();
-    for (const std::string& step : error.context) context.push(step);
-    Json body = Json::object();
-    body.set("code", name_of(error.code)).set("message", error.message).set("context", context);
-    if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
-    fmt::print("{}\n", Json::object().set("error", body).dump(2));
+Json texts(const std::vector<std::string>& lines) {
+  Json out = Json::array();
+  for (const std::string& line : lines) out.push(line);
+  return out;
+}
+
+Json to_json(const Error& error) {
+  Json body = Json::object();
+  body.set("code", name_of(error.code)).set("message", error.message).set("context", texts(error.context));
+  if (!error.hint.empty()) body.set("hint", error.hint);
+  if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
+  if (error.column > 0) body.set("column", error.column);
+  if (!error.listing.empty()) body.set("listing", error.listing);
+  if (!error.reasons.empty()) body.set("reasons", texts(error.reasons));
+  return Json::object().set("error", body);
+}
+
+// The line of the user's file, with carets; "" where it cannot be read any more.
+std::string shown_source(const Error& error) {
+  if (error.file.empty() || error.line < 1 || !error.listing.empty()) return "";
+  const Result<std::string> text = read_file(error.file);
+  return text.ok() ? excerpt_at(*text, error.line, error.column, error.width) : "";
+}
+
+std::string place_of(const Error& error) {
+  if (error.file.empty() || !error.listing.empty()) return "";
+  const std::string line = error.line > 0 ? fmt::format(":{}", error.line) : "";
+  return fmt::format("{}{}{}: ", error.file, line, error.column > 0 ? fmt::format(":{}", error.column) : "");
+}
+
+// The way out by the kind of mistake, where the message has none of its own ("what; way out").
+std::string way_out(const Error& error, const Command* command) {
+  if (!error.hint.empty() || error.message.find("; ") != std::string::npos) return error.hint;
+  if (error.kind() == ErrorKind::kInternal)
+    return "this is a bug of Solstice: report it with the command and this text";
+  if (error.kind() == ErrorKind::kEnvironment)
+    return "`solstice doctor` says what this machine has, and what is missing";
+  if (error.code == Code::bad_argument && command)
+    return fmt::format("`solstice {} --help` has the options and an example", command->name);
+  return "";
+}
+
+bool has_why(const Command* command) {
+  return command && std::any_of(command->parameters.begin(), command->parameters.end(),
+                                [](const Parameter& p) { return p.name == "--why"; });
+}
+
+// Where, what and why; the source line; the way out.
+std::string for_a_person(const Error& error, bool asks_why, const Command* command) {
+  std::string out = error.listing.empty() ? "" : error.listing + "\n";
+  out += fmt::format("solstice: error[{}]: {}{}\n", name_of(error.code), place_of(error), error.message);
+  out += shown_source(error);
+  for (const std::string& step : error.context) out += fmt::format("  while {}\n", step);
+  if (const std::string hint = way_out(error, command); !hint.empty()) out += fmt::format("  hint: {}\n", hint);
+  if (asks_why) {
+    for (const std::string& reason : error.reasons) out += fmt::format("  why: {}\n", reason);
+  } else if (!error.reasons.empty() && has_why(command)) {
+    out += "  --why lists every reason\n";
   }
-  fmt::print(stderr, "solstice: error[{}]: {}\n", name_of(error.code), error.text());
+  return out;
+}
+
+int report(const Error& error, bool json, bool asks_why = false, const Command* command = nullptr) {
+  if (json) fmt::print("{}\n", to_json(error).dump(2));
+  fmt::print(stderr, "{}", for_a_person(error, asks_why, command));
   return error.code == Code::interrupted ? cli::kInterruptedCode : exit_code(error.kind());
 }
 
@@ -70,11 +127,11 @@ int run(std::vector<std::string> argv) {
     return 0;
   }
   Result<Invocation> invocation = parse(command, rest);
-  if (!invocation.ok()) return report(invocation.error(), json);
+  if (!invocation.ok()) return report(invocation.error(), json, false, &command);
   invocation->argv = std::move(argv);
   if (command.polls_interrupts) catch_interrupts();
   const Result<int> done = command.run(*invocation);
-  return done.ok() ? *done : report(done.error(), json);
+  return done.ok() ? *done : report(done.error(), json, invocation->flag("--why"), &command);
 }
 
 }  // namespace

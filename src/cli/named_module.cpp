@@ -6,6 +6,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "base/file.h"
 #include "base/paths.h"
 #include "base/process/subprocess.h"
 
@@ -49,17 +50,21 @@ Result<std::string> locate(const std::string& module) {
 }
 
 Error no_file(const std::string& file) {
-  if (is_file(file + ".py")) return fail(Code::not_found, fmt::format("no file {0}; did you mean {0}.py?", file));
+  if (is_file(file + ".py"))
+    return fail(Code::not_found, fmt::format("no file {}", file), fmt::format("did you mean {}.py?", file));
+  const bool is_module = is_module_name(file) && file.find('/') == std::string::npos;
   return fail(Code::not_found,
-              fmt::format("no file {}{}", file,
-                          is_module_name(file) ? ", and Python finds no module of this name from here" : ""));
+              fmt::format("no file {}{}", file, is_module ? ", and Python finds no module of this name from here" : ""),
+              is_module ? "give the path of a file FILE.py, or install the package where SOLSTICE_PYTHON points"
+                        : file_meant(file));
 }
 
 Result<std::string> file_of(const std::string& named) {
   std::error_code ignored;
   if (is_file(named)) return named;
   if (fs::is_directory(named, ignored))
-    return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", named));
+    return fail(Code::bad_argument, fmt::format("{} is a folder, not a file", named),
+                "name one of its files: FILE.py, or FILE.py:NAME");
   if (!is_module_name(named)) return no_file(named);
   SOLSTICE_TRY(std::string found, locate(named));
   if (found.empty()) return no_file(named);

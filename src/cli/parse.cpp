@@ -6,6 +6,7 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <algorithm>
+#include <cctype>
 #include <deque>
 
 #include "base/diagnostic.h"
@@ -31,25 +32,63 @@ std::vector<std::string> option_names(const Command& command) {
   return names;
 }
 
+std::string see_help(const Command& command) {
+  return fmt::format("`solstice {} --help` has the options and an example", command.name);
+}
+
+// `-budget` and `-b` are meant as `--budget`.
 Error unknown_option(const Command& command, const std::string& word) {
   const std::vector<std::string> names = option_names(command);
-  const std::string near = closest(word.substr(0, word.find('=')), names);
-  return fail(Code::bad_argument, fmt::format("`solstice {}` has no option `{}`; {}", command.name, word,
-                                              near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
-                                                           : fmt::format("did you mean `{}`?", near)));
+  const std::string bare = word.substr(0, word.find('='));
+  std::string near = closest(bare, names);
+  for (const std::string& name : names) {
+    if (near.empty() && bare.size() == 2 && name.starts_with("-" + bare)) near = name;
+  }
+  return fail(Code::bad_argument, fmt::format("`solstice {}` has no option `{}`", command.name, word),
+              near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
+                           : fmt::format("did you mean `{}`?", near));
 }
 
 Status check_choice(const Parameter& p, const std::string& value) {
   if (p.choices.empty() || std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end()) return success();
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")));
+  const std::string near = closest(value, p.choices);
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")),
+              near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+}
+
+// The parameter that lacks its value, or that is missing; by the text of the library's error, which begins with it.
+Error incomplete(const Command& command, std::string_view error) {
+  for (const Parameter& p : command.parameters) {
+    if (!error.starts_with(p.name) || error.substr(p.name.size()).starts_with('-')) continue;
+    const std::string shown = p.is_option() && !p.value.empty() ? fmt::format("{} {}", p.name, p.value) : p.name;
+    const bool missing = error.find("is required") != std::string_view::npos;
+    return fail(Code::bad_argument,
+                missing       ? fmt::format("`solstice {}` needs {}: {}", command.name, shown, p.help)
+                : p.is_flag() ? fmt::format("{} takes no value", p.name)
+                              : fmt::format("{} is given without its value: {}", shown, p.help),
+                see_help(command));
+  }
+  return fail(Code::bad_argument, fmt::format("the arguments of `solstice {}` are incomplete", command.name),
+              see_help(command));
+}
+
+bool is_short_option(const std::string& word) {
+  return word.size() > 1 && word[0] == '-' && std::isalpha(static_cast<unsigned char>(word[1])) != 0;
+}
+
+bool takes_value(const Command& command, const std::string& word) {
+  return std::any_of(command.parameters.begin(), command.parameters.end(),
+                     [&](const Parameter& p) { return p.is_option() && !p.is_flag() && p.name == word; });
 }
 
 // Before CLI11 sees them: it would count the value of an unknown option as a positional.
 Status check_names(const Command& command, const std::vector<std::string>& arguments) {
   const std::vector<std::string> names = option_names(command);
-  for (const std::string& word : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const std::string& word = arguments[i];
     if (word == "--") break;
-    if (!word.starts_with("--")) continue;
+    const bool is_short = is_short_option(word) && (i == 0 || !takes_value(command, arguments[i - 1]));
+    if (!word.starts_with("--") && !is_short) continue;
     if (std::find(names.begin(), names.end(), word.substr(0, word.find('='))) == names.end()) {
       return unknown_option(command, word);
     }
@@ -65,10 +104,12 @@ Status run_cli11(CLI::App& app, const Command& command, std::vector<std::string>
     app.parse(arguments);
   } catch (const CLI::ExtrasError&) {
     const std::vector<std::string> extra = app.remaining();
-    return fail(Code::bad_argument, fmt::format("`solstice {}` takes no further argument `{}`", command.name,
-                                                extra.empty() ? "" : extra.front()));
+    return fail(
+        Code::bad_argument,
+        fmt::format("`solstice {}` takes no further argument `{}`", command.name, extra.empty() ? "" : extra.front()),
+        see_help(command));
   } catch (const CLI::ParseError& e) {
-    return fail(Code::bad_argument, fmt::format("{}; see `solstice {} --help`", e.what(), command.name));
+    return incomplete(command, e.what());
   }
   return success();
 }
@@ -137,14 +178,18 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
   const std::string typed = words.empty() ? "" : words.front();
   if (const std::vector<const Command*> group = commands_of(typed); !group.empty()) {
     std::vector<std::string> full;
-    for (const Command* command : group) full.push_back("`" + command->name + "`");
-    return fail(Code::bad_argument,
-                fmt::format("`{}` is a group of commands; they are {}", typed, fmt::join(full, ", ")));
+    for (const Command* command : group) full.push_back(command->name);
+    const std::string two = words.size() > 1 ? typed + " " + words[1] : "";
+    if (!two.empty() && !words[1].starts_with("-"))
+      return fail(Code::bad_argument, fmt::format("no command `{}`", two), instead_of(two, full));
+    return fail(Code::bad_argument, fmt::format("`{}` is a group of commands", typed),
+                fmt::format("they are `{}`", fmt::join(full, "`, `")));
   }
   const std::string near = closest(typed, names);
-  return fail(Code::bad_argument,
-              near.empty() ? fmt::format("no command `{}`; the commands are {}", typed, fmt::join(names, ", "))
-                           : fmt::format("no command `{}`; did you mean `{}`?", typed, near));
+  return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
+              near.empty()
+                  ? fmt::format("the commands are {}; `solstice --help` says what they do", fmt::join(names, ", "))
+                  : fmt::format("did you mean `{}`?", near));
 }
 
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {

@@ -17,4 +17,7 @@ constexpr const char* kSubjectHelp =
 // Errors: those of tracing and import; program_invalid, with all diagnostics.
 Result<ir::BoundText> load_subject(const std::string& argument, const Invocation& in);
 
+// An error of a subject's equation: in a .ucut file it gets the place.
+Error in_its_file(Error error, const std::string& argument);
+
 }  // namespace solstice::cli

@@ -19,11 +19,24 @@ constexpr double kMostTrials = 1e6;
 
 Error bad_budget(const std::string& text, const std::string& why) {
   return fail(
-      Code::bad_argument,
-      fmt::format(
-          "budget `{}`: {}; legal are a time of at least {}s (60s, 2m), a whole number of trials (40trials), or both, "
-          "one of each (60s,40trials)",
-          text, why, kShortest));
+      Code::bad_argument, fmt::format("budget `{}`: {}", text, why),
+      fmt::format("legal are a time of at least {}s (60s, 5m, 2h), a whole number of trials (40trials), or both, "
+                  "one of each (60s,40trials)",
+                  kShortest));
+}
+
+// Seconds of a unit; 0: it is no unit of time.
+double seconds_of(std::string_view unit) {
+  for (const char* name : {"s", "sec", "second", "seconds"}) {
+    if (unit == name) return 1;
+  }
+  for (const char* name : {"m", "min", "minute", "minutes"}) {
+    if (unit == name) return 60;
+  }
+  for (const char* name : {"h", "hour", "hours"}) {
+    if (unit == name) return 3600;
+  }
+  return 0;
 }
 
 // The number that `part` begins with; the unit is what is left of it. Nothing where there is none.
@@ -39,13 +52,15 @@ std::optional<double> leading_number(std::string& part) {
 std::string add_part(const std::string& part, GivenBudget& given) {
   if (part.empty()) return "a part is empty";
   std::string unit = part;
+  unit.erase(0, unit.find_first_not_of(' '));
   const std::optional<double> value = leading_number(unit);
-  const bool minutes = unit == "m" || unit == "min", time = minutes || unit == "s",
-             trials = unit == "trials" || unit == "trial";
+  unit.erase(0, unit.find_first_not_of(' '));
+  const bool time = seconds_of(unit) > 0, trials = unit == "trials" || unit == "trial";
+  if (value && unit.empty()) return fmt::format("`{0}` has no unit: {0}s, or {0}trials?", part);
   if (!value || (!time && !trials)) return fmt::format("`{}` is neither a time nor a number of trials", part);
   std::optional<double>& slot = time ? given.seconds : given.trials;
   if (slot) return time ? "it has two times" : "it has two numbers of trials";
-  slot = minutes ? *value * 60 : *value;
+  slot = time ? *value * seconds_of(unit) : *value;
   if (time && !(*slot >= kShortest && *slot <= kLongest))
     return fmt::format("`{}` is too {}", part, *slot < kShortest ? "short" : "long");
   if (trials && !(*slot >= 1 && *slot <= kMostTrials && *slot == std::floor(*slot)))

@@ -182,8 +182,11 @@ void add_not_yet(const ir::Program& program, Diagnostics& diagnostics) {
 
 Result<Lowered> lower_text(const std::string& text, const Setting& setting) {
   const Checked checked = check(text, setting);
-  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, text, setting.file));
-  return lower({*checked.program, setting.machine, policy_of(setting, *checked.program), setting.frozen});
+  if (!checked.ok()) return refusal(checked.diagnostics, text, setting.file);
+  Result<Lowered> lowered =
+      lower({*checked.program, setting.machine, policy_of(setting, *checked.program), setting.frozen});
+  if (!lowered.ok() && lowered.error().file.empty()) lowered.error().file = setting.file;
+  return lowered;
 }
 
 Result<std::vector<KernelCost>> costs_of(const ir::Program& program, const Setting& setting) {

@@ -6,6 +6,7 @@
 
 #include "evaluate/like_sources.h"
 #include "families/space.h"
+#include "ir/opaque.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -49,13 +50,15 @@ class Lowering {
  private:
   Status supported() const {
     if (!program_.opaques.empty()) {
-      return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", program_.opaques[0].op));
+      return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", program_.opaques[0].op),
+                  ir::kRunByPyTorch);
     }
     for (const ir::Item& item : program_.items) {
       if (item.equation < 0) continue;
       return fail(Code::program_invalid,
-                  fmt::format("`{}` has no schedule: put it into a kernel, or let `solstice optimize` do it",
-                              ir::to_text(program_, program_.equation(item.equation))));
+                  fmt::format("`{}` has no schedule: it stands in no kernel",
+                              ir::to_text(program_, program_.equation(item.equation))),
+                  "put it into a kernel (`solstice plan` writes one), or let `solstice optimize` search");
     }
     const std::vector<ir::NotYet> lacking = not_built(program_);
     return lacking.empty() ? success() : fail(Code::not_yet, "not yet: " + lacking[0].what);

@@ -18,6 +18,7 @@
 #include "import/loops/telescope.h"
 #include "import/proof/unfolded.h"
 #include "import/report/notes.h"
+#include "import/report/refusals.h"
 #include "import/rules.h"
 #include "import/text/emit.h"
 #include "ir/bind.h"
@@ -113,7 +114,6 @@ class Importer {
       error.file = source.file;
       error.line = source.line;
     }
-    error.context.push_back(fmt::format("importing `{}` ({})", node.id, node.op));
     return error;
   }
 
@@ -169,11 +169,8 @@ class Importer {
     for (const auto& out : node.outs) {
       if (!out) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
-      if (!dtype) {
-        return fail(Code::unsupported_operator,
-                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
-      }
-      if (is_empty(*out)) return without_elements(out->id);
+      if (!dtype) return no_real_tensor(node.op);
+      if (is_empty(*out)) return no_elements(out->id);
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;
       tensor.wish = Call(node, graph_, draft_, values_).wish();
@@ -189,21 +186,13 @@ class Importer {
     return success();
   }
 
-  static Error without_elements(const std::string& what) {
-    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
-  }
-
-  static Error complex_value(const std::string& what) {
-    return fail(Code::unsupported_operator, what + " is complex; programs hold reals: see `torch.view_as_real`");
-  }
-
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
     if (value.is_null()) return success();
     if (const Json* id = value.find("t")) {
       const auto found = values_.find(id->as_string());
       if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
-      if (found->second.is_empty()) return without_elements(id->as_string());
-      if (found->second.imaginary) return complex_value(id->as_string());
+      if (found->second.is_empty()) return no_elements(id->as_string());
+      if (found->second.imaginary) return complex_numbers(id->as_string());
       const Value stored = draft_.stored(found->second, name);
       DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
       if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
@@ -239,9 +228,9 @@ class Importer {
       if (value == values_.end()) {
         settled_.push_back(-1);
       } else if (value->second.is_empty()) {
-        return without_elements(fmt::format("result {}", settled_.size() + 1));
+        return no_elements(fmt::format("result {}", settled_.size() + 1));
       } else if (value->second.imaginary) {
-        return complex_value(fmt::format("result {}", settled_.size() + 1));
+        return complex_numbers(fmt::format("result {}", settled_.size() + 1));
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
@@ -252,8 +241,7 @@ class Importer {
     }
     const bool useful = std::any_of(settled_.begin(), settled_.end(), [](int tensor) { return tensor >= 0; });
     if (useful) return success();
-    return fail(Code::unsupported_operator,
-                "the module returns no tensor and writes no buffer; a program of it would compute nothing");
+    return computes_nothing();
   }
 
   int settle_mutation(const GraphOutput& output, const Value& value) {
@@ -361,7 +349,8 @@ Result<ir::Program> bound(const ImportedProblem& problem) {
   Diagnostics unused;
   Result<ir::Program> program = ir::load_program(problem.text, "imported", unused);
   if (program.ok()) return program;
-  return fail(Code::program_invalid, program.error().message.substr(0, program.error().message.find('\n')));
+  const std::string& listing = program.error().listing;
+  return fail(Code::program_invalid, listing.substr(0, listing.find('\n')));
 }
 
 // The reason not to use the folded form; "" if it is the flat one's equal. Both have the flat form's tensors.

@@ -66,6 +66,11 @@ Result<std::string> source_text(const fs::path& file) {
 
 Result<std::string> read_program(const fs::path& file) {
   SOLSTICE_TRY(std::string text, read_file(file));
+  if (file.extension() == ".py")
+    return fail(
+        Code::bad_argument, fmt::format("{} is a Python file, not a program of equations", file.string()),
+        fmt::format("`solstice import {0}` prints the program of its module, `solstice plan {0}` one with kernels",
+                    file.string()));
   std::set<std::string> named, held;
   Diagnostics ignored;  // whoever takes the text reports them
   collect(parse(text, ignored).items, named, held);

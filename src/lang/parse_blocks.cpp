@@ -99,6 +99,14 @@ Node Parser::def(std::string& header_comment) {
   return d;
 }
 
+void Parser::missing_head() {
+  const bool empty = peek().kind == TokenKind::kEnd;
+  fail(peek(),
+       empty ? "expected `program` at the start of the file, which is empty"
+             : fmt::format("expected `program` at the start of the file, found `{}`", peek().text),
+       "a program begins with `program NAME`; `solstice grammar` prints the language on one page");
+}
+
 Program Parser::program() {
   Program p;
   const int begin = begin_of_next();
@@ -107,7 +115,8 @@ Program Parser::program() {
         static_cast<int>(std::min<int64_t>(expect_int("the language's version"), std::numeric_limits<int>::max()));
     p.version_at = since(begin);
   }
-  expect("program", "at the start of the file");
+  if (!at_word("program")) missing_head();
+  next();
   p.name = expect_name("the program's name");
   if (broken_) {
     synchronise(false);

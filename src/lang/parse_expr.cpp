@@ -155,9 +155,7 @@ ExprRef Parser::atom() {
     return inner;
   }
   if (token.kind == TokenKind::kWord) return word_atom();
-  const bool end = token.kind == TokenKind::kEnd;
-  fail(token, end ? "expected an expression, found the end of the file"
-                  : fmt::format("expected an expression, found `{}`", token.text));
+  fail_missing("an expression");
   return integer(0);
 }
 
@@ -173,7 +171,10 @@ ExprRef Parser::word_atom() {
   if (constant) return with_span(name(std::string(next().text)), token.span.begin);
   if (at("(", 1) && (!is_reserved(word) || dtype_from_name(word))) return apply_expr();
   if (is_reserved(word)) {
-    fail(token, fmt::format("expected an expression, found the reserved word `{}`", word));
+    if (token.first_on_line)
+      fail_missing("an expression");
+    else
+      fail(token, fmt::format("expected an expression, found the reserved word `{}`", word));
     return integer(0);
   }
   if (at("[", 1)) return read_expr();

@@ -72,9 +72,19 @@ void Parser::too_deep(std::string_view what) {
        what == "an expression" ? "give a part of it an equation of its own" : "");
 }
 
+// What is missing at the end of a line is shown there, not at what the next line begins with.
+void Parser::fail_missing(std::string_view what) {
+  const Token& found = peek();
+  const bool next_line = (found.first_on_line || found.kind == TokenKind::kEnd) && last_end_ > 0;
+  if (!next_line) return fail(found, fmt::format("expected {}, found {}", what, shown(found)));
+  Token end;
+  end.span = {last_end_, last_end_ + 1};
+  fail(end, fmt::format("expected {}, found the end of the line", what));
+}
+
 void Parser::expect(std::string_view symbol, std::string_view where) {
   if (broken_ || accept(symbol)) return;
-  fail(peek(), fmt::format("expected `{}` {}, found {}", symbol, where, shown(peek())));
+  fail_missing(fmt::format("`{}` {}", symbol, where));
 }
 
 std::string Parser::expect_name(std::string_view what) {

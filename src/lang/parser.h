@@ -36,6 +36,7 @@ class Parser {
   int64_t expect_int(std::string_view what);
   std::string expect_string(std::string_view what);
   int64_t to_int(const Token& token);
+  void fail_missing(std::string_view what);
   void fail(const Token& token, std::string message, std::string hint = "");
   class Nesting;
   void too_deep(std::string_view what);
@@ -65,6 +66,7 @@ class Parser {
   Equation equation();
   Range range(bool needs_extent);
   std::vector<ExprRef> bracketed_ariths();
+  void missing_head();
   void block(std::vector<Item>& out, std::vector<std::string>& tail, std::string& header_comment, bool in_kernel);
   void synchronise(bool inside_block);
   bool skip_to_block(size_t head);

@@ -146,9 +146,9 @@ Result<Model> load_model(std::string_view name) {
     const auto found = std::find_if(folders.begin(), folders.end(), holds);
     if (found == folders.end()) {
       SOLSTICE_TRY(const std::vector<std::string> names, list_models());
-      return fail(Code::not_found,
-                  fmt::format("no model is called `{}`; there are {}. To add one, write {} (models/README.md says how)",
-                              name, fmt::join(names, ", "), (folders.front() / fmt::format("{}.toml", name)).string()));
+      return fail(Code::not_found, fmt::format("no model is called `{}`", name),
+                  fmt::format("{}. To add one, write {} (models/README.md says how)", instead_of(name, names),
+                              (folders.front() / fmt::format("{}.toml", name)).string()));
     }
     file = *found / fmt::format("{}.toml", name);
   }

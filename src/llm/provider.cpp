@@ -27,8 +27,8 @@ Status check_names(const ProviderSpec& spec, const std::map<std::string, std::st
 Status check_model(const ProviderSpec& spec, const Model& model) {
   if (model.name.empty()) {
     if (!spec.needs_model) return success();
-    return fail(Code::bad_argument,
-                fmt::format("provider `{}` needs a model; `solstice list models` names them", spec.name));
+    return fail(Code::bad_argument, fmt::format("provider `{}` needs a model", spec.name),
+                "--model NAME; `solstice list models` names them");
   }
   // The others pass on what any model says.
   if (!spec.needs_model || model.provider == spec.name) return success();
@@ -69,7 +69,7 @@ Result<const ProviderSpec*> find_provider(std::string_view name) {
     if (spec->name == name) return spec;
     names.push_back(spec->name);
   }
-  return fail(Code::not_found, fmt::format("no provider is called `{}`; there are {}", name, fmt::join(names, ", ")));
+  return fail(Code::not_found, fmt::format("no provider is called `{}`", name), instead_of(name, names));
 }
 
 Result<std::unique_ptr<Provider>> open_provider(const ProviderSpec& spec, std::map<std::string, std::string> given,

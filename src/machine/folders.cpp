@@ -6,6 +6,7 @@
 #include <set>
 #include <system_error>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "base/paths.h"
 #include "machine/machine.h"
@@ -63,8 +64,8 @@ Result<Machine> load_machine(std::string_view name) {
     if (fs::exists(file, ignored)) return load_file(file);
   }
   SOLSTICE_TRY(const std::vector<std::string> names, list_machines());
-  return fail(Code::not_found, fmt::format("no machine is called `{}`; there are {} (a file can be given by its path)",
-                                           name, fmt::join(names, ", ")));
+  return fail(Code::not_found, fmt::format("no machine is called `{}`", name),
+              instead_of(name, names) + "; a machine file is given by its path");
 }
 
 Result<Machine> machine_of_device(std::string_view device) {

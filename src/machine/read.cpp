@@ -136,6 +136,7 @@ class Reader {
 
   Status located(Status status, int line) const {
     if (!status.ok()) {
+      status.error().hint = "machines/README.md has the keys, and machines/h200.toml all of them";
       status.error().file = file_.string();
       status.error().line = line;
     }

@@ -1,7 +1,5 @@
 #include "record/oracle_messages.h"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 namespace solstice {
@@ -39,10 +37,12 @@ Code code_of(const OracleFailure& failure) {
 }  // namespace
 
 Error to_error(const OracleFailure& failure) {
-  Error error = fail(code_of(failure), failure.message);
-  if (!failure.hint.empty()) error.message += fmt::format("; {}", failure.hint);
+  Error error = fail(code_of(failure), failure.message, failure.hint);
   error.file = failure.file;
   error.line = failure.line;
+  error.column = failure.column;
+  error.width = failure.width;
+  error.reasons = failure.reasons;
   return error;
 }
 

@@ -372,13 +372,18 @@ struct OracleFailure {
   std::string file;
   int line = 0;
   std::string hint;
+  int column = 0, width = 0;
+  std::vector<std::string> reasons;
   static auto fields() {
     return std::make_tuple(field("kind", &OracleFailure::kind, "who can mend it"),
                            field("code", &OracleFailure::code, "stable"),
                            field("message", &OracleFailure::message, "what happened"),
                            optional_field("file", &OracleFailure::file, "the user's file"),
                            optional_field("line", &OracleFailure::line, "its line"),
-                           optional_field("hint", &OracleFailure::hint, "the way out"));
+                           optional_field("column", &OracleFailure::column, "where in the line, in bytes, from 1"),
+                           optional_field("width", &OracleFailure::width, "bytes from there"),
+                           optional_field("hint", &OracleFailure::hint, "the way out"),
+                           optional_field("reasons", &OracleFailure::reasons, "what a library says"));
   }
 };
 Error to_error(const OracleFailure& failure);

@@ -11,7 +11,10 @@ namespace {
 constexpr int kApiVersion = 12000;
 using GetProcAddress = cu::Result (*)(const char*, void**, int, uint64_t, int*);
 
-Error no_driver(const std::string& why) { return fail(Code::no_driver, "the CUDA driver cannot be used: " + why); }
+Error no_driver(const std::string& why) {
+  return fail(Code::no_driver, "the CUDA driver cannot be used: " + why,
+              "install NVIDIA's driver 525 or newer; `solstice doctor` says what else is missing");
+}
 
 Status load_functions(Driver& driver, GetProcAddress get) {
   const auto load = [&](const char* name, auto& slot) -> Status {
@@ -31,15 +34,15 @@ Status load_functions(Driver& driver, GetProcAddress get) {
 Status load(Driver& driver) {
   void* library = ::dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
   if (!library) {
-    const char* why = ::dlerror();
-    return no_driver(why ? why : "libcuda.so.1 was not found");
+    return no_driver("libcuda.so.1 cannot be loaded");
   }
   const auto get = reinterpret_cast<GetProcAddress>(::dlsym(library, "cuGetProcAddress_v2"));
   if (!get) return no_driver("it is older than CUDA 12.0");
   SOLSTICE_CHECK(load_functions(driver, get));
   constexpr cu::Result kNoDevice = 100;
   const cu::Result started = driver.cuInit(0);
-  if (started == kNoDevice) return fail(Code::no_gpu, "the CUDA driver finds no GPU");
+  if (started == kNoDevice)
+    return fail(Code::no_gpu, "the CUDA driver finds no GPU", "`nvidia-smi` lists those that it sees");
   if (started != cu::kSuccess) return no_driver(driver.check(started, "cuInit").error().message);
   return success();
 }

@@ -37,6 +37,16 @@ Error broken(std::string_view what) {
   return fail(Code::process_failed, fmt::format("the oracle broke its protocol: {}", what));
 }
 
+// The first request went unanswered: this Python cannot run our part of it.
+Error no_worker(const Error& why) {
+  constexpr std::string_view kSaid = "; it said: ";
+  const size_t said = why.message.find(kSaid);
+  Error error = fail(Code::no_python, "Python does not start: " + why.message.substr(0, said),
+                     "SOLSTICE_PYTHON names a Python 3.11 to 3.13 with PyTorch; `solstice doctor` says what it finds");
+  if (said != std::string::npos) error.reasons = {why.message.substr(said + kSaid.size())};
+  return error;
+}
+
 }  // namespace
 
 OracleClient::OracleClient(std::unique_ptr<OracleTransport> transport, OracleLimits limits)
@@ -45,7 +55,9 @@ OracleClient::OracleClient(std::unique_ptr<OracleTransport> transport, OracleLim
 Result<OracleClient> OracleClient::start(const OracleOptions& options) {
   if (options.descriptor) return OracleClient(descriptor_transport(*options.descriptor), options.limits);
   SOLSTICE_TRY(auto transport, worker_transport(options.device, options.warm));
-  return OracleClient(std::move(transport), options.limits);
+  OracleClient client(std::move(transport), options.limits);
+  client.is_new_ = true;
+  return client;
 }
 
 Result<Json> OracleClient::call(std::string_view request, Json params, Seconds limit) {
@@ -61,7 +73,8 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   const bool given_up =
       !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
   if (given_up) transport_->abandon();
-  return std::move(answer).context(fmt::format("asking the oracle for `{}`", request));
+  if (!answer.ok() && answer.error().code == Code::process_failed && is_new_) return no_worker(answer.error());
+  return answer;
 }
 
 // Looks up now and then: a signal may arrive just before the wait, or in another thread.
@@ -77,6 +90,7 @@ Result<std::string> OracleClient::next_line(const Deadline& deadline) {
 Result<Json> OracleClient::await(int64_t id, const Deadline& deadline) {
   while (true) {
     SOLSTICE_TRY(const std::string line, next_line(deadline));
+    is_new_ = false;
     auto message = parse_json(line);
     if (!message.ok()) return broken(fmt::format("`{}` is no JSON", line.substr(0, 80)));
     if (message->at("schema").as_string() != kOracleSchema) return broken("a line without its schema");

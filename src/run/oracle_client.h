@@ -136,6 +136,7 @@ class OracleClient {
   Progress progress_;
   std::function<bool()> stop_;
   int64_t last_id_ = 0;
+  bool is_new_ = false;  // a Python of ours, from which no line came yet
   std::map<std::string, Seconds> spent_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/diagnostic.h"
 #include "search/external.h"
 
 namespace solstice::search {
@@ -22,12 +23,6 @@ class BuiltIn : public Policy {
   uint64_t seed_;
 };
 
-std::string names_of(const std::vector<const PolicySpec*>& specs) {
-  std::string out;
-  for (const PolicySpec* spec : specs) out += (out.empty() ? "" : ", ") + std::string(spec->name);
-  return out;
-}
-
 }  // namespace
 
 Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed) {
@@ -36,8 +31,10 @@ Result<std::unique_ptr<Policy>> make_policy(std::string_view text, uint64_t seed
   const size_t open = text.find('(');
   const PolicySpec* spec = find_policy(trimmed(text.substr(0, open)));
   if (!spec) {
-    return fail(Code::bad_argument,
-                fmt::format("no policy `{}`; there are {}, and command:PROGRAM", text, names_of(all_policies())));
+    std::vector<std::string> names;
+    for (const PolicySpec* each : all_policies()) names.emplace_back(each->name);
+    return fail(Code::bad_argument, fmt::format("no policy `{}`", text),
+                instead_of(text, names) + ", and command:PROGRAM");
   }
   SOLSTICE_TRY(Values values, parse_values(fmt::format("policy `{}`", spec->name), spec->parameters, text));
   return std::unique_ptr<Policy>(std::make_unique<BuiltIn>(*spec, std::move(values), seed));

@@ -13,9 +13,11 @@ Error database_error(sqlite3* handle, std::string_view doing) {
   const char* text = handle ? sqlite3_errmsg(handle) : "out of memory";
   const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
   const std::string message = fmt::format("cannot {} the run store {}: {}", doing, file ? file : "", text);
-  if (code == SQLITE_FULL) return fail(Code::disk_full, message);
+  if (code == SQLITE_FULL)
+    return fail(Code::disk_full, message, "free space there, or name another folder: --store DIR");
   if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-    return fail(Code::store_error, message + "; move it away, or set SOLSTICE_HOME to another folder");
+    return fail(Code::store_error, fmt::format("the run store {} is damaged, or is none", file ? file : ""),
+                "move it away, or name another folder: --store DIR, or SOLSTICE_HOME");
   }
   if (code == SQLITE_BUSY) return fail(Code::store_error, message + "; another solstice is writing to it");
   return fail(Code::store_error, message);

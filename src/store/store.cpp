@@ -53,8 +53,8 @@ Result<std::string> resolve(Database& database, std::string_view prefix) {
   }
   if (ids.size() == 1) return ids[0];
   if (ids.empty()) {
-    return fail(Code::not_found, last ? std::string("the store holds no run yet")
-                                      : fmt::format("no run `{}` in the store; `solstice show` lists them", prefix));
+    if (last) return fail(Code::not_found, "the store holds no run yet", "`solstice optimize FILE.py` makes one");
+    return fail(Code::not_found, fmt::format("no run `{}` in the store", prefix), "`solstice show` lists them");
   }
   return fail(Code::bad_argument, fmt::format("`{}` could be any of {}", prefix, fmt::join(ids, ", ")));
 }

@@ -56,7 +56,8 @@ Result<Explanation> explain(std::string_view key, const std::filesystem::path& c
   const auto own = std::find_if(all.begin(), all.end(), same);
   if (own == all.end() || key.empty()) {
     return fail(Code::not_found,
-                fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(), all.size()));
+                fmt::format("no compile with key `{}` is in {} ({} entries)", key, folder.string(), all.size()),
+                "`solstice compile PROGRAM --json` prints the keys of its kernels");
   }
   Explanation out;
   out.key = own->key;

@@ -43,7 +43,15 @@ def starts_of_lines(help_text, pattern):
 
 
 def commands():
-    return starts_of_lines(help_of(PROGRAM, "--help"), "[a-z-]+(?: [a-z]+)?")
+    _, _, listed = help_of(PROGRAM, "--help").partition("\nCommands:\n")
+    return starts_of_lines(listed, "[a-z-]+(?: [a-z]+)?")
+
+
+def tasks():
+    """The command lines of the tasks that the help begins with, as lists of words."""
+    shown, _, _ = help_of(PROGRAM, "--help").partition("\nCommands:\n")
+    lines = re.findall(r"^  .*?  (solstice .+)$", shown, re.M)
+    return [call.split()[1:] for line in lines for call in line.split(";")]
 
 
 def command_of(words):

@@ -8,7 +8,19 @@ import subprocess
 
 import pytest
 from conftest import ROOT
-from pages import PAGES, PROGRAM, calls_in, code_in, command_of, commands, each_page, help_of, needs_program, options_of
+from pages import (
+    PAGES,
+    PROGRAM,
+    calls_in,
+    code_in,
+    command_of,
+    commands,
+    each_page,
+    help_of,
+    needs_program,
+    options_of,
+    tasks,
+)
 
 COMMANDS = ROOT / "docs/commands.md"
 # Neither a GPU, a key nor minutes: these run wherever a page calls them with files that exist.
@@ -96,6 +108,14 @@ def test_tools_know_their_options(page):
     calls = (call.groups() for line in code_in(page) for call in TOOL.finditer(line))
     named = {(tool, option) for tool, arguments in calls for option in re.findall(r"--[a-z-]+", arguments)}
     assert not [(tool, option) for tool, option in named if option not in text_of(tool)]
+
+
+@needs_program
+def test_the_tasks_of_the_help_name_commands_with_their_options():
+    assert len(tasks()) >= 10
+    for words in tasks():
+        known = options_of("solstice", words)
+        assert known is not None and {word for word in words if word.startswith("--")} <= known, words
 
 
 @needs_program

@@ -129,7 +129,7 @@ def test_a_session(worker, write_model):
 @pytest.mark.parametrize(
     "death, code, how",
     [
-        ("os.kill(os.getpid(), 11)", "oracle.crashed", "SIGSEGV"),
+        ("os.kill(os.getpid(), 11)", "load.ended_python", "SIGSEGV"),
         ("os._exit(3)", "load.ended_python", "status 3"),
         ("os.kill(os.getpid(), 9)", "oracle.crashed", "SIGKILL"),
     ],

@@ -7,8 +7,9 @@ from typing import Any, Iterator
 
 import torch
 
-from ..errors import first_line, input_error, is_out_of_memory, user_location
+from ..errors import is_out_of_memory
 from ..tensors import leaves, module_tensors, tensor_leaves
+from ..tracing.failing import forward_failed
 
 Values = dict[str, torch.Tensor]
 
@@ -100,9 +101,4 @@ def _call(module: torch.nn.Module, args: tuple, kwargs: dict) -> Any:
     except Exception as error:
         if is_out_of_memory(error):
             raise
-        raise input_error(
-            "oracle.forward_failed",
-            f"`forward` fails on the example inputs: {first_line(error)}",
-            hint="check the shapes and dtypes that `get_inputs()` returns",
-            **user_location(error),
-        ) from error
+        raise forward_failed("oracle.forward_failed", error) from error

@@ -7,6 +7,7 @@ import traceback
 from typing import Any, Callable, Optional
 
 import torch
+from torch._library.custom_ops import CustomOpDef
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
@@ -93,6 +94,41 @@ def _quoted_name(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     )
 
 
+def _no_fake(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    """A custom operator, of which only its implementation is known."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    held = (value for frame in frames for value in frame.f_locals.values())
+    operator = next((v for v in held if isinstance(v, CustomOpDef) and v._abstract_fn is None), None)
+    if operator is None:
+        return None
+    function = operator._init_fn.__name__
+    return (
+        f"the custom operator `{operator._qualname}` says nothing about the shape of its result",
+        f"register it: `@{function}.register_fake` on a function that returns, for example, `torch.empty_like(x)`",
+    )
+
+
+def _no_shape_rule(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    if not isinstance(error, (fake_tensor.UnsupportedOperatorException, fake_tensor.UnsupportedFakeTensorException)):
+        return None
+    func = getattr(error, "func", None)
+    return (
+        f"PyTorch has no rule for the shape of the result of {f'`{func}`' if func else 'an operator'}",
+        f"leave it out of the module; otherwise {STAYS}",
+    )
+
+
+def _branches(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    from torch._dynamo.exc import UncapturedHigherOrderOpError
+
+    if not isinstance(error, UncapturedHigherOrderOpError):
+        return None
+    return (
+        "an operator that calls functions (`torch.cond`, `torch.while_loop`) has one that the tracer cannot follow",
+        f"select elements with torch.where; otherwise {STAYS}",
+    )
+
+
 def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not isinstance(error, GuardOnDataDependentSymNode):
         return None
@@ -115,8 +151,13 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
 
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
     *(_batch_norm, _torch_script, _layout, _packed_sequence),
-    *(_shared_buffer, _quoted_name, _data_dependent_flow, _data_dependent_shape),
+    *(_shared_buffer, _quoted_name, _no_fake, _no_shape_rule, _branches, _data_dependent_flow, _data_dependent_shape),
 )
+
+
+def known(module: torch.nn.Module, error: Exception) -> bool:
+    """Whether a cause here explains it."""
+    return any(cause(module, error) for cause in _CAUSES)
 
 
 def not_exportable(module: torch.nn.Module, first: Exception, second: Exception) -> OracleError:
@@ -127,10 +168,11 @@ def not_exportable(module: torch.nn.Module, first: Exception, second: Exception)
         if found:
             what, hint = found
             return input_error("trace.not_exportable", f"the module cannot be traced: {what}", hint=hint, **place)
-    strictly = "" if first_line(second) == first_line(first) else f"; strictly: {first_line(second, 200)}"
+    said = {"torch.export": first_line(first), "torch.export, strict": first_line(second)}
     return input_error(
         "trace.not_exportable",
-        f"the module cannot be traced: {first_line(first)}{strictly}",
-        hint=f"torch.export has to be able to trace it; {STAYS}",
+        f"the module cannot be traced: `torch.export` {'stops at this line' if place else 'refuses it'}",
+        hint=f"write this part with other operators; otherwise {STAYS}",
+        reasons=[f"{who}: {text}" for who, text in said.items()],
         **place,
     )

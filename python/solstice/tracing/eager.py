@@ -14,7 +14,7 @@ from torch.nn.utils import stateless
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
-from ..errors import OracleError, first_line, input_error
+from ..errors import OracleError, said, input_error
 from ..tensors import map_tensors, tensor_leaves
 from .calls import Call, Calls, recorded
 from .shapes import SHAPES_OF_FUNCTIONS
@@ -102,7 +102,7 @@ def difference(traced: Calls, module: torch.nn.Module, args: tuple, kwargs: dict
     except OracleError:
         raise
     except Exception as error:
-        return first_line(error, 200)
+        return said(error)
     found = _unlike([c for c in traced.made if c.is_users], [c for c in eager.made if c.is_users], Call.told)
     found = found or _unlike(
         [c for c in traced.made if c.of_module()], [c for c in eager.made if c.of_module()], Call.of_module

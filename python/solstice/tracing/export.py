@@ -15,13 +15,14 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from ..errors import OracleError, first_line, input_error, is_out_of_memory, environment_error, user_location
+from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run, unregistered
 from .causal_hint import masks_as_given
-from .causes import not_exportable
+from .causes import known, not_exportable
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
+from .failing import forward_failed, refuse_wrong_call
 from .refusals import refuse_unwritable
 from .shapes import RECURRENT, stated_shapes
 from .sources import all_frames
@@ -129,12 +130,13 @@ def _export(
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
-    _refuse_failing_forward(module, args, kwargs)
+    _refuse_failing_forward(module, args, kwargs, make)
     raise not_exportable(module, first, second) from first
 
 
-def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
+def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make]) -> None:
     """Tells wrong shapes and plain bugs in `forward` from code that merely cannot be traced."""
+    refuse_wrong_call(module, args, kwargs)
     mode = torch._guards.detect_fake_mode(args) or FakeTensorMode(allow_non_fake_inputs=True)
     try:
         with torch.no_grad(), mode:
@@ -143,13 +145,16 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict) 
         return
     except Exception as error:
         if is_out_of_memory(error):
-            raise environment_error("trace.out_of_memory", f"tracing needs more memory: {first_line(error)}") from error
-        raise input_error(
-            "trace.forward_failed",
-            f"`forward` fails on the example inputs: {first_line(error)}",
-            hint="check the shapes and dtypes that `get_inputs()` returns",
-            **user_location(error),
-        ) from error
+            raise environment_error(
+                "trace.out_of_memory",
+                f"tracing needs more memory: {said(error)}",
+                hint="use smaller sizes, or a machine with more memory",
+            ) from error
+        if known(module, error):
+            raise not_exportable(module, error, error) from error
+        eager = real_run.failure(module, make, (args, kwargs))
+        if eager is not None:  # of the module itself, in the words of eager PyTorch
+            raise forward_failed("trace.forward_failed", eager or error) from error
 
 
 @functools.cache

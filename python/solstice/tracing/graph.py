@@ -116,7 +116,7 @@ def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
                 "trace.data_dependent_shape",
                 f"the shape of `{node.target}` depends on the values of a tensor",
                 **place,
-                hint="shapes must follow from the shapes of the inputs",
+                hint="keep the shape, and mask what is not wanted (torch.where); otherwise the module stays in PyTorch",
             )
 
 

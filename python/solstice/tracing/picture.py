@@ -16,6 +16,7 @@ from collections import deque
 from typing import Any, Iterator, NamedTuple
 
 import torch
+from torch._library.custom_ops import CustomOpDef
 
 from ..dropin import contents, names
 from ..errors import is_library_file
@@ -30,6 +31,8 @@ _FOLLOWING = (
 )  # lists of parameters that a recurrent layer makes anew in its forward
 _MOST_PLACES = 20_000  # beside the modules' own attributes
 _MOST_ITEMS = 5_000  # of a container
+# PyTorch's own, custom ones among them: what they hold (caches of their dispatch) is not the user's.
+_OPERATORS = (CustomOpDef, torch._ops.OperatorBase, torch._ops.OpOverloadPacket)
 _ABSENT = "absent"
 _OURS = f"{__name__.partition('.')[0]}."  # hooks of the trace itself
 
@@ -98,7 +101,7 @@ class Picture:
             self.unmanaged[name] = value
 
     def _queue(self, name: str, value: Any, word: str) -> None:
-        if isinstance(value, (*SCALARS, torch.Tensor)) or id(value) in self._seen:
+        if isinstance(value, (*SCALARS, torch.Tensor, *_OPERATORS)) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
         self._pending.append((name, value, word))

@@ -11,7 +11,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils import _pytree as pytree
 
-from ..errors import OracleError, first_line, input_error
+from ..errors import OracleError, input_error, said
 from ..tensors import buffers_kept, leaves, logical_bytes, module_tensors, tensor_leaves
 from . import python_state
 
@@ -25,10 +25,9 @@ _TOLERANCE = 1e-3  # both run the same kernels, in another order at most
 def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fakes: Any) -> Optional[str]:
     """None where the values agree; why, where that was not tried; an error where they differ."""
     values = [v for n in program.graph.nodes for v in tensor_leaves(n.meta.get("val"))]
-    held = [*module_tensors(module), *tensor_leaves(fakes)]
-    if make is None or any(isinstance(t, FakeTensor) or t.device.type != "cpu" for t in module_tensors(module)):
-        return "there are no values to run it on"
-    if logical_bytes(held) > _MOST_BYTES or sum(v.numel() for v in values) > _MOST_ELEMENTS:
+    if (why := _why_not(module, make, fakes)) is not None:
+        return why
+    if sum(v.numel() for v in values) > _MOST_ELEMENTS:
         return "it is too large"
     ran = ""
     try:
@@ -38,7 +37,7 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
     except OracleError:
         raise
     except Exception as error:  # on these inputs; the graph says nothing of the module's own
-        return f"{ran}{first_line(error, 200)}"
+        return f"{ran}{said(error)}"
     if any(torch.Tag.nondeterministic_seeded in getattr(n.target, "tags", ()) for n in program.graph.nodes):
         return "it draws random numbers"
     off = distance(wanted, got)
@@ -52,6 +51,33 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
             **python_state.place_of_forward(module),
         )
     return None
+
+
+def failure(module: torch.nn.Module, make: Optional[Make], fakes: Any) -> Optional[BaseException]:
+    """What eager PyTorch raises on the example inputs, None where it runs; `Untried` where that is not known."""
+    if _why_not(module, make, fakes) is not None:
+        return Untried()
+    try:
+        _run(module, module, make)
+    except OracleError:
+        return None
+    except Exception as error:
+        return error
+    return None
+
+
+class Untried(Exception):
+    """A run that would take too long, or that has no values; false."""
+
+    def __bool__(self) -> bool:
+        return False
+
+
+def _why_not(module: torch.nn.Module, make: Optional[Make], fakes: Any) -> Optional[str]:
+    if make is None or any(isinstance(t, FakeTensor) or t.device.type != "cpu" for t in module_tensors(module)):
+        return "there are no values to run it on"
+    held = [*module_tensors(module), *tensor_leaves(fakes)]
+    return "it is too large" if logical_bytes(held) > _MOST_BYTES else None
 
 
 def distance(wanted: Any, got: Any) -> float:

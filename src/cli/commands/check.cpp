@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "evaluate/candidate.h"
+#include "families/family.h"
 #include "lang/embed.h"
 #include "lang/parse.h"
 #include "lang/print.h"
@@ -20,6 +21,25 @@ std::string summary(const ir::Program& p) {
                      counted(p.kernels.size(), "kernel"), p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
+// Of each kernel that its family cannot run, what every family says.
+std::string families_text(const ir::Program& program) {
+  std::string out;
+  for (const ir::Kernel& kernel : program.kernels) {
+    const families::Family* own = families::find_family(kernel.family);
+    if (!own || own->match(program, kernel).ok) continue;
+    for (const families::Family* family : families::all_families()) {
+      if (!family->available) continue;
+      ir::Kernel other = kernel;
+      other.family = std::string(family->name);
+      other.knobs = {};
+      const families::Match match = family->match(program, other);
+      out += fmt::format("  why: kernel `{}`, {}: {}\n", kernel.name, family->name,
+                         match.ok ? "it can run this kernel" : match.reason);
+    }
+  }
+  return out;
+}
+
 Result<int> run_check(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, lang::read_program(file));
@@ -33,6 +53,7 @@ Result<int> run_check(const Invocation& in) {
     return code;
   }
   fmt::print(stderr, "{}", render_text(checked.diagnostics, text, file));
+  if (in.flag("--why") && checked.program) fmt::print(stderr, "{}", families_text(*checked.program));
   if (!checked.ok()) return code;
   if (in.flag("--print")) {
     Diagnostics none;
@@ -53,11 +74,13 @@ const Command solstice_commands_check = {
         "Prints every mistake on stderr with its position, the rule and a hint; the exit code is 2 if there is "
         "one. A feature that is declared but not implemented yet is a note: `compile` rejects it.",
     .example = "solstice check program.ucut --machine h200",
-    .parameters = {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
-                   {"--machine", "NAME", "machine that the schedule has to fit", "h200", {}, false, false},
-                   program_numerics(),
-                   {"--print", "", "print the program in canonical form", "", {}, false, false},
-                   json_flag()},
+    .parameters =
+        {{"PROGRAM", "", "a .ucut file", "", {}, true, false},
+         {"--machine", "NAME", "machine that the schedule has to fit", "h200", {}, false, false},
+         program_numerics(),
+         {"--print", "", "print the program in canonical form", "", {}, false, false},
+         {"--why", "", "of a kernel that its family cannot run, print what every family says", "", {}, false, false},
+         json_flag()},
     .run = run_check,
 };
 

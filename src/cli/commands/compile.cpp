@@ -67,8 +67,7 @@ Result<int> run_compile(const Invocation& in) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(evaluate::Lowered lowered,
                evaluate::lower_text(
-                   text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")})
-                   .context("compiling " + in.get("PROGRAM")));
+                   text, {machine, in.get("--numerics"), in.get("--weights") == "frozen", nullptr, in.get("PROGRAM")}));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   SOLSTICE_TRY(const auto compiler, toolchain::Compiler::create(options));
@@ -83,7 +82,10 @@ Result<int> run_compile(const Invocation& in) {
     if (kept) report.set("kept", kept_json(*kept));
     fmt::print("{}\n", report.dump(2));
   }
-  if (!built.ok) return fail(Code::compile_failed, "the device code did not compile:\n" + built.log);
+  if (!built.ok) {
+    return fail(Code::compile_failed, "the device code did not compile:\n" + built.log,
+                "mend the lines that it names; of a family's own code this is a bug of Solstice");
+  }
   if (in.json()) return 0;
   fmt::print("{}wrote {}\n", report_table(built), (std::filesystem::path(in.get("--out")) / "plan.json").string());
   if (kept) fmt::print("{}", kept_text(*kept, in.get("--out")));

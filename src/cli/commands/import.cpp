@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/named_module.h"
 #include "flow/run/problem/traced_import.h"
+#include "ir/opaque.h"
 #include "run/oracle_client.h"
 
 namespace solstice::cli {
@@ -36,9 +37,10 @@ Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module,
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_TRY(const OracleSubject subject, oracle.load(module.file.string(), module.class_name, module.mode));
   if (!subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", subject.mode_note);
-  SOLSTICE_TRY(flow::TracedImport traced,
-               flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form));
-  return std::move(traced.imported);
+  Result<flow::TracedImport> traced =
+      flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form);
+  if (!traced.ok()) return flow::of_file(std::move(traced.error()), module.file);
+  return std::move(traced->imported);
 }
 
 Result<int> run_import(const Invocation& in) {
@@ -55,6 +57,7 @@ Result<int> run_import(const Invocation& in) {
   for (const auto& u : problem.unsupported) {
     fmt::print(stderr, "unsupported: {}{}{}\n", u.op, place(u.source), u.why.empty() ? "" : ": " + u.why);
   }
+  if (!problem.unsupported.empty()) fmt::print(stderr, "  hint: {}\n", ir::kRunByPyTorch);
   return problem.unsupported.empty() ? 0 : exit_code(ErrorKind::kInput);
 }
 
@@ -73,6 +76,7 @@ const Command solstice_commands_import = {
                    {"--flat", "", "one equation per operation, without `def`s", "", {}, false, false},
                    eval_flag(),
                    train_flag(),
+                   why_flag(),
                    json_flag()},
     .run = run_import,
 };

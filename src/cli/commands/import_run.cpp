@@ -10,7 +10,10 @@ namespace solstice::cli {
 namespace {
 
 Result<int> run_import_run(const Invocation& in) {
-  SOLSTICE_TRY(const store::LoadedRun loaded, store::read_exported(in.get("PATH")));
+  Result<store::LoadedRun> read = store::read_exported(in.get("PATH"));
+  if (!read.ok() && read.error().hint.empty())
+    read.error().hint = "`solstice export RUN PATH` writes what is read here";
+  SOLSTICE_TRY(const store::LoadedRun loaded, std::move(read));
   // Events that do not fit each other would be found by whoever shows the run.
   if (!loaded.events.empty()) SOLSTICE_CHECK(flow::search_of(loaded).context(in.get("PATH")));
   SOLSTICE_TRY(store::Store store, flow::store_of(in.get("--store")));

@@ -43,7 +43,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
-    return fail(Code::bad_argument, "no FILE was given; see `solstice optimize --help`");
+    return fail(Code::bad_argument, "no FILE was given", "`solstice optimize FILE.py`, or --resume RUN");
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
   options.left_out = in.left_out;
@@ -81,10 +81,19 @@ Result<int> run_optimize(const Invocation& in) {
   const int code = done == 0 && lacking ? kNotFasterCode : done;
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
+    Json why = Json::array();
+    for (const std::string& reason : outcome.why) why.push(reason);
+    if (!outcome.why.empty()) body.set("why", why);
     fmt::print("{}\n", body.dump(2));
     return code;
   }
-  fmt::print("{}\nreport: {}\n", flow::headline_text(outcome.report), (outcome.out / "report.md").string());
+  fmt::print("{}\n", flow::headline_text(outcome.report));
+  if (in.flag("--why")) {
+    for (const std::string& reason : outcome.why) fmt::print("  why: {}\n", reason);
+  } else if (!outcome.why.empty()) {
+    fmt::print("  --why lists the reason of every kernel family\n");
+  }
+  fmt::print("report: {}\n", (outcome.out / "report.md").string());
   if (outcome.report.outcome == RunOutcome::kFaster) {
     fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
   }
@@ -115,7 +124,7 @@ std::vector<Parameter> optimize_parameters() {
        false},
       {"--budget",
        "BUDGET",
-       "time and trials [default: 60s,40trials; with --agent 60m,40trials]",
+       "time, number of trials, or both (60s, 5m, 40trials) [default: 60s,40trials; with --agent 60m,40trials]",
        "",
        {},
        false,
@@ -135,6 +144,7 @@ std::vector<Parameter> optimize_parameters() {
        {},
        false,
        false},
+      why_flag(),
       {"--require-faster", "", "exit code 1 unless the outcome is `faster`", "", {}, false, false},
       {"--no-baselines", "", "time only PyTorch eager, not torch.compile and TF32", "", {}, false, false},
       devices_option(),
@@ -164,8 +174,10 @@ const Command solstice_commands_optimize = {
     .help =
         "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs), or a module and example inputs: "
         "get_inputs() or example_inputs of the file, or example_inputs() of the class. NAME selects one of several "
-        "modules. A file with relative imports is loaded as a part of its package. Writes report.md, report.json, "
-        "program.ucut, plan.json with its cubins and, if a candidate is faster, model_new.py below DIR.\n"
+        "modules. A file with relative imports is loaded as a part of its package. A class of an installed package has "
+        "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
+        "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
+        "and, if a candidate is faster, model_new.py below DIR.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

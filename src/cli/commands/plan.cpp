@@ -47,7 +47,7 @@ Result<search::Proposal> given_schedule(const ir::BoundText& subject, const eval
   out.program = lang::print(subject.tree);
   out.reason = "the given schedule";
   const evaluate::Checked checked = evaluate::check(out.program, setting);
-  if (!checked.ok()) return fail(Code::program_invalid, render_text(checked.diagnostics, out.program, file));
+  if (!checked.ok()) return refusal(checked.diagnostics, out.program, file);
   for (const ir::Kernel& kernel : subject.program.kernels) {
     if (ir::is_space(kernel.knobs)) {
       return fail(Code::bad_argument,
@@ -69,9 +69,10 @@ Result<std::vector<search::Proposal>> proposals_for(ir::BoundText subject, const
                  given_schedule(subject, {machine, in.get("--numerics"), frozen}, in.get("SUBJECT")));
     return std::vector<search::Proposal>{std::move(given)};
   }
-  SOLSTICE_TRY(propose::Plan plan, propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)),
-                                                 {machine, in.get("--numerics"), frozen}));
-  return first_proposals(std::move(plan.formulation), count);
+  Result<propose::Plan> plan =
+      propose::plan(std::make_shared<const ir::BoundText>(std::move(subject)), {machine, in.get("--numerics"), frozen});
+  if (!plan.ok()) return in_its_file(std::move(plan.error()), in.get("SUBJECT"));
+  return first_proposals(std::move(plan->formulation), count);
 }
 
 Result<int> run_plan(const Invocation& in) {
@@ -115,6 +116,7 @@ const Command solstice_commands_plan = {
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          eval_flag(),
          train_flag(),
+         why_flag(),
          json_flag()},
     .run = run_plan,
 };

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/diagnostic.h"
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/named_module.h"
@@ -14,9 +15,9 @@
 namespace solstice::cli {
 namespace {
 
-std::string choices() {
-  std::string out = "all";
-  for (const ir::Rewrite* rewrite : ir::all_rewrites()) out += ", " + rewrite->name;
+std::vector<std::string> choices() {
+  std::vector<std::string> out = {"all"};
+  for (const ir::Rewrite* rewrite : ir::all_rewrites()) out.emplace_back(rewrite->name);
   return out;
 }
 
@@ -24,7 +25,7 @@ std::string choices() {
 Result<const ir::Rewrite*> chosen(const std::string& name) {
   const ir::Rewrite* rewrite = ir::find_rewrite(name);
   if (rewrite || name == "all") return rewrite;
-  return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`; there are {}", name, choices()));
+  return fail(Code::bad_argument, fmt::format("there is no rewrite `{}`", name), instead_of(name, choices()));
 }
 
 Json cost_json(const ir::Cost& cost) {

@@ -71,6 +71,8 @@ Result<int> run_run(const Invocation& in) {
     fmt::print("{}\n", body.dump(2));
   } else {
     fmt::print("{}\n", text_of(done));
+    if (done.measurement.state == TrialState::kWrong && in.has("--of"))
+      fmt::print(stderr, "  hint: `solstice import {}` prints what it has to compute\n", in.get("--of"));
   }
   return usable(done.measurement) ? 0 : exit_code(ErrorKind::kInput);
 }
@@ -92,6 +94,7 @@ const Command solstice_commands_run = {
          {"--of", "FILE", std::string("module that the program computes: ") + kModuleHelp, "", {}, false, false},
          eval_flag(),
          train_flag(),
+         why_flag(),
          device_option("where the program runs; model: predict its time"),
          machine_option(),
          {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},

@@ -45,6 +45,7 @@ const Command solstice_commands_sol = {
          {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
          eval_flag(),
          train_flag(),
+         why_flag(),
          json_flag()},
     .run = run_sol,
 };

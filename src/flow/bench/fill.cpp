@@ -84,7 +84,7 @@ void fill_variant(BenchVariant& v, const OptimizeOutcome& outcome) {
 void fill_error(BenchVariant& v, const Error& error) {
   v.failed = true;
   v.outcome = error.code == Code::unsupported_operator ? RunOutcome::kUnsupported : RunOutcome::kNone;
-  v.reason = fmt::format("{}: {}", name_of(error.code), error.message);
+  v.reason = fmt::format("{}: {}", name_of(error.code), error.sentence());
 }
 
 BenchSide side_of(const OracleRival& rival) {

@@ -24,6 +24,10 @@ struct Found {
   BenchProblem problem;
 };
 
+Error unlisted(const fs::path& folder, const std::error_code& error) {
+  return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()), file_meant(folder));
+}
+
 Status list_level(const fs::path& folder, int level, std::vector<Found>& out) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
@@ -66,14 +70,15 @@ Result<std::vector<BenchProblem>> list_modules(const fs::path& folder, const std
     if (text.find("def get_inputs(") == std::string::npos) continue;
     found.push_back({at->path().stem().string(), first_docstring_line(text), at->path()});
   }
-  if (error) return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  if (error) return unlisted(folder, error);
   SOLSTICE_CHECK(check_chosen(found, only, folder));
   std::erase_if(found, [&](const BenchProblem& p) {
     return !only.empty() && std::find(only.begin(), only.end(), p.id) == only.end();
   });
   std::sort(found.begin(), found.end(), [](const BenchProblem& a, const BenchProblem& b) { return a.id < b.id; });
   if (found.empty())
-    return fail(Code::not_found, fmt::format("{} holds no module with a `get_inputs`", folder.string()));
+    return fail(Code::not_found, fmt::format("{} holds no module with a `get_inputs`", folder.string()),
+                "name a folder of files FILE.py that define `get_inputs()`");
   return found;
 }
 
@@ -88,7 +93,7 @@ Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const st
       SOLSTICE_CHECK(list_level(entry.path(), *level, found));
     }
   }
-  if (error) return fail(Code::not_found, fmt::format("cannot list {}: {}", folder.string(), error.message()));
+  if (error) return unlisted(folder, error);
   std::sort(found.begin(), found.end(),
             [](const Found& a, const Found& b) { return std::pair(a.level, a.number) < std::pair(b.level, b.number); });
   std::vector<BenchProblem> problems;
@@ -102,8 +107,8 @@ Result<std::vector<BenchProblem>> list_problems(const fs::path& folder, const st
     if (chosen) problems.push_back(std::move(f.problem));
   }
   if (problems.empty()) {
-    return fail(Code::not_found,
-                fmt::format("{} holds no problems; expected level1/1_NAME.py and so on", folder.string()));
+    return fail(Code::not_found, fmt::format("{} holds no problems", folder.string()),
+                "expected are level1/1_NAME.py and so on");
   }
   return problems;
 }

@@ -55,7 +55,8 @@ Result<RecordedRuns> recorded_runs(store::Store& store, const std::vector<std::s
   if (out.records.empty()) {
     const std::string whose = problem.empty() ? "" : fmt::format(" of `{}`", problem);
     return fail(Code::not_found,
-                fmt::format("no finished run{} in {} has a recorded search", whose, store.folder().string()));
+                fmt::format("no finished run{} in {} has a recorded search", whose, store.folder().string()),
+                "`solstice optimize` records one; `solstice show` lists the runs");
   }
   return out;
 }

@@ -304,11 +304,13 @@ Result<OptimizeOutcome> Optimization::finish() {
   Run& run = parts_->run;
   RunStages& at = parts_->at;
   Status& done = parts_->done;
+  std::vector<std::string> why;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
   const bool parted = try_parts();
   if (!done.ok() && is_outcome(done.error())) {
     run.report.outcome = RunOutcome::kUnsupported;
-    run.report.reason = done.error().message;
+    run.report.reason = done.error().sentence();
+    why = done.error().reasons;
     done = success();
   }
   account_for_agent(run);
@@ -326,7 +328,8 @@ Result<OptimizeOutcome> Optimization::finish() {
   }
   const Searched& searched = at.searched;
   return OptimizeOutcome{std::move(run.report), run.folders.out,
-                         searched.agent_failed ? searched.agent_failed : searched.policy_failed, interrupted()};
+                         searched.agent_failed ? searched.agent_failed : searched.policy_failed, std::move(why),
+                         interrupted()};
 }
 
 }  // namespace solstice::flow

@@ -14,7 +14,8 @@ struct OptimizeOutcome {
   std::filesystem::path out;  // folder of report.md, report.json and, if faster, model_new.py
   // A language model's provider, or the policy, ended its part of the search; all else was done.
   std::optional<Error> failed = {};
-  bool interrupted = false;  // the search was stopped; the best it had found was verified and reported
+  std::vector<std::string> why = {};  // of `unsupported`: the reason of every kernel family
+  bool interrupted = false;           // the search was stopped; the best it had found was verified and reported
 };
 
 }  // namespace solstice::flow

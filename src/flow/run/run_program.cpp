@@ -24,8 +24,8 @@ Status try_program(Run& run, search::Evaluator& device, const std::string& text,
 Result<ProgramRun> run_alone(Run& run, const std::string& text) {
   const PlaceOptions& place = run.options.place;
   if (place.device == "gpu") {
-    return fail(Code::bad_argument,
-                "measuring needs inputs: name the module that the program computes with --of FILE.py");
+    return fail(Code::bad_argument, "measuring needs inputs",
+                "name the module that the program computes: --of FILE.py");
   }
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(place.machine.empty() ? "h200" : place.machine));
   toolchain::CompilerOptions options;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "import/interface/constants.h"
+#include "import/report/refusals.h"
 
 namespace solstice::importer {
 
@@ -105,7 +106,7 @@ Result<InterfaceTensor> declare(const Graph& graph, const GraphInput& input, Dra
   const auto dtype = storage_dtype(*input.dtype);
   if (!dtype) return declare_pairs(graph, input, draft, values);
   if (std::find(input.shape.begin(), input.shape.end(), 0) != input.shape.end()) {
-    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements", input.id));
+    return no_elements(input.id);
   }
   if (input.kind == GraphInputKind::kConstant) {
     SOLSTICE_TRY(std::optional<Value> folded, folded_constant(input, draft));

@@ -149,9 +149,7 @@ Result<Program> load_program(std::string_view text, std::string_view file, Diagn
     std::optional<Program> program = bind(tree, diagnostics);
     if (program) return std::move(*program);
   }
-  Error error = fail(Code::program_invalid, render_text(diagnostics, text, file));
-  error.file = std::string(file);
-  return error;
+  return refusal(diagnostics, text, file);
 }
 
 }  // namespace solstice::ir

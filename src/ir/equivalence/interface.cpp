@@ -1,6 +1,7 @@
 #include "ir/equivalence/interface.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,12 +16,15 @@ namespace {
 // The name of another tensor that a declaration mentions.
 std::string name_at(const Program& p, int tensor) { return tensor < 0 ? "" : p.tensor(tensor).name; }
 
+std::string dtype_text(const Tensor& t) { return t.dtype ? std::string(name_of(*t.dtype)) : "none"; }
+
 // The difference of a declaration of the interface from the problem's, "" if there is none.
 std::string declaration_difference(const Program& problem, const Tensor& t, const Program& candidate,
                                    const Tensor& other) {
   if (other.kind != t.kind) return "another kind";
-  if (other.dtype != t.dtype) return "another dtype";
-  if (other.shape != t.shape) return "another shape";
+  if (other.dtype != t.dtype) return fmt::format("another dtype, {} instead of {}", dtype_text(other), dtype_text(t));
+  if (other.shape != t.shape)
+    return fmt::format("another shape, [{}] instead of [{}]", fmt::join(other.shape, ", "), fmt::join(t.shape, ", "));
   if (other.strides != t.strides) return "other strides";
   if (other.path != t.path) return "another module path";
   if (name_at(problem, t.into) != name_at(candidate, other.into)) return "another buffer to update";

@@ -124,7 +124,7 @@ Result<BoundText> bound_text(const std::string& text, const std::string& file) {
     std::optional<Program> program = bind(out.tree, diagnostics);
     if (program) out.program = std::move(*program);
   }
-  if (diagnostics.has_errors()) return fail(Code::program_invalid, render_text(diagnostics, text, file));
+  if (diagnostics.has_errors()) return refusal(diagnostics, text, file);
   return out;
 }
 

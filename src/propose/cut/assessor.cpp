@@ -63,13 +63,13 @@ Group Assessor::ask(std::vector<int> equations, const PlanningContext& context) 
     kernel.family = std::string(family->name);
     const families::Match match = family->match(program_, kernel);
     if (!match.ok) {
-      best.reason += fmt::format("{}{}: {}", best.reason.empty() ? "" : "; ", family->name, match.reason);
+      best.reasons.push_back(fmt::format("{}: {}", family->name, match.reason));
       continue;
     }
     const families::Context ask{program_, context.machine, context.numerics, context.frozen};
     const Result<families::Cost> cost = family->cost(ask, kernel);
     if (!cost.ok()) {
-      best.reason += fmt::format("{}{}: {}", best.reason.empty() ? "" : "; ", family->name, cost.error().message);
+      best.reasons.push_back(fmt::format("{}: {}", family->name, cost.error().message));
     } else if (!best.family || cost->time < best.cost) {
       best.family = family;
       best.cost = cost->time;

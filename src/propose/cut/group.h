@@ -14,7 +14,7 @@ struct Group {
   std::vector<int> equations;                // ids in text order
   const families::Family* family = nullptr;  // null: no family can run it
   Seconds cost{0};
-  std::string reason;  // why no family can, where that is so
+  std::vector<std::string> reasons;  // "gemm: ..": why it cannot, of each family
 };
 
 struct Partition {

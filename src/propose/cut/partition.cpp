@@ -9,6 +9,8 @@
 
 #include "ir/analysis/contraction.h"
 #include "ir/domain.h"
+#include "ir/opaque.h"
+#include "ir/walk_distinct.h"
 #include "propose/cut/assessor.h"
 #include "propose/cut/dataflow.h"
 #include "propose/cut/grouping.h"
@@ -135,8 +137,26 @@ class Merger {
   std::set<std::pair<size_t, size_t>> refused_;  // by their stamps
 };
 
+// The family for equations of this form.
+std::string_view closest_family(const ir::Equation& equation) {
+  if (equation.group >= 0) return "scan";
+  if (ir::has_contraction(equation)) return "gemm";
+  bool reduces = false;
+  ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) { reduces = reduces || e.op == ir::Op::kReduce; });
+  return reduces ? "rows" : "map";
+}
+
+std::string closest_reason(const ir::Equation& equation, const std::vector<std::string>& reasons) {
+  const std::string name = std::string(closest_family(equation)) + ": ";
+  const auto found =
+      std::find_if(reasons.begin(), reasons.end(), [&](const std::string& one) { return one.starts_with(name); });
+  return found != reasons.end() ? *found : reasons.empty() ? "" : reasons.front();
+}
+
 Status can_be_cut(const ir::Program& problem) {
-  if (!problem.opaques.empty()) return fail(Code::unsupported_operator, problem.opaques[0].op);
+  if (!problem.opaques.empty())
+    return fail(Code::unsupported_operator, fmt::format("`{}` has no equations", problem.opaques[0].op),
+                ir::kRunByPyTorch);
   if (problem.equations.empty()) return fail(Code::bad_argument, "the program has no equations: nothing to run");
   return success();
 }
@@ -145,8 +165,13 @@ Result<Partition> runnable(const ir::Program& problem, Partition found) {
   for (const Group& group : found.groups) {
     if (group.family) continue;
     const ir::Equation& first = problem.equation(group.equations.front());
-    return fail(Code::unsupported_operator,
-                fmt::format("no kernel family runs `{}` yet ({})", ir::to_text(problem, first), group.reason));
+    Error error = fail(Code::unsupported_operator,
+                       fmt::format("no kernel family runs `{}` yet", ir::to_text(problem, first)), ir::kRunByPyTorch);
+    if (const std::string near = closest_reason(first, group.reasons); !near.empty())
+      error.message += fmt::format("; the closest is {}", near);
+    error.reasons = group.reasons;
+    error.offset = first.span.begin;
+    return error;
   }
   return found;
 }

@@ -21,6 +21,16 @@ namespace {
 constexpr size_t kMostEquations = 300;  // of more, rewriting takes long
 constexpr double kGain = 0.95;          // cost models are wrong by as much
 
+// Of a module's equation the import notes operator, file and line behind it.
+Error placed(Error error, const std::vector<lang::Item>& items) {
+  for (const lang::Item& item : items) {
+    if (const auto* def = std::get_if<lang::Def>(&item.node)) error = placed(std::move(error), def->items);
+    const bool is_it = std::holds_alternative<lang::Equation>(item.node) && item.span.begin == error.offset;
+    if (is_it && !item.after.empty()) error.message += fmt::format(" (of {})", item.after);
+  }
+  return error;
+}
+
 void add_steps(const std::vector<ir::Site>& sites, std::vector<RewriteStep>* steps) {
   for (size_t i = 0; steps && i < sites.size(); ++i) steps->push_back(step_of(sites[i]));
 }
@@ -29,7 +39,9 @@ void add_steps(const std::vector<ir::Site>& sites, std::vector<RewriteStep>* ste
 
 Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const PlanningContext& context,
                           Derivation from) {
-  SOLSTICE_TRY(Partition parts, partition(equations->program, context));
+  Result<Partition> found = partition(equations->program, context);
+  if (!found.ok()) return placed(std::move(found.error()), equations->tree.items);
+  Partition parts = std::move(*found);
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;
   Equations whole{std::move(equations), context};

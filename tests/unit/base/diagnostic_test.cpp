@@ -95,5 +95,45 @@ TEST(Closest, FindsTyposOnly) {
   EXPECT_EQ(closest(std::string(100000, 'x'), {std::string(100001, 'x')}), "");  // nobody typed that
 }
 
+TEST(Diagnostics, TheFirstNameThatTheMessageQuotesIsUnderlined) {
+  const std::string source = "dim M = 3, MM = 4\nkernel a by gem(tile=M)\n";
+  const auto place = [&](Span span, const char* message) {
+    Diagnostics all;
+    all.error("E008", span, message);
+    const std::string text = render_text(all, source, "a.ucut");
+    const size_t line = text.find("    | ") + 6;
+    return std::pair(text.substr(7, text.find(": error") - 7), text.substr(line, text.find('\n', line) - line));
+  };
+  EXPECT_EQ(place({4, 9}, "`M` is declared twice"), std::pair(std::string("1:5"), std::string("    ^")));
+  EXPECT_EQ(place({18, 41}, "no kernel family `gem`").second, "            ^^^");
+  EXPECT_EQ(place({18, 41}, "family `rows` has no knob `tile`").second, std::string(16, ' ') + "^^^^");
+  EXPECT_EQ(place({18, 41}, "no kernel for `math=simt, tile=M`").second, std::string(16, ' ') + "^^^^^^");
+  EXPECT_EQ(place({0, 17}, "dim `MM` is 4").second, std::string(11, ' ') + "^^");  // not a part of a longer name
+  EXPECT_EQ(place({4, 9}, "`N + 1` of `M`").second, "    ^^^^^");                  // an expression that is not there
+}
+
+TEST(Diagnostics, AnExcerptIsOfALineAndAColumn) {
+  const std::string source = "a = 1\n  b = f(x)  \n";
+  EXPECT_EQ(excerpt_at(source, 2, 7, 4), "  2 |   b = f(x)  \n    |       ^^^^\n");
+  EXPECT_EQ(excerpt_at(source, 2, 0, 0), "  2 |   b = f(x)  \n    |   ^^^^^^^^\n");
+  EXPECT_EQ(excerpt_at(source, 1, 99, 1), "  1 | a = 1\n    |      ^\n");
+  EXPECT_EQ(excerpt_at(source, 9, 1, 1), "");
+}
+
+TEST(Diagnostics, ARefusalCountsTheMistakesAndListsThem) {
+  Diagnostics all;
+  all.error("E000", {0, 1}, "one");
+  all.warning("W002", {0, 1}, "two");
+  const Error error = refusal(all, "a\n", "a.ucut");
+  EXPECT_EQ(error.message, "a.ucut has 1 mistake");
+  EXPECT_EQ(error.text().rfind("a.ucut:1:1: error[E000]: one\n", 0), 0u);
+  EXPECT_NE(error.text().find("warning[W002]: two"), std::string::npos);
+}
+
+TEST(InsteadOf, NamesTheClosestAndAll) {
+  EXPECT_EQ(instead_of("gredy", {"mcts", "greedy"}), "did you mean `greedy`? there are mcts, greedy");
+  EXPECT_EQ(instead_of("xyzzy", {"mcts"}), "there are mcts");
+}
+
 }  // namespace
 }  // namespace solstice

@@ -27,7 +27,7 @@ std::string failure(const std::vector<std::string>& words) {
   EXPECT_FALSE(parsed.ok());
   if (parsed.ok()) return "";
   EXPECT_EQ(parsed.error().code, Code::bad_argument);
-  return parsed.error().message;
+  return parsed.error().sentence();
 }
 
 TEST(Parse, TakesValuesFlagsAndDefaults) {
@@ -58,6 +58,9 @@ TEST(Parse, MistakesNameTheWayOut) {
 TEST(Budget, TakesATimeATrialsPartOrBoth) {
   EXPECT_EQ(parse_budget("2m")->time.value, 120);
   EXPECT_EQ(parse_budget("2m")->trials, 40);
+  EXPECT_EQ(parse_budget("5 minutes")->time.value, 300);
+  EXPECT_EQ(parse_budget("10 s, 3 trials")->time.value, 10);
+  EXPECT_EQ(parse_budget("10h")->time.value, 36000);
   EXPECT_EQ(parse_budget("0.1s,1trial")->time.value, 0.1);
   EXPECT_EQ(parse_budget("7trials,60s")->trials, 7);
   const BudgetText usual{.time = Seconds(3600), .trials = 9};
@@ -66,17 +69,16 @@ TEST(Budget, TakesATimeATrialsPartOrBoth) {
 }
 
 TEST(Budget, WhatIsNoBudgetNamesTheLegalForm) {
-  for (const char* text : {"nans",    "infs",      "-infs",     "1e-300s",    "0.05s",
-                           "-5s",     "1e300s",    "1e300m",    "",           ",",
-                           "10s,",    ",10s",      "10s,10s",   "10s,1m",     "3trials,4trials",
-                           "0trials", "1.5trials", "nantrials", "1e30trials", "10",
-                           "s",       "10 s",      "10h"}) {
+  for (const char* text :
+       {"nans",      "infs",      "-infs",      "1e-300s", "0.05s",   "-5s",       "1e300s",          "1e300m",
+        "",          ",",         "10s,",       ",10s",    "10s,10s", "10s,1m",    "3trials,4trials", "0trials",
+        "1.5trials", "nantrials", "1e30trials", "10",      "s",       "10 parsec", "10 2 s"}) {
     const Result<BudgetText> budget = parse_budget(text);
     ASSERT_FALSE(budget.ok()) << text;
     EXPECT_EQ(budget.error().code, Code::bad_argument);
-    EXPECT_NE(budget.error().message.find("at least 0.1s (60s, 2m), a whole number of trials (40trials)"),
+    EXPECT_NE(budget.error().hint.find("at least 0.1s (60s, 5m, 2h), a whole number of trials (40trials)"),
               std::string::npos)
-        << budget.error().message;
+        << budget.error().text();
   }
 }
 
@@ -84,7 +86,7 @@ TEST(FindCommand, PrefersTheLongestName) {
   EXPECT_EQ((*find_command({"list", "families"}))->name, "list");
   const Result<const Command*> unknown = find_command({"lst"});
   ASSERT_FALSE(unknown.ok());
-  EXPECT_NE(unknown.error().message.find("did you mean `list`?"), std::string::npos);
+  EXPECT_NE(unknown.error().hint.find("did you mean `list`?"), std::string::npos);
 }
 
 TEST(Commands, AreWellFormed) {

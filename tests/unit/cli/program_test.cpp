@@ -50,7 +50,7 @@ TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {
   const CommandOutput done = run({"lsit"});
   EXPECT_EQ(done.exit.code, 2);
   EXPECT_TRUE(done.out.empty());
-  EXPECT_EQ(done.err, "solstice: error[bad_argument]: no command `lsit`; did you mean `list`?\n");
+  EXPECT_EQ(done.err, "solstice: error[bad_argument]: no command `lsit`\n  hint: did you mean `list`?\n");
 }
 
 TEST_F(ProgramTest, ErrorsAreJsonWhereJsonIsAsked) {

@@ -56,9 +56,9 @@ TEST_F(ModelTest, TheUsersFolderComesFirstAndAnUnknownNameSaysHowToAddIt) {
   const Result<Model> missing = load_model("mine");
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, Code::not_found);
-  EXPECT_NE(missing.error().message.find((folder() / "solstice/models/mine.toml").string()), std::string::npos)
-      << missing.error().message;
-  EXPECT_NE(missing.error().message.find("gpt-5-mini"), std::string::npos);
+  EXPECT_NE(missing.error().hint.find((folder() / "solstice/models/mine.toml").string()), std::string::npos)
+      << missing.error().text();
+  EXPECT_NE(missing.error().hint.find("gpt-5-mini"), std::string::npos);
   ASSERT_TRUE(write_file(folder() / "solstice/models/gpt-5-mini.toml", kNeeded).ok());
   EXPECT_EQ(load_model("gpt-5-mini")->id, "x");
 }

@@ -194,7 +194,8 @@ TEST_F(TranscriptTest, TheFirstSchemaIsRead) {
   const Result<std::vector<Exchange>> lines = load_transcript(corpus);
   ASSERT_TRUE(lines.ok()) << lines.error().text();
   ASSERT_EQ(lines->size(), 5u);
-  const auto client = Client::open("replay", {{"transcript", corpus.string()}}, {}, quick());
+  // By order: a repair quotes the program's messages, whose words have changed since.
+  const auto client = Client::open("replay", {{"transcript", corpus.string()}, {"match", "order"}}, {}, quick());
   EXPECT_EQ(session(**client).substr(0, 40), "first/complete\n{\"n\":2}/complete\nprovider");
 }
 

@@ -106,7 +106,7 @@ TEST(MachineFiles, AnUnknownNameListsTheMachines) {
   const Result<Machine> none = load_machine("h300");
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, Code::not_found);
-  EXPECT_NE(none.error().message.find("h100_sxm, h200"), std::string::npos) << none.error().text();
+  EXPECT_NE(none.error().hint.find("h100_sxm, h200"), std::string::npos) << none.error().text();
 }
 
 TEST(MachineFiles, WritingAndReadingIsTheIdentity) {

@@ -36,7 +36,7 @@ int grow(Tree& tree, int parent, double seconds, Precision precision = Precision
 TEST(Policy, WhatIsWrongIsSaid) {
   const auto why = [](const std::string& text) {
     const auto made = make_policy(text, 1);
-    return made.ok() ? std::string() : made.error().message;
+    return made.ok() ? std::string() : made.error().sentence();
   };
   EXPECT_EQ(why("mcts(exploration=2.5, prune=2)"), "");
   EXPECT_NE(

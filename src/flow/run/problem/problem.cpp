@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "flow/run/problem/traced_import.h"
 #include "ir/bind.h"
+#include "ir/opaque.h"
 #include "lang/parse.h"
 
 namespace solstice::flow {
@@ -17,8 +18,8 @@ std::string unsupported_text(const importer::ImportedProblem& imported) {
   for (const importer::UnsupportedOp& op : imported.unsupported) {
     if (!seen.insert(op.op).second) continue;
     const std::string file = std::filesystem::path(op.source.file).filename().string();
-    out += fmt::format("{}{}{}", out.empty() ? "" : "; ", op.op,
-                       file.empty() ? "" : fmt::format(", {}:{}", file, op.source.line));
+    out += fmt::format("{}`{}`{}", out.empty() ? "" : ", ", op.op,
+                       file.empty() ? "" : fmt::format(" ({}:{})", file, op.source.line));
   }
   return out;
 }
@@ -39,7 +40,9 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
     problem.subject.modules = traced.modules;
     return read_graph(traced.graph);
   };
-  SOLSTICE_TRY(TracedImport traced, import_traced(trace));
+  Result<TracedImport> found = import_traced(trace);
+  if (!found.ok()) return of_file(std::move(found.error()), file);
+  TracedImport traced = std::move(*found);
   problem.graph = std::move(traced.graph);
   problem.imported = std::move(traced.imported);
   return problem;
@@ -47,7 +50,8 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
 
 Status bind_problem(Problem& problem) {
   if (!problem.imported.unsupported.empty()) {
-    return fail(Code::unsupported_operator, unsupported_text(problem.imported));
+    return fail(Code::unsupported_operator, "no equations for " + unsupported_text(problem.imported),
+                ir::kRunByPyTorch);
   }
   if (!problem.imported.draws.empty()) {
     const importer::Draw& draw = problem.imported.draws[0];

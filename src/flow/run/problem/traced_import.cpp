@@ -37,6 +37,11 @@ std::vector<std::string> breakable(const TracedImport& found, const std::vector<
 
 }  // namespace
 
+Error of_file(Error error, const std::filesystem::path& file) {
+  if (error.file.empty() && error.kind() == ErrorKind::kInput) error.file = file.string();
+  return error;
+}
+
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form) {
   SOLSTICE_TRY(TracedImport best, attempt(trace, {}, form));
   std::vector<std::string> named, fresh = breakable(best, named);

@@ -3,6 +3,7 @@
 // fewer operators without equations.
 #pragma once
 
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -23,5 +24,8 @@ using Tracer = std::function<Result<Graph>(const std::vector<std::string>& decom
 
 // Errors: those of the first trace and its import. A decomposition that fails is a note.
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form = importer::ImportForm::kFlat);
+
+// What the whole module lacks is shown with its file.
+Error of_file(Error error, const std::filesystem::path& file);
 
 }  // namespace solstice::flow

@@ -24,7 +24,8 @@ Result<store::Store> store_of(const fs::path& named) {
 Result<store::Store> existing_store(const fs::path& named) {
   std::error_code error;
   if (!named.empty() && !fs::exists(named / "runs.db", error)) {
-    return fail(Code::not_found, fmt::format("{} is no run store: it has no runs.db", named.string()));
+    return fail(Code::not_found, fmt::format("{} is no run store: it has no runs.db", named.string()),
+                "name the folder of one; without --store it is yours");
   }
   return store_of(named);
 }

@@ -49,11 +49,13 @@ Error why_no_gpu(const Run& run, std::future<Result<GpuSide>>& gpu_side) {
   const std::string instead = way_without_gpu(run.options.place);
   if (gpu_side.valid()) {
     const Result<GpuSide> side = gpu_side.get();
-    if (!side.ok()) return fail(side.error().code, side.error().message + "; " + instead);
+    if (!side.ok()) return fail(side.error().code, side.error().message, instead);
   }
   const OracleHello& hello = run.engine.hello;
-  return fail(Code::no_gpu, fmt::format("PyTorch {} ({}) cannot use the GPU that the driver sees; {}", hello.torch,
-                                        hello.cuda ? "for CUDA " + *hello.cuda : "built without CUDA", instead));
+  return fail(Code::no_gpu,
+              fmt::format("PyTorch {} ({}) cannot use the GPU that the driver sees", hello.torch,
+                          hello.cuda ? "for CUDA " + *hello.cuda : "built without CUDA"),
+              instead);
 }
 
 void describe_place(Run& run, const Opened& opened) {

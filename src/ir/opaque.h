@@ -1,0 +1,10 @@
+// Operations without equations, or without a kernel family: PyTorch runs them.
+#pragma once
+
+namespace solstice::ir {
+
+// The way out of a refusal because of one.
+inline constexpr const char* kRunByPyTorch =
+    "PyTorch can run it: optimise the parts of the module around it as modules of their own";
+
+}  // namespace solstice::ir

@@ -1,0 +1,92 @@
+"""Modules that PyTorch itself does not run, custom operators, and the words and places of what is refused."""
+
+import pytest
+import torch
+
+from solstice.errors import OracleError, said
+from solstice.loading import load_file
+from solstice.tracing import trace
+
+HEAD = "import torch\nfrom torch import nn\n"
+CUSTOM = """@torch.library.custom_op("{space}::twice", mutates_args=())
+def twice(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+"""
+FAKE = "@twice.register_fake\ndef _(x): return torch.empty_like(x)\n"
+
+
+@pytest.fixture
+def refused(write_model):
+    """The refusal of a module with this body of `forward`, its line 6 on."""
+
+    def run(forward, top="", inputs="[torch.rand(4, 8)]"):
+        body = "".join(f"        {line}\n" for line in forward.split("\n"))
+        text = f"{HEAD}{top}class Model(nn.Module):\n    layer = nn.Linear(9, 8)\n    def forward(self, x):\n{body}"
+        with pytest.raises(OracleError) as caught:
+            trace(load_file(write_model(f"{text}def get_inputs(): return {inputs}\n")))
+        return caught.value
+
+    return run
+
+
+def test_a_failing_forward_is_said_in_the_words_of_eager_pytorch(refused):
+    error = refused("return self.layer(x)")
+    assert error.message.endswith("example inputs: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x8)")
+    assert (error.line, error.column, error.width) == (6, 16, len("self.layer(x)"))
+    assert "shapes and dtypes" in error.hint and "shapes and dtypes" in str(error)
+
+
+@pytest.mark.parametrize(
+    "forward, message",
+    [
+        ("raise ValueError('no batch of 4')", "ValueError: no batch of 4"),
+        ("assert x.dim() == 3", "AssertionError"),
+        ("return {}['key']", "KeyError: 'key'"),
+        ("return self.absent(x)", "'Model' object has no attribute 'absent'"),
+    ],
+)
+def test_mistakes_of_the_module_are_no_matter_of_shapes(refused, forward, message):
+    error = refused(forward)
+    assert error.message.endswith(message) and error.line == 6
+    assert "shapes" not in error.hint and "mend it there" in error.hint
+
+
+def test_inputs_that_are_not_the_arguments_of_forward(refused):
+    error = refused("return x", inputs='([torch.rand(4)], {"mask": torch.rand(4)}, 3)')
+    assert "`forward(x)` cannot be called with the example inputs, 3 by position" in error.message and error.line == 5
+    error = refused("return x", inputs='((torch.rand(4),), {"mask": torch.rand(4)})')
+    assert "1 by position and `mask` by name" in error.message
+
+
+def test_inputs_that_are_sparse(refused):
+    error = refused("return x", inputs="[torch.eye(4).to_sparse()]")
+    assert error.code == "load.sparse_input" and "`sparse_coo`" in error.message and error.line == 7
+
+
+def test_a_custom_operator_without_shapes_is_named(refused):
+    error = refused("return twice(x)", top=CUSTOM.format(space="refused_one"))
+    assert "the custom operator `refused_one::twice` says nothing about the shape" in error.message
+    assert "@twice.register_fake" in error.hint
+
+
+@pytest.mark.parametrize("registered", [FAKE, FAKE + "twice.register_kernel('cuda')(lambda x: x * 2)\n"])
+def test_a_custom_operator_is_no_state_of_the_users(write_model, registered):
+    top = CUSTOM.format(space=f"refused_{len(registered)}") + registered
+    text = f"{HEAD}{top}class Model(nn.Module):\n    def forward(self, x): return twice(x) + 1\n"
+    graph = trace(load_file(write_model(f"{text}def get_inputs(): return [torch.rand(4)]\n")))
+    assert graph["nodes"][0]["op"].endswith("twice.default")
+
+
+def test_what_the_exporter_says_is_for_whoever_asks_why(refused):
+    error = refused("return torch.tensor(x.untyped_storage().data_ptr() % 7) + x")
+    assert error.code == "trace.not_exportable" and error.line == 6
+    assert "Error" not in error.message and error.reasons and all("torch.export" in one for one in error.reasons)
+
+
+def test_what_an_exception_says():
+    assert said(RuntimeError("a.\nb")) == "a"
+    assert said(RuntimeError("The first sentence. The second one.")) == "The first sentence"
+    assert said(RuntimeError("size 3.5 of x (4x8)")) == "size 3.5 of x (4x8)"
+    assert said(KeyError("x")) == "KeyError: 'x'"
+    assert said(RuntimeError()) == "RuntimeError"
+    assert len(said(torch.OutOfMemoryError("x" * 999))) == 200
