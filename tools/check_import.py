@@ -179,12 +179,14 @@ def check(binary: str, cases: Sequence[tuple]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def compare(binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> str:
+def compare(
+    binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict, tolerance: float = TOLERANCE
+) -> str:
     values, wanted = list(input_values(graph, module, args, kwargs)), expected_values(graph, module, args, kwargs)
     for form in ([], ["--folded"]):
         for i, (a, b) in enumerate(zip(interpret([binary, *form], graph, values), wanted)):
             worst = difference(a, b)
-            if not worst <= TOLERANCE:
+            if not worst <= tolerance:
                 return f"output {i} ({graph['outputs'][i]['kind']}) differs by {worst:.3g} {' '.join(form)}"
     return ""
 

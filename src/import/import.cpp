@@ -167,7 +167,7 @@ class Importer {
     opaque.op = node.op;
     for (const auto& [name, value] : node.args.members()) SOLSTICE_CHECK(add_argument(opaque, name, value));
     for (const auto& out : node.outs) {
-      if (!out) continue;
+      if (!out || (is_empty(*out) && !out->used)) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
       if (!dtype) {
         return fail(Code::unsupported_operator,

@@ -23,6 +23,10 @@ TermRef finite(Call& call, const Value& x, const TermRef& stored) {
 // Integers of this magnitude and below are all values of the format.
 double exact_integers(DType dtype) { return 1 / unit_roundoff(dtype); }
 
+bool is_short_integer(DType dtype) {
+  return dtype == DType::kU8 || dtype == DType::kI8 || dtype == DType::kI16;
+}
+
 // What the equations say of an integer keeps it among the exact ones of a float format.
 bool stays_exact(const Draft& draft, const TermRef& term, DType to) {
   const auto bounds = bounds_of(draft, term);
@@ -50,9 +54,23 @@ TermRef converted(Call& call, const Value& x, const TermRef& term, DType to) {
   if (!changes_values(call, x, to)) return term;
   if (to == DType::kBool) return binary("!=", as_stored(call, x, term), integer(0));
   TermRef source = is_float(to) ? term : finite(call, x, as_stored(call, x, term));
+  const bool wraps = is_short_integer(to) && (!is_float(x.dtype) || to == DType::kU8);
+  if (wraps && !fits(call.draft(), source, to)) {
+    if (is_float(x.dtype)) source = apply("i64", {std::move(source)});  // as PyTorch's, by way of a wide integer
+    return wrapped_to(call.draft(), source, to);
+  }
   if (to == DType::kE4M3 && call.fp8_saturates())
     source = apply("clamp", {std::move(source), real(-kLargestE4M3), real(kLargestE4M3)});
   return apply(std::string(name_of(to)), {std::move(source)});
+}
+
+TermRef wrapped_to(const Draft& draft, const TermRef& term, DType to) {
+  if (!is_short_integer(to) || fits(draft, term, to)) return term;
+  const ir::IntegerRange range = ir::integer_range(to);
+  const TermRef count = integer(static_cast<int64_t>(range.high - range.low) + 1);
+  if (range.low == 0) return binary("%", term, count);
+  const TermRef half = integer(static_cast<int64_t>(-range.low));
+  return binary("%", term + half, count) - half;
 }
 
 Value as_dtype(Call& call, Value x, DType to) {

@@ -15,4 +15,8 @@ struct ValueBounds {
 // None where the values of an input, parameter or buffer of integers, or of an integer made from a real, decide.
 std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term);
 
+// The integer format holds every value of the term, a real one made integral: the equations say so (a clamp, a
+// remainder), or the formats of what it reads.
+bool fits(const Draft& draft, const TermRef& term, DType format);
+
 }  // namespace solstice::importer
