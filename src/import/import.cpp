@@ -169,6 +169,12 @@ class Importer {
     for (const auto& out : node.outs) {
       if (!out || (is_empty(*out) && !out->used)) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
+      if (!dtype && out->is_tensor()) {
+        return fail(Code::unsupported_operator,
+                    fmt::format("`{}` yields complex numbers, and programs hold reals: take a short transform as a "
+                                "product with cosines and sines, or call it outside of the module",
+                                node.op));
+      }
       if (!dtype) {
         return fail(Code::unsupported_operator,
                     fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));

@@ -10,6 +10,7 @@ import torch
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ..dropin import names
 from ..errors import OracleError, first_line, input_error, user_location
 
 STAYS = "the module stays in PyTorch as it is"
@@ -111,6 +112,23 @@ def _quoted_name(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     )
 
 
+_UNKNOWN_TENSOR = ("fake tensor in the exported program constant's list", "Expected a real tensor, not a FakeTensor")
+
+
+def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    """Autograd hands results that it kept (of tanh, exp, ..) to the backward pass as tensors that the tracer does not
+    know."""
+    if not any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
+        return None
+    codes = (c for m in module.modules() for c in names.codes_in(type(m).forward.__code__))
+    if not any({"autograd", "backward"} & set(code.co_names) for code in codes):
+        return None
+    return (
+        "`forward` differentiates by autograd, whose kept results (of tanh, exp, ..) the tracer does not know",
+        f"differentiate forwards, by `torch.func.jvp`, or write the derivative out; otherwise {STAYS}",
+    )
+
+
 def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not isinstance(error, GuardOnDataDependentSymNode):
         return None
@@ -133,7 +151,7 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
 
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
     *(_batch_norm, _torch_script, _layout, _packed_sequence),
-    *(_shared_buffer, _quoted_name, _data_dependent_flow, _data_dependent_shape),
+    *(_shared_buffer, _quoted_name, _derivative, _data_dependent_flow, _data_dependent_shape),
 )
 
 
