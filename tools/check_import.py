@@ -38,7 +38,13 @@ from solstice.tracing.export import export_functional  # noqa: E402
 from solstice.tracing.graph import graph_json  # noqa: E402
 
 TOLERANCE = 1e-9  # of the largest value
+FORMS: tuple[list[str], ...] = ([], ["--folded"])
+INPUT_ERROR = 2  # the checker's exit code
 LONGEST = 150  # lines of a whole network
+
+
+class Unsupported(RuntimeError):
+    """The importer has no program for the module, and says why."""
 
 
 class Wrapped(torch.nn.Module):
@@ -97,7 +103,9 @@ def imported(binary: str, graph: dict) -> dict:
         path.write_text(as_record(graph))
         done = subprocess.run([binary, str(path)], capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip())
+            damaged = "damaged" in done.stderr or "should be" in done.stderr
+            refused = done.returncode == INPUT_ERROR and not damaged
+            raise (Unsupported if refused else RuntimeError)(done.stderr.strip())
     return json.loads(done.stdout)
 
 
@@ -180,10 +188,16 @@ def check(binary: str, cases: Sequence[tuple]) -> str:
 
 
 def compare(
-    binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict, tolerance: float = TOLERANCE
+    binary: str,
+    graph: dict,
+    module: torch.nn.Module,
+    args: Sequence,
+    kwargs: dict,
+    tolerance: float = TOLERANCE,
+    forms: Sequence[Sequence[str]] = FORMS,
 ) -> str:
     values, wanted = list(input_values(graph, module, args, kwargs)), expected_values(graph, module, args, kwargs)
-    for form in ([], ["--folded"]):
+    for form in forms:
         for i, (a, b) in enumerate(zip(interpret([binary, *form], graph, values), wanted)):
             worst = difference(a, b)
             if not worst <= tolerance:

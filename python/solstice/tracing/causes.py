@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import traceback
 from typing import Any, Callable, Optional
@@ -120,7 +121,8 @@ def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     know."""
     if not any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
         return None
-    codes = (c for m in module.modules() for c in names.codes_in(type(m).forward.__code__))
+    functions = (inspect.unwrap(type(m).forward) for m in module.modules())
+    codes = (c for f in functions if hasattr(f, "__code__") for c in names.codes_in(f.__code__))
     if not any({"autograd", "backward"} & set(code.co_names) for code in codes):
         return None
     return (

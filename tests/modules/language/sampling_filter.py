@@ -15,7 +15,7 @@ class SamplingFilter(nn.Module):
         logits = logits.scatter(1, past, score) / self.temperature
         worst = torch.topk(logits, self.k)[0][..., -1, None]
         logits = logits.masked_fill(logits < worst, -float("inf"))
-        ordered, indices = torch.sort(logits, descending=True, stable=True)
+        ordered, indices = torch.sort(logits, descending=True)
         cumulative = torch.cumsum(torch.softmax(ordered, dim=-1), dim=-1)
         remove = cumulative > self.p
         remove[..., 1:] = remove[..., :-1].clone()
