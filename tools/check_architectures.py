@@ -82,7 +82,9 @@ def vision_transformer() -> tuple:
 
 
 def swin() -> tuple:
-    return of_timm("swin_tiny_patch4_window7_224", img_size=64, window_size=4, embed_dim=48, depths=(2, 2, 2, 2)), image()
+    return of_timm(
+        "swin_tiny_patch4_window7_224", img_size=64, window_size=4, embed_dim=48, depths=(2, 2, 2, 2)
+    ), image()
 
 
 def deeplab() -> tuple:
@@ -210,7 +212,12 @@ def check(binary: str, make: Callable[[], tuple]) -> dict:
         return {**row, "verdict": "; ".join(row["missing"])}
     narrow = any(o and o.get("dtype") in ("f32", "bf16", "f16") for n in graph["nodes"] for o in n["outs"])
     found = check_import.compare(binary, graph, module, args, {}, NARROW if narrow else TOLERANCE)
-    return {**row, "within": NARROW if narrow else TOLERANCE, "verdict": found or "agrees", "seconds": round(cpu_seconds() - start, 1)}
+    return {
+        **row,
+        "within": NARROW if narrow else TOLERANCE,
+        "verdict": found or "agrees",
+        "seconds": round(cpu_seconds() - start, 1),
+    }
 
 
 def settle(binary: str, name: str) -> dict:

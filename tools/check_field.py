@@ -171,7 +171,18 @@ def settled(binary: str, file: Path, row: Row, dtype: torch.dtype, mode: str, fa
 
 def plan(solstice: str, file: Path, row: Row) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        command = [solstice, "optimize", str(file), "--eval", "--device", "model", "--budget", TRIES, "--quiet", "--json"]
+        command = [
+            solstice,
+            "optimize",
+            str(file),
+            "--eval",
+            "--device",
+            "model",
+            "--budget",
+            TRIES,
+            "--quiet",
+            "--json",
+        ]
         command += ["--store", f"{folder}/store", "--out", f"{folder}/out"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment())
         program = Path(folder, "out", "program.ucut")

@@ -47,11 +47,17 @@ def division_cases() -> Cases:
         "real_divided_by_one": (lambda x: (x // 1, x % 1.0, x.fmod(1), x.frac()), (reals,)),
         "real_divided_by_infinity": (lambda x: (x % INF, x % -INF, x.fmod(INF)), (reals,)),
         "real_divided_by_nothing": (lambda x: (x // 0.0, x % 0.0, x / 0.0), (reals,)),
-        "divided_f32": (lambda x: (x // 0.1, x.remainder(0.1), torch.div(x, 0.3, rounding_mode="trunc")), (reals[:6].float(),)),
+        "divided_f32": (
+            lambda x: (x // 0.1, x.remainder(0.1), torch.div(x, 0.3, rounding_mode="trunc")),
+            (reals[:6].float(),),
+        ),
         "places_of_a_grid": (lambda i: (i // 5 % 3, i % 5, (i + 2) // 5 * 5 - i), (torch.arange(-8, 20),)),
         "hour_of_day": (lambda t: (t // 3600 % 24, (t // 86400 + 4) % 7), (torch.tensor([-1, 0, 86399, 1700000000]),)),
         "upward_division": (lambda i: (-(-i // 4), (i + 3) // 4), (torch.arange(-6, 9),)),
-        "bf16_quotients": (lambda x, y: torch.floor(x / y).double(), (torch.rand(40).bfloat16() * 9, torch.rand(40).bfloat16() + 0.1)),
+        "bf16_quotients": (
+            lambda x, y: torch.floor(x / y).double(),
+            (torch.rand(40).bfloat16() * 9, torch.rand(40).bfloat16() + 0.1),
+        ),
     }
 
 
@@ -71,19 +77,37 @@ def cast_cases() -> Cases:
         "pixels_back": (lambda x: x.to(torch.float64) / 255 - 0.5, (ends(torch.uint8),)),
         "pixels_inverted": (lambda x: 255 - x, (ends(torch.uint8),)),
         "u8_stored": (lambda x: torch.zeros(9, dtype=torch.uint8).copy_(x), (reals,)),
-        "u8_written": (lambda x, i: i.index_put((torch.tensor([0, 2]),), x[:2].to(torch.uint8)), (reals, ends(torch.uint8))),
+        "u8_written": (
+            lambda x, i: i.index_put((torch.tensor([0, 2]),), x[:2].to(torch.uint8)),
+            (reals, ends(torch.uint8)),
+        ),
         "real_to_int": (lambda x: (x.to(torch.int32), x.long(), x.to(torch.int16)), (reals[:6],)),
         "f16_overflow": (lambda x: x.half().double(), (torch.tensor([65504.0, 65519.0, 65520.0, -1e6, 6e-8, 2e-8]),)),
         "int_to_f16_overflow": (lambda x: x.half().double(), (torch.tensor([65504, 65519, 65520, -70000, 2049]),)),
-        "bf16_halfway": (lambda x: x.bfloat16().double(), (torch.tensor([257.0, 258.0, 259.0, 1.00390625, -257.0, 3.4e38]),)),
+        "bf16_halfway": (
+            lambda x: x.bfloat16().double(),
+            (torch.tensor([257.0, 258.0, 259.0, 1.00390625, -257.0, 3.4e38]),),
+        ),
         "rounded_twice": (lambda x: (x.float().bfloat16().double(), x.bfloat16().double()), (1 + R(64) * 2**-8,)),
         "through_f16": (lambda x: x.half().float().double() * 3, (R(40),)),
-        "u8_wraps": (lambda x, y: (x + y, x - y, x * y, -x, 3 - x), (ends(torch.uint8), ends(torch.uint8).flip(0) // 3)),
-        "i8_wraps": (lambda x, y: (x + y, x - y, x * 3, -x, x.abs()), (ends(torch.int8), ends(torch.int8).flip(0) // 3)),
+        "u8_wraps": (
+            lambda x, y: (x + y, x - y, x * y, -x, 3 - x),
+            (ends(torch.uint8), ends(torch.uint8).flip(0) // 3),
+        ),
+        "i8_wraps": (
+            lambda x, y: (x + y, x - y, x * 3, -x, x.abs()),
+            (ends(torch.int8), ends(torch.int8).flip(0) // 3),
+        ),
         "i16_wraps": (lambda x: (x + x, x * x, x - 30000), (ends(torch.int16),)),
         "u8_average": (lambda x, y: (x + y) // 2, (ends(torch.uint8), ends(torch.uint8).flip(0))),
-        "truth_to_numbers": (lambda x: ((x > 0).to(torch.uint8) + 1, (x > 0).half().double(), (x > 0).int() * -1), (R(7),)),
-        "real_to_truth": (lambda x: (x.bool(), (~x.bool()).float().double()), (torch.tensor([0.0, -0.0, 1e-300, NAN, -INF]),)),
+        "truth_to_numbers": (
+            lambda x: ((x > 0).to(torch.uint8) + 1, (x > 0).half().double(), (x > 0).int() * -1),
+            (R(7),),
+        ),
+        "real_to_truth": (
+            lambda x: (x.bool(), (~x.bool()).float().double()),
+            (torch.tensor([0.0, -0.0, 1e-300, NAN, -INF]),),
+        ),
         "nan_to_numbers": (lambda x: x.nan_to_num(1.5, 2.5, -2.5), (torch.tensor([NAN, INF, -INF, 0.0]),)),
         "nan_to_ends": (lambda x: x.float().nan_to_num().double(), (torch.tensor([NAN, INF, -INF, 0.0]),)),
     }
@@ -218,7 +242,10 @@ def integer_cases() -> Cases:
         "differences": (lambda x: (x.diff(dim=1), x.abs(), -x, x.sign()), (small,)),
         "clamped_integers": (lambda x: (x.clamp(-2, 3), x.clamp(min=0), torch.clamp(x, max=1)), (small,)),
         "integers_with_reals": (lambda x: (x + 0.5, x * 1.5, x / 2, 3 - x, x > 0.5), (small,)),
-        "counts_of_truths": (lambda x: ((x > 0).sum(1), (x > 0).count_nonzero(), (x > 0).float().mean().double()), (small,)),
+        "counts_of_truths": (
+            lambda x: ((x > 0).sum(1), (x > 0).count_nonzero(), (x > 0).float().mean().double()),
+            (small,),
+        ),
         "lcm_of_strides": (lambda x: (x.bitwise_and(3), x << 2, x >> 1, ~x), (small,)),
     }
 
@@ -229,7 +256,10 @@ def spread_cases() -> Cases:
         "spread_of_one": (lambda x: (x.var(0), x.std(0), x.var(0, unbiased=False)), (R(1, 4),)),
         "spread_of_two_axes": (lambda x: x.std((1, 2), correction=12), (R(2, 3, 4),)),
         "spread_by_fraction": (lambda x: torch.var(x, 1, correction=0.5), (x,)),
-        "spread_of_equal": (lambda x: (x.var(1), (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-6)), (same,)),
+        "spread_of_equal": (
+            lambda x: (x.var(1), (x - x.mean(1, keepdim=True)) / (x.std(1, keepdim=True) + 1e-6)),
+            (same,),
+        ),
         "scored": (lambda x: (x - x.mean(0)) / x.std(0, correction=0), (x,)),
         "layer_norm_of_one": (nn.LayerNorm(1), (R(3, 1),)),
         "group_norm_of_one": (nn.GroupNorm(2, 4), (R(3, 4),)),
@@ -245,7 +275,10 @@ def resize_cases() -> Cases:
 
     x = R(2, 3, 4, 5)
     return {
-        "nearest_exact_volume": (lambda x: F.interpolate(x, scale_factor=2.0, mode="nearest-exact"), (R(1, 2, 3, 2, 4),)),
+        "nearest_exact_volume": (
+            lambda x: F.interpolate(x, scale_factor=2.0, mode="nearest-exact"),
+            (R(1, 2, 3, 2, 4),),
+        ),
         "nearest_third": (lambda x: F.interpolate(x, scale_factor=1 / 3, mode="nearest"), (R(1, 2, 9, 7),)),
         "bilinear_kept_height": (sized("bilinear", 4, 9), (x,)),
         "bilinear_corners": (sized("bilinear", 7, 5, align_corners=True), (x,)),
@@ -271,7 +304,7 @@ def fp8_cases() -> Cases:
         "e5m2_halfway": (lambda x: x.to(E5M2).double(), (halves * 1.125,)),
         "e5m2_tiny": (lambda x: x.to(E5M2).double(), (tiny * 2**-7,)),
         "e4m3_blocks": (
-            lambda x: ((x / (s := x.abs().amax(1, keepdim=True) / 448)).to(E4M3).double() * s),
+            lambda x: (x / (s := x.abs().amax(1, keepdim=True) / 448)).to(E4M3).double() * s,
             (R(3, 16),),
         ),
         "e4m3_stored_twice": (lambda x: x.to(E4M3).to(E5M2).double(), (halves,)),
@@ -313,7 +346,11 @@ def scatter_cases() -> Cases:
     scattered = torch.Tensor.scatter_reduce
     return {
         "scattered_nan": (
-            lambda b, i, x: tuple(scattered(b, 0, i, x, how, include_self=s) for how in ("amax", "amin", "sum", "mean") for s in (True, False)),
+            lambda b, i, x: tuple(
+                scattered(b, 0, i, x, how, include_self=s)
+                for how in ("amax", "amin", "sum", "mean")
+                for s in (True, False)
+            ),
             (base, wide, broken),
         ),
         "scattered_integers": (

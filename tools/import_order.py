@@ -1,4 +1,4 @@
-"""Cases of tools/check_import.py for order statistics, searches, triangular systems and resizing: see import_cases.py."""
+"""Cases of tools/check_import.py for order statistics, searches, triangular systems, resizing: see import_cases.py."""
 
 from __future__ import annotations
 
@@ -77,7 +77,10 @@ def search_cases() -> Cases:
             (ties, torch.tensor([1.0, 0.0, 5.0, 6.0, -1.0])),
         ),
         "searchsorted_number": (lambda e: torch.searchsorted(e, 0.3, out_int32=True), (edges,)),
-        "searchsorted_with_order": (lambda e, x, o: torch.searchsorted(e, x, sorter=o), (edges[order], x, order.argsort())),
+        "searchsorted_with_order": (
+            lambda e, x, o: torch.searchsorted(e, x, sorter=o),
+            (edges[order], x, order.argsort()),
+        ),
         "searchsorted_integers": (lambda e, i: torch.searchsorted(e, i), (torch.arange(0, 20, 3), torch.arange(15))),
         "bucketize_number": (lambda e: torch.bucketize(0.1, e, right=True), (edges,)),
         "interpolated_table": (interpolated, (edges, R(9), x * 0.5)),

@@ -18,6 +18,7 @@
 #include "import/loops/telescope.h"
 #include "import/proof/unfolded.h"
 #include "import/report/notes.h"
+#include "import/report/refusal.h"
 #include "import/rules.h"
 #include "import/text/emit.h"
 #include "ir/bind.h"
@@ -169,16 +170,7 @@ class Importer {
     for (const auto& out : node.outs) {
       if (!out || (is_empty(*out) && !out->used)) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
-      if (!dtype && out->is_tensor()) {
-        return fail(Code::unsupported_operator,
-                    fmt::format("`{}` yields complex numbers, and programs hold reals: take a short transform as a "
-                                "product with cosines and sines, or call it outside of the module",
-                                node.op));
-      }
-      if (!dtype) {
-        return fail(Code::unsupported_operator,
-                    fmt::format("`{}` yields a value that is no real tensor; no program can hold it", node.op));
-      }
+      if (!dtype) return no_real_tensor(node.op, out->is_tensor());
       if (is_empty(*out)) return without_elements(out->id);
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;
@@ -193,14 +185,6 @@ class Importer {
     draft_.opaques.push_back(std::move(opaque));
     draft_.items.push_back(std::move(item));
     return success();
-  }
-
-  static Error without_elements(const std::string& what) {
-    return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what));
-  }
-
-  static Error complex_value(const std::string& what) {
-    return fail(Code::unsupported_operator, what + " is complex; programs hold reals: see `torch.view_as_real`");
   }
 
   Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {

@@ -45,7 +45,6 @@ extern const RuleGroup kMoveRules;
 extern const RuleGroup kNormRules;
 extern const RuleGroup kPartRules;
 extern const RuleGroup kRankRules;
-extern const RuleGroup kResizeRules;
 extern const RuleGroup kSearchRules;
 extern const RuleGroup kSolveRules;
 extern const RuleGroup kStatisticRules;

@@ -23,10 +23,6 @@ TermRef finite(Call& call, const Value& x, const TermRef& stored) {
 // Integers of this magnitude and below are all values of the format.
 double exact_integers(DType dtype) { return 1 / unit_roundoff(dtype); }
 
-bool is_short_integer(DType dtype) {
-  return dtype == DType::kU8 || dtype == DType::kI8 || dtype == DType::kI16;
-}
-
 // What the equations say of an integer keeps it among the exact ones of a float format.
 bool stays_exact(const Draft& draft, const TermRef& term, DType to) {
   const auto bounds = bounds_of(draft, term);
@@ -62,15 +58,6 @@ TermRef converted(Call& call, const Value& x, const TermRef& term, DType to) {
   if (to == DType::kE4M3 && call.fp8_saturates())
     source = apply("clamp", {std::move(source), real(-kLargestE4M3), real(kLargestE4M3)});
   return apply(std::string(name_of(to)), {std::move(source)});
-}
-
-TermRef wrapped_to(const Draft& draft, const TermRef& term, DType to) {
-  if (!is_short_integer(to) || fits(draft, term, to)) return term;
-  const ir::IntegerRange range = ir::integer_range(to);
-  const TermRef count = integer(static_cast<int64_t>(range.high - range.low) + 1);
-  if (range.low == 0) return binary("%", term, count);
-  const TermRef half = integer(static_cast<int64_t>(-range.low));
-  return binary("%", term + half, count) - half;
 }
 
 Value as_dtype(Call& call, Value x, DType to) {

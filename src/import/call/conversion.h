@@ -15,10 +15,6 @@ bool changes_values(const Call& call, const Value& x, DType to);
 // for is rounded, true is 1, everything but 0 is true. The term itself where that changes no value.
 TermRef converted(Call& call, const Value& x, const TermRef& term, DType to);
 
-// PyTorch wraps integers around that an 8- or 16-bit format has no place for: `term` as that format stores it, the term
-// itself where it fits or the format is a wider one.
-TermRef wrapped_to(const Draft& draft, const TermRef& term, DType to);
-
 // The value in another dtype.
 Value as_dtype(Call& call, Value x, DType to);
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "import/call/conversion.h"
+#include "import/draft/value_range.h"
 
 namespace solstice::importer {
 

@@ -197,4 +197,15 @@ bool fits(const Draft& draft, const TermRef& term, DType format) {
   return found && range.low <= std::trunc(found->low) && std::trunc(found->high) <= range.high;
 }
 
+bool is_short_integer(DType format) { return format == DType::kU8 || format == DType::kI8 || format == DType::kI16; }
+
+TermRef wrapped_to(const Draft& draft, const TermRef& term, DType format) {
+  if (!is_short_integer(format) || fits(draft, term, format)) return term;
+  const ir::IntegerRange range = ir::integer_range(format);
+  const TermRef count = integer(static_cast<int64_t>(range.high - range.low) + 1);
+  if (range.low == 0) return binary("%", term, count);
+  const TermRef half = integer(static_cast<int64_t>(-range.low));
+  return binary("%", term + half, count) - half;
+}
+
 }  // namespace solstice::importer

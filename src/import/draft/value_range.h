@@ -19,4 +19,11 @@ std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term);
 // remainder), or the formats of what it reads.
 bool fits(const Draft& draft, const TermRef& term, DType format);
 
+// A format of integers whose values are written as they wrap around: of 8 and 16 bits.
+bool is_short_integer(DType format);
+
+// The integer term as a short format stores it, which wraps it around; the term itself where it fits, or the format is
+// another.
+TermRef wrapped_to(const Draft& draft, const TermRef& term, DType format);
+
 }  // namespace solstice::importer

@@ -93,22 +93,25 @@ Status bincount(Call& call) {
 
 // The range of the bins: given, or that of the elements; one of no width is widened to both sides.
 struct Span {
-  TermRef low, high;
+  TermRef low, high, width;  // the width is rounded as PyTorch stores it
 };
+
+TermRef rounded_to(DType dtype, TermRef term) { return apply(std::string(name_of(dtype)), {std::move(term)}); }
 
 Result<Span> span_of(Call& call, const Value& x, const Axis& elements, const TermRef& element) {
   SOLSTICE_TRY(const double low, call.number("min"));
   SOLSTICE_TRY(const double high, call.number("max"));
-  if (low < high) return Span{rounded_scalar(low, x.dtype), rounded_scalar(high, x.dtype)};
-  Span out{rounded_scalar(low, x.dtype), rounded_scalar(high, x.dtype)};
-  if (low == high) {
-    const auto extremum = [&](const char* reducer) {
-      return call.draft().define(reducer, {}, reduce(reducer, elements.digits, element), x.dtype).term;
-    };
-    const TermRef least = extremum("min"), most = extremum("max"), flat = binary("==", least, most);
-    out = {importer::select(flat, least - integer(1), least), importer::select(flat, most + integer(1), most)};
+  if (low != high) {
+    const TermRef from = rounded_scalar(low, x.dtype), to = rounded_scalar(high, x.dtype);
+    return Span{from, to, low == 0 ? to : rounded_to(x.dtype, to - from)};
   }
-  return out;
+  const auto extremum = [&](const char* reducer) {
+    return call.draft().define(reducer, {}, reduce(reducer, elements.digits, element), x.dtype).term;
+  };
+  const TermRef least = extremum("min"), most = extremum("max"), flat = binary("==", least, most);
+  const TermRef from = importer::select(flat, least - integer(1), least);
+  const TermRef to = importer::select(flat, most + integer(1), most);
+  return Span{from, to, rounded_to(x.dtype, to - from)};
 }
 
 // Elements below the first bin, beyond the last and NaN count nowhere; the last bin holds its upper end.
@@ -121,9 +124,8 @@ Status histc(Call& call) {
   if (elements.digits.empty()) return call.unsupported("a histogram of one element");
   const TermRef element = as_stored(call, x, read_at(x, {call.loops().flat(elements)}, call.loops()));
   SOLSTICE_TRY(const Span span, span_of(call, x, elements, element));
-  const auto rounded = [&](TermRef term) { return apply(std::string(name_of(x.dtype)), {std::move(term)}); };
-  const TermRef scaled = rounded(rounded(element - span.low) * integer(bins));
-  const TermRef place = apply("i64", {rounded(scaled / rounded(span.high - span.low))});
+  const TermRef distance = span.low->text == "0" ? element : rounded_to(x.dtype, element - span.low);
+  const TermRef place = apply("i64", {rounded_to(x.dtype, rounded_to(x.dtype, distance * integer(bins)) / span.width)});
   const TermRef inside = binary("and", binary("<=", span.low, element), binary("<=", element, span.high));
   return yield_counts(call, elements, apply("min", {place, integer(bins - 1)}), integer(1), inside);
 }

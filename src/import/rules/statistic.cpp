@@ -57,8 +57,7 @@ TermRef position_of_rank(const StatisticRows& r, const Index& rank) {
 
 TermRef element_at(Call& call, const StatisticRows& r, const TermRef& position) {
   Indices at = flat_all(r.loops, call.loops());
-  at[static_cast<size_t>(r.axis)] =
-      r.row().digits.empty() ? Index(0) : index_of_read(position, r.row().extent());
+  at[static_cast<size_t>(r.axis)] = r.row().digits.empty() ? Index(0) : index_of_read(position, r.row().extent());
   return read_at(r.x, at, call.loops());
 }
 
@@ -122,7 +121,9 @@ double stored_as(double value, DType dtype) {
 
 TermRef beside(const StatisticRows& r, const Quantile& q, const char* way) {
   if (q.known) {
-    const double at = way[0] == 'f' ? std::floor(*q.known) : way[0] == 'c' ? std::ceil(*q.known) : std::nearbyint(*q.known);
+    const double at = way[0] == 'f'   ? std::floor(*q.known)
+                      : way[0] == 'c' ? std::ceil(*q.known)
+                                      : std::nearbyint(*q.known);
     return position_of_rank(r, Index(static_cast<int64_t>(at)));
   }
   const TermRef at = apply("i64", {apply(way, {q.rank})});
@@ -135,6 +136,10 @@ TermRef picked(Call& call, const StatisticRows& r, const Quantile& q, const Axes
 }
 
 // PyTorch's lerp, which takes the nearer end as its start.
+TermRef between(const TermRef& low, const TermRef& high, double weight) {
+  return weight < 0.5 ? low + real(weight) * (high - low) : high - real(1 - weight) * (high - low);
+}
+
 TermRef between(const TermRef& low, const TermRef& high, const TermRef& weight) {
   const TermRef distance = high - low;
   return importer::select(binary("<", weight, real(0.5)), low + weight * distance,
@@ -146,8 +151,8 @@ TermRef interpolated(Call& call, const StatisticRows& r, const Quantile& q, cons
   if (q.interpolation == "higher") return picked(call, r, q, axes, "ceil");
   if (q.interpolation == "nearest") return picked(call, r, q, axes, "round");
   const TermRef low = picked(call, r, q, axes, "floor"), high = picked(call, r, q, axes, "ceil");
-  if (q.interpolation == "midpoint") return between(low, high, real(0.5));
-  if (q.known) return between(low, high, real(stored_as(*q.known - std::floor(*q.known), r.x.dtype)));
+  if (q.interpolation == "midpoint") return between(low, high, 0.5);
+  if (q.known) return between(low, high, stored_as(*q.known - std::floor(*q.known), r.x.dtype));
   return between(low, high, q.rank - apply("floor", {q.rank}));
 }
 

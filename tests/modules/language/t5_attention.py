@@ -18,9 +18,9 @@ class RelativeAttention(nn.Module):
         result = (relative > 0).to(torch.long) * buckets
         relative = torch.abs(relative)
         exact = buckets // 2
-        large = exact + (
-            torch.log(relative.float() / exact) / math.log(self.farthest / exact) * (buckets - exact)
-        ).to(torch.long)
+        large = exact + (torch.log(relative.float() / exact) / math.log(self.farthest / exact) * (buckets - exact)).to(
+            torch.long
+        )
         large = torch.min(large, torch.full_like(large, buckets - 1))
         return result + torch.where(relative < exact, relative, large)
 

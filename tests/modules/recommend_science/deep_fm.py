@@ -13,7 +13,11 @@ class DeepFM(nn.Module):
         self.register_buffer("offsets", offsets)
         self.bias = nn.Parameter(torch.zeros(1))
         self.deep = nn.Sequential(
-            nn.Linear(len(fields) * width, hidden), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Dropout(0.2), nn.Linear(hidden, 1)
+            nn.Linear(len(fields) * width, hidden),
+            nn.BatchNorm1d(hidden),
+            nn.ReLU(),
+            nn.Dropout(0.2),
+            nn.Linear(hidden, 1),
         )
 
     def forward(self, x):

@@ -7,7 +7,9 @@ import torch.nn as nn
 class HeatLoss(nn.Module):
     def __init__(self, width=12, diffusivity=0.1):
         super().__init__()
-        self.net = nn.Sequential(nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1))
+        self.net = nn.Sequential(
+            nn.Linear(2, width), nn.Tanh(), nn.Linear(width, width), nn.Tanh(), nn.Linear(width, 1)
+        )
         self.diffusivity = diffusivity
 
     @torch.enable_grad()

@@ -8,8 +8,12 @@ import torch.nn.functional as F
 class TwoTower(nn.Module):
     def __init__(self, users=15, items=20, width=8, temperature=0.1):
         super().__init__()
-        self.user = nn.Sequential(nn.Embedding(users, width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
-        self.item = nn.Sequential(nn.Embedding(items, width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width))
+        self.user = nn.Sequential(
+            nn.Embedding(users, width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+        )
+        self.item = nn.Sequential(
+            nn.Embedding(items, width), nn.Linear(width, width), nn.ReLU(), nn.Linear(width, width)
+        )
         self.temperature = temperature
 
     def forward(self, user, item, frequency):

@@ -15,7 +15,9 @@ class GridHead(nn.Module):
         b, _, h, w = x.shape
         n = self.anchors.shape[0]
         y = self.conv(x).view(b, n, self.outputs, h, w).permute(0, 1, 3, 4, 2).contiguous()
-        rows, columns = torch.meshgrid(torch.arange(h, device=x.device), torch.arange(w, device=x.device), indexing="ij")
+        rows, columns = torch.meshgrid(
+            torch.arange(h, device=x.device), torch.arange(w, device=x.device), indexing="ij"
+        )
         grid = torch.stack((columns, rows), 2).expand(1, n, h, w, 2).to(x.dtype)
         y = y.sigmoid()
         y[..., 0:2] = (y[..., 0:2] * 2 + (grid - 0.5)) * self.stride
