@@ -185,8 +185,7 @@ def plan(solstice: str, file: Path, row: Row) -> None:
         ]
         command += ["--store", f"{folder}/store", "--out", f"{folder}/out"]
         done = subprocess.run(command, capture_output=True, text=True, cwd=folder, env=environment())
-        program = Path(folder, "out", "program.ucut")
-        text = program.read_text() if program.exists() else ""
+        text = "\n".join(program.read_text() for program in sorted(Path(folder, "out").rglob("program.ucut")))
     if done.returncode:
         row.outcome = "internal error" if done.returncode == 70 else f"exit code {done.returncode}"
         row.reason = row.reason or ("" if done.returncode == 70 else done.stderr.strip().split("\n")[-1])

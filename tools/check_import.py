@@ -87,8 +87,9 @@ def trace(
     }
     if graph["rng"]:  # the draws and the results of one run
         with torch.no_grad(), Draws() as draws:
-            results = program.module()(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
-        graph["run"] = (draws.values, pytree.tree_leaves(results))
+            live = program.module()
+            results = live(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
+        graph["run"] = (draws.values, pytree.tree_leaves(results), dict(live.named_buffers()))
     return graph
 
 
@@ -140,11 +141,13 @@ def input_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: d
 
 
 def expected_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> list[torch.Tensor]:
-    live = copy.deepcopy(module)
-    results = iter(pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs))))
-    if "run" in graph:
-        results = iter(graph["run"][1])
-    buffers = dict(live.named_buffers())
+    if "run" in graph:  # also of buffers: statistics behind a dropout
+        leaves, buffers = graph["run"][1:]
+    else:
+        live = copy.deepcopy(module)
+        leaves = pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs)))
+        buffers = dict(live.named_buffers())
+    results = iter(leaves)
     return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
 
 
