@@ -38,7 +38,13 @@ from solstice.tracing.export import export_functional  # noqa: E402
 from solstice.tracing.graph import graph_json  # noqa: E402
 
 TOLERANCE = 1e-9  # of the largest value
+FORMS: tuple[list[str], ...] = ([], ["--folded"])
+INPUT_ERROR = 2  # the checker's exit code
 LONGEST = 150  # lines of a whole network
+
+
+class Unsupported(RuntimeError):
+    """The importer has no program for the module, and says why."""
 
 
 class Wrapped(torch.nn.Module):
@@ -81,8 +87,9 @@ def trace(
     }
     if graph["rng"]:  # the draws and the results of one run
         with torch.no_grad(), Draws() as draws:
-            results = program.module()(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
-        graph["run"] = (draws.values, pytree.tree_leaves(results))
+            live = program.module()
+            results = live(*copy.deepcopy(tuple(args)), **copy.deepcopy(kwargs or {}))
+        graph["run"] = (draws.values, pytree.tree_leaves(results), dict(live.named_buffers()))
     return graph
 
 
@@ -97,7 +104,9 @@ def imported(binary: str, graph: dict) -> dict:
         path.write_text(as_record(graph))
         done = subprocess.run([binary, str(path)], capture_output=True, text=True)
         if done.returncode != 0:
-            raise RuntimeError(done.stderr.strip())
+            damaged = "damaged" in done.stderr or "should be" in done.stderr
+            refused = done.returncode == INPUT_ERROR and not damaged
+            raise (Unsupported if refused else RuntimeError)(done.stderr.strip())
     return json.loads(done.stdout)
 
 
@@ -132,11 +141,13 @@ def input_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: d
 
 
 def expected_values(graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> list[torch.Tensor]:
-    live = copy.deepcopy(module)
-    results = iter(pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs))))
-    if "run" in graph:
-        results = iter(graph["run"][1])
-    buffers = dict(live.named_buffers())
+    if "run" in graph:  # also of buffers: statistics behind a dropout
+        leaves, buffers = graph["run"][1:]
+    else:
+        live = copy.deepcopy(module)
+        leaves = pytree.tree_leaves(live(*copy.deepcopy(args), **copy.deepcopy(kwargs)))
+        buffers = dict(live.named_buffers())
+    results = iter(leaves)
     return [next(results).detach() if o["kind"] == "user_output" else buffers[o["target"]] for o in graph["outputs"]]
 
 
@@ -179,12 +190,20 @@ def check(binary: str, cases: Sequence[tuple]) -> str:
         return f"{type(error).__name__}: {error}"
 
 
-def compare(binary: str, graph: dict, module: torch.nn.Module, args: Sequence, kwargs: dict) -> str:
+def compare(
+    binary: str,
+    graph: dict,
+    module: torch.nn.Module,
+    args: Sequence,
+    kwargs: dict,
+    tolerance: float = TOLERANCE,
+    forms: Sequence[Sequence[str]] = FORMS,
+) -> str:
     values, wanted = list(input_values(graph, module, args, kwargs)), expected_values(graph, module, args, kwargs)
-    for form in ([], ["--folded"]):
+    for form in forms:
         for i, (a, b) in enumerate(zip(interpret([binary, *form], graph, values), wanted)):
             worst = difference(a, b)
-            if not worst <= TOLERANCE:
+            if not worst <= tolerance:
                 return f"output {i} ({graph['outputs'][i]['kind']}) differs by {worst:.3g} {' '.join(form)}"
     return ""
 

@@ -11,10 +11,12 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from import_field import field_cases
 from import_index import index_cases
 from import_less_common import less_common_cases
 from import_loops import loop_cases
 from import_numbers import number_cases
+from import_order import order_cases
 from import_rare import rare_cases
 from import_repeats import repeated_cases
 
@@ -493,5 +495,7 @@ def all_cases() -> dict[str, tuple[Any, list]]:
         less_common_cases,
         number_cases,
         rare_cases,
+        order_cases,
+        field_cases,
     )
     return {name: case for group in groups for name, case in group().items()}

@@ -144,6 +144,7 @@ def bag_cases() -> Cases:
         "bag_of_rows": (Bag("mean"), (i.view(4, 4),)),
         "bag_with_last": (Bag("mean", include_last_offset=True), (i, picked(0, 3, 3, 16))),
         "bag_with_padding": (Bag("mean", padding_idx=3), (i.clamp(2, 4), start)),
+        "bag_of_f32": (nn.EmbeddingBag.from_pretrained(torch.arange(40.0).view(20, 2).float(), mode="sum"), (i, start)),
         "bag_of_int32": (Bag("max"), (i.int(), start.int())),
     }
 

@@ -25,7 +25,7 @@ DATA = (
     *("tests/corpus", "tests/evil", "tests/golden", "tests/support", "tests/transcripts", "tests/writing"),
 )
 PACKAGE = (
-    *("python", "tools", "tests/python", "tests/gpu", "cmake", "x", "LICENSE", "ruff.toml"),
+    *("python", "tools", "tests/python", "tests/gpu", "tests/modules", "cmake", "x", "LICENSE", "ruff.toml"),
     *("requirements.txt", "requirements-torch.txt", "requirements-cuda.txt"),
 )
 

@@ -105,11 +105,13 @@ def required(test):
 
 
 def against_pytorch():
-    """Imported programs are compared with PyTorch: our cases by operator, and PyTorch's own of its modules."""
+    """Imported programs are compared with PyTorch: our cases by operator, PyTorch's own of its modules, and
+    modules as people have them."""
     if importlib.util.find_spec("torch") is None:
         return
     yield "import", ["tools/check_import.py"]
     yield "torch modules", ["tools/check_modules.py", "--known", "tests/golden/import_modules.txt"]
+    yield "modules of people", ["tools/check_field.py", "--quick"]
 
 
 def count(text):

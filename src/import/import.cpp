@@ -167,9 +167,9 @@ class Importer {
     opaque.op = node.op;
     for (const auto& [name, value] : node.args.members()) SOLSTICE_CHECK(add_argument(opaque, name, value));
     for (const auto& out : node.outs) {
-      if (!out) continue;
+      if (!out || (is_empty(*out) && !out->used)) continue;
       const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
-      if (!dtype) return no_real_tensor(node.op);
+      if (!dtype) return no_real_tensor(node.op, out->is_tensor());
       if (is_empty(*out)) return no_elements(out->id);
       DraftTensor tensor;
       tensor.kind = DraftKind::kTensor;

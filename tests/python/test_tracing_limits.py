@@ -103,6 +103,12 @@ REFUSED = {
         "the shape of `aten._ctc_loss.default` depends on the values",
         "stays in PyTorch",
     ),
+    "derivatives": (
+        "y = x.detach().requires_grad_()\nreturn torch.autograd.grad(torch.tanh(y).sum(), y)[0]",
+        {},
+        "`forward` differentiates by autograd",
+        "torch.func.jvp",
+    ),
 }
 
 
@@ -167,6 +173,7 @@ FOUND_LATER = (
     "sparse constant",
     "one buffer at two paths",
     "a quote in a name",
+    "derivatives",
 )  # in the finished graph, without a line
 
 
@@ -181,6 +188,22 @@ def test_refused_with_cause_line_and_way_out(subject_of, name):
     assert message in error.message and hint in error.hint
     if name not in FOUND_LATER:
         assert (error.file, error.line) == (str(subject.path), FORWARD_LINE)
+
+
+@pytest.mark.parametrize(
+    "call, operator, hint",
+    [
+        ("torch.bincount((x * 9).long().flatten())", "aten.bincount.default", "scatter_add"),
+        ("x[x > 0]", "aten.index.Tensor", "torch.where"),
+        ("x.nonzero()", "aten.nonzero.default", "torch.where"),
+    ],
+)
+def test_shapes_by_values_are_refused_with_a_way_to_known_ones(subject_of, call, operator, hint):
+    with pytest.raises(OracleError) as caught:
+        trace(subject_of(f"return {call}"))
+    error = caught.value
+    assert f"the shape of `{operator}` depends on the values" in error.message and hint in error.hint
+    assert error.line == FORWARD_LINE
 
 
 STATE = {
@@ -263,7 +286,7 @@ def test_arithmetic_on_such_a_number_is_refused_with_its_line(subject_of, tmp_pa
 
 def test_complex_numbers_are_refused_with_their_line(subject_of, tmp_path):
     error = imported(trace(subject_of("y = torch.fft.fft(x)\nreturn torch.view_as_real(y).sum(-1)")), tmp_path)
-    assert f"model.py:{FORWARD_LINE}: `aten.fft_fft.default` yields a value that is no real tensor" in error
+    assert f"model.py:{FORWARD_LINE}: `aten.fft_fft.default` yields complex numbers, and programs hold reals" in error
 
 
 def test_float8_tensors_have_the_languages_types(subject_of, tmp_path):

@@ -10,7 +10,7 @@ from solstice.loading import load_file
 from solstice.tracing import eager, real_run, trace
 from solstice.tracing.export import export_functional
 
-HEADER = """import collections, functools, itertools, random
+HEADER = """import collections, functools, itertools, random, threading
 import numpy as np
 import torch, torch.nn as nn, torch.nn.functional as F
 def counting():
@@ -29,6 +29,9 @@ class Slots:
     __slots__ = ("n",)
     def __init__(self): self.n = 0
 total = torch.zeros(())
+class Monitor(threading.Thread):
+    woken = 0
+monitor = Monitor()
 @functools.lru_cache(None)
 def table(n): return torch.arange(n) * 1.0
 """
@@ -195,6 +198,7 @@ NO_STATE = {
         "self.t, self.l = torch.ones(8), [torch.ones(8)]",
     ),
     "a cached function": ("return x + table(x.shape[1])", "pass"),
+    "what another thread counts": ("monitor.woken += 1\nreturn x * 2", "pass"),
     "a recurrent layer": ("return self.r(x)[0]", "self.r = nn.LSTM(8, 4)"),
     "weights that PyTorch's hooks make": (
         "return self.b(self.a(x))",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import linecache
 import traceback
 from typing import Any, Callable, Optional
@@ -11,10 +12,29 @@ from torch._library.custom_ops import CustomOpDef
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ..dropin import names
 from ..errors import OracleError, first_line, input_error, user_location
 
 STAYS = "the module stays in PyTorch as it is"
 Cause = tuple[str, str]  # what is in the way, and the way out
+
+
+_KNOWN_SHAPES = {
+    "bincount": "count into a known number of bins: `torch.zeros(n).scatter_add(0, x, torch.ones(len(x)))`",
+    "nonzero": "keep all elements and choose with torch.where, or multiply by the mask",
+    "masked_select": "keep all elements and choose with torch.where, or multiply by the mask",
+    "index": "keep all elements and choose with torch.where, or multiply by the mask",
+    "_unique2": "pass the distinct values in, or sort and compare neighbours",
+    "unique_consecutive": "compare neighbours, and keep all elements",
+    "unique_dim": "pass the distinct values in, or sort and compare neighbours",
+    "repeat_interleave": "gather by positions of a known length, as torch.searchsorted finds them in the summed counts",
+    "one_hot": "give `num_classes`",
+}
+
+
+def way_to_a_known_shape(operator: Any) -> str:
+    name = operator.__name__.split(".")[0] if hasattr(operator, "__name__") else str(operator)
+    return _KNOWN_SHAPES.get(name, "shapes must follow from the shapes of the inputs")
 
 
 def _batch_norm(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
@@ -129,6 +149,24 @@ def _branches(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     )
 
 
+_UNKNOWN_TENSOR = ("fake tensor in the exported program constant's list", "Expected a real tensor, not a FakeTensor")
+
+
+def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    """Autograd hands results that it kept (of tanh, exp, ..) to the backward pass as tensors that the tracer does not
+    know."""
+    if not any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
+        return None
+    functions = (inspect.unwrap(type(m).forward) for m in module.modules())
+    codes = (c for f in functions if hasattr(f, "__code__") for c in names.codes_in(f.__code__))
+    if not any({"autograd", "backward"} & set(code.co_names) for code in codes):
+        return None
+    return (
+        "`forward` differentiates by autograd, whose kept results (of tanh, exp, ..) the tracer does not know",
+        f"differentiate forwards, by `torch.func.jvp`, or write the derivative out; otherwise {STAYS}",
+    )
+
+
 def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     if not isinstance(error, GuardOnDataDependentSymNode):
         return None
@@ -145,13 +183,14 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
         return None
     return (
         f"the shape of `{error.func}` depends on the values of a tensor",
-        f"shapes must follow from shapes; otherwise {STAYS}",
+        f"{way_to_a_known_shape(error.func)}; otherwise {STAYS}",
     )
 
 
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
     *(_batch_norm, _torch_script, _layout, _packed_sequence),
-    *(_shared_buffer, _quoted_name, _no_fake, _no_shape_rule, _branches, _data_dependent_flow, _data_dependent_shape),
+    *(_shared_buffer, _quoted_name, _no_fake, _no_shape_rule, _branches, _derivative),
+    *(_data_dependent_flow, _data_dependent_shape),
 )
 
 

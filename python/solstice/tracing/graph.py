@@ -13,6 +13,7 @@ from torch.utils import _pytree as pytree
 
 from ..dropin.structure import describe
 from ..errors import input_error
+from .causes import way_to_a_known_shape
 from .closed_forms import closed_forms
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
 from .sources import SourceTable
@@ -116,7 +117,7 @@ def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
                 "trace.data_dependent_shape",
                 f"the shape of `{node.target}` depends on the values of a tensor",
                 **place,
-                hint="keep the shape, and mask what is not wanted (torch.where); otherwise the module stays in PyTorch",
+                hint=way_to_a_known_shape(node.target),
             )
 
 

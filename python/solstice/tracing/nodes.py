@@ -50,7 +50,7 @@ class NodeWriter:
     def write(self) -> list[dict[str, Any]]:
         skipped = ("placeholder", "output", "get_attr")
         written = [n for n in self._nodes if n.op not in skipped and n not in self._results]
-        return [self._node(n) for n in written if not all_uses_take_the_tensor(n)]
+        return [self._node(n) for n in written if not (all_uses_take_the_tensor(n) or _only_checks_extents(n))]
 
     def value_id(self, node: Node) -> str:
         return self._results.get(node, node.name)
@@ -166,6 +166,22 @@ def all_uses_take_the_tensor(node: Node) -> bool:
         return all(isinstance(types[k], torch.TensorType) for k, v in bound.items() if _mentions(v, node))
 
     return _is_item(node) and all(takes(user) for user in node.users)
+
+
+def _only_checks_extents(node: Node) -> bool:
+    """The exporter's own checks of extents that it found late. The graph has them as numbers."""
+    if node.target is torch.ops.aten._assert_scalar.default:
+        return _is_of_extents(node.args[0])
+    return _is_of_extents(node) and all(_only_checks_extents(user) for user in node.users)
+
+
+def _is_of_extents(value: Any) -> bool:
+    if not isinstance(value, Node):
+        return isinstance(value, (bool, int))
+    if value.target is torch.ops.aten.sym_size.int:
+        return True
+    counts = isinstance(value.meta.get("val"), SCALARS) and not isinstance(value.target, torch._ops.OpOverload)
+    return counts and value.op == "call_function" and all(_is_of_extents(arg) for arg in value.args)
 
 
 def _is_item(value: Any) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import threading
 import types
 import weakref
 from collections import deque
@@ -33,6 +34,8 @@ _MOST_PLACES = 20_000  # beside the modules' own attributes
 _MOST_ITEMS = 5_000  # of a container
 # PyTorch's own, custom ones among them: what they hold (caches of their dispatch) is not the user's.
 _OPERATORS = (CustomOpDef, torch._ops.OperatorBase, torch._ops.OpOverloadPacket)
+# Threads, which run on their own (a progress bar's), and what they wait for: no state that `forward` changes.
+_APART = (threading.Thread, threading.Condition, threading.Event, threading.Semaphore, threading.Barrier)
 _ABSENT = "absent"
 _OURS = f"{__name__.partition('.')[0]}."  # hooks of the trace itself
 
@@ -145,7 +148,7 @@ class Picture:
         elif isinstance(value, functools._lru_cache_wrapper):
             self.caches.append(value)
             yield name, value.__wrapped__, word
-        elif has_state(value) and not names.of_logger(value):
+        elif has_state(value) and not names.of_logger(value) and not isinstance(value, _APART):
             yield from ((f"{name}.{n}", held, n) for n, held in contents.state_of(value).items())
             self._queue(type(value).__name__, type(value), "")
 

@@ -29,7 +29,10 @@ def number(value: Any) -> Any:
 
 
 def extent(value: Any) -> Any:
-    return value if isinstance(value, int) else str(value.node.expr)
+    """A number also where the exporter found it late: of `torch.bincount(x, minlength=4)` beside four numbers."""
+    if isinstance(value, int):
+        return value
+    return int(value.node.expr) if value.node.expr.is_Integer else str(value.node.expr)
 
 
 def tensor_meta(tensor: torch.Tensor) -> dict[str, Any]:

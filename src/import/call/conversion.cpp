@@ -50,6 +50,11 @@ TermRef converted(Call& call, const Value& x, const TermRef& term, DType to) {
   if (!changes_values(call, x, to)) return term;
   if (to == DType::kBool) return binary("!=", as_stored(call, x, term), integer(0));
   TermRef source = is_float(to) ? term : finite(call, x, as_stored(call, x, term));
+  const bool wraps = is_short_integer(to) && (!is_float(x.dtype) || to == DType::kU8);
+  if (wraps && !fits(call.draft(), source, to)) {
+    if (is_float(x.dtype)) source = apply("i64", {std::move(source)});  // as PyTorch's, by way of a wide integer
+    return wrapped_to(call.draft(), source, to);
+  }
   if (to == DType::kE4M3 && call.fp8_saturates())
     source = apply("clamp", {std::move(source), real(-kLargestE4M3), real(kLargestE4M3)});
   return apply(std::string(name_of(to)), {std::move(source)});

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "import/draft/value_range.h"
+
 namespace solstice::importer {
 
 TermRef as_stored(const Call& call, const Value& value, TermRef term) {
@@ -62,8 +64,9 @@ Result<Value> pointwise(Call& call, const Operands& operands, DType dtype, const
     terms.push_back(read_at(operands[i], shape.at[i], call.loops()));
     stored = stored || operands[i].is_stored();
   }
-  if (!stored) return Value{shape.axes, f(terms), dtype};
-  return call.draft().define(call.wish(), shape.axes, f(terms), dtype);
+  const TermRef element = wrapped_to(call.draft(), f(terms), dtype);
+  if (!stored) return Value{shape.axes, element, dtype};
+  return call.draft().define(call.wish(), shape.axes, element, dtype);
 }
 
 Status yield_pointwise(Call& call, const Operands& operands, DType dtype, const PointFunction& f) {

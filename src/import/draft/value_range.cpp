@@ -36,10 +36,18 @@ ValueBounds product(const ValueBounds& a, const ValueBounds& b) {
 
 class BoundSearch {
  public:
-  explicit BoundSearch(const Draft& draft) : draft_(draft) {}
+  // With `formats` the format of an integer tensor bounds its values, reals have bounds too, and what nothing bounds is
+  // open.
+  BoundSearch(const Draft& draft, bool formats) : draft_(draft), formats_(formats) {}
 
   Bounds of(const TermRef& term) {
     if (is_truth(*term)) return kTruth;
+    const Bounds found = known(term);
+    return found || !formats_ ? found : kOpen;
+  }
+
+ private:
+  Bounds known(const TermRef& term) {
     switch (term->kind) {
       case TermKind::kLiteral:
         return literal(*term);
@@ -59,9 +67,9 @@ class BoundSearch {
     return std::nullopt;
   }
 
- private:
-  static Bounds literal(const Term& term) {
-    if (term.text.find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+  Bounds literal(const Term& term) const {
+    const char* legal = formats_ ? "0123456789.e-" : "0123456789";
+    if (term.text.find_first_not_of(legal) != std::string::npos) return std::nullopt;
     const double value = std::strtod(term.text.c_str(), nullptr);
     return ValueBounds{value, value};
   }
@@ -83,16 +91,24 @@ class BoundSearch {
     if (known != known_.end()) return known->second;
     known_[id] = std::nullopt;
     const DraftTensor& of_id = draft_.tensors[static_cast<size_t>(id)];
+    if (of_id.dtype == DType::kBool) return known_[id] = kTruth;
+    if (formats_ && is_integer(of_id.dtype)) known_[id] = range_of_format(of_id.dtype);
     const bool computed = of_id.kind == DraftKind::kLocal || of_id.kind == DraftKind::kTensor;
-    if (!computed || is_float(of_id.dtype)) return std::nullopt;
+    if (!computed || (is_float(of_id.dtype) && !formats_)) return known_[id];
     Bounds out;
     for (const DraftItem& item : draft_.items) {
       if (!item.is_equation() || item.equation.tensor != id) continue;
       const Bounds piece = of(item.equation.rhs);
-      if (!piece) return std::nullopt;
+      if (!piece) return known_[id];
       out = out ? join(*out, *piece) : *piece;
     }
+    if (formats_ && !out) return known_[id];  // of a call, or of PyTorch
     return known_[id] = out;
+  }
+
+  static ValueBounds range_of_format(DType dtype) {
+    const ir::IntegerRange range = ir::integer_range(dtype);
+    return {range.low, range.high};
   }
 
   Bounds read(const Term& term) {
@@ -121,6 +137,7 @@ class BoundSearch {
 
   Bounds apply(const Term& term) {
     if (term.text == "select") return joined(of(term.args[1]), of(term.args[2]));
+    if (term.text == "clamp" && formats_) return clamped(term);
     const Bounds first = of(term.args[0]);
     if (!first) return std::nullopt;
     if (term.text == "min" || term.text == "max") return extremum(term, *first, term.text == "min");
@@ -128,9 +145,16 @@ class BoundSearch {
     if (term.text == "sign") return ValueBounds{-1, 1};
     const auto dtype = dtype_from_name(term.text);
     if (term.text == "bit_and") return kOpen;
-    if (!dtype || is_float(*dtype)) return std::nullopt;
-    const ir::IntegerRange range = ir::integer_range(*dtype);
+    const bool whole = term.text == "round" || term.text == "floor" || term.text == "ceil" || term.text == "trunc";
+    if (whole && formats_) return ValueBounds{std::floor(first->low), std::ceil(first->high)};
+    if (!dtype || is_float(*dtype)) return dtype && formats_ ? first : std::nullopt;
+    const ValueBounds range = range_of_format(*dtype);
     return ValueBounds{std::max(first->low, range.low), std::min(first->high, range.high)};
+  }
+
+  Bounds clamped(const Term& term) {
+    const Bounds low = of(term.args[1]), high = of(term.args[2]);
+    return ValueBounds{low->low, high->high};
   }
 
   Bounds extremum(const Term& term, ValueBounds out, bool least) {
@@ -157,11 +181,31 @@ class BoundSearch {
   }
 
   const Draft& draft_;
+  const bool formats_;
   std::map<int, Bounds> known_;
 };
 
 }  // namespace
 
-std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term) { return BoundSearch(draft).of(term); }
+std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term) {
+  return BoundSearch(draft, false).of(term);
+}
+
+bool fits(const Draft& draft, const TermRef& term, DType format) {
+  const Bounds found = BoundSearch(draft, true).of(term);
+  const ir::IntegerRange range = ir::integer_range(format);
+  return found && range.low <= std::trunc(found->low) && std::trunc(found->high) <= range.high;
+}
+
+bool is_short_integer(DType format) { return format == DType::kU8 || format == DType::kI8 || format == DType::kI16; }
+
+TermRef wrapped_to(const Draft& draft, const TermRef& term, DType format) {
+  if (!is_short_integer(format) || fits(draft, term, format)) return term;
+  const ir::IntegerRange range = ir::integer_range(format);
+  const TermRef count = integer(static_cast<int64_t>(range.high - range.low) + 1);
+  if (range.low == 0) return binary("%", term, count);
+  const TermRef half = integer(static_cast<int64_t>(-range.low));
+  return binary("%", term + half, count) - half;
+}
 
 }  // namespace solstice::importer

@@ -40,6 +40,17 @@ const GraphNode* maker_of(const Graph& graph, const GraphNode& user) {
   return found == graph.nodes.end() ? nullptr : &*found;
 }
 
+std::optional<DType> dtype_of(const Graph& graph, const std::string& id) {
+  const GraphInput* input = graph.find_input(id);
+  if (input) return input->is_tensor() ? storage_dtype(*input->dtype) : std::nullopt;
+  for (const GraphNode& node : graph.nodes) {
+    for (const auto& out : node.outs) {
+      if (out && out->id == id && out->is_tensor()) return storage_dtype(*out->dtype);
+    }
+  }
+  return std::nullopt;
+}
+
 // Bounds that an operator puts on its result: those among its arguments that are numbers.
 std::vector<double> bounds(const GraphNode& node, bool lower) {
   const auto names = lower ? std::array{"min", "min_val"} : std::array{"max", "max_val"};
@@ -77,12 +88,25 @@ bool fits(const Graph& graph, const GraphNode& cast, const ir::IntegerRange& ran
   return low && high;
 }
 
+// The program says how the result wraps: 8- and 16-bit integers, element by element, and casts to them; of reals those
+// to u8 alone.
+bool wraps_in_equations(const Graph& graph, const GraphNode& node, DType dtype) {
+  static const std::set<std::string> elementwise = {"add", "sub", "rsub", "mul", "multiply", "neg", "abs", "addcmul"};
+  if (dtype == DType::kU8 || dtype == DType::kI8 || dtype == DType::kI16) {
+    const std::string name = operator_name(node.op);
+    if (name != "_to_copy" && name != "to") return elementwise.count(name) > 0;
+    const auto source = dtype_of(graph, operand_of(node));
+    return dtype == DType::kU8 || (source && !is_float(*source));
+  }
+  return false;
+}
+
 // The dtype that the result may leave; none where it cannot, or where PyTorch has i64.
 std::optional<DType> may_wrap(const Graph& graph, const GraphNode& node) {
   const auto dtype = result_dtype(node);
   if (!dtype || !is_integer(*dtype) || *dtype == DType::kI64) return std::nullopt;
   const std::string name = operator_name(node.op);
-  if (!growing_operators().count(name)) return std::nullopt;
+  if (!growing_operators().count(name) || wraps_in_equations(graph, node, *dtype)) return std::nullopt;
   return (name == "_to_copy" || name == "to") && fits(graph, node, ir::integer_range(*dtype)) ? std::nullopt : dtype;
 }
 

@@ -293,6 +293,7 @@ const RuleGroup kBinaryRules = {
         {"aten.div.Scalar_mode", div_mode},
         {"aten.remainder.Scalar", remainder},
         {"aten.remainder.Tensor", remainder},
+        {"aten.remainder.Scalar_Tensor", remainder},
         {"aten.fmod.Scalar", fmod},
         {"aten.fmod.Tensor", fmod},
         {"aten.pow.Tensor_Scalar", pow_scalar},

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "import/draft/value_range.h"
+#include "import/graph/damage.h"
 #include "import/rules.h"
 
 namespace solstice::importer {
@@ -14,6 +15,16 @@ Axis single(Call& call, const Axis& axis) {
   const DimId dim = call.dims().fresh(axis.extent());
   call.dims().derive(dim, {call.loops().size(axis), 1, 0});
   return call.loops().axis_of(dim);
+}
+
+Value flattened(Call& call, const Value& value) {
+  Value out = value;
+  Substitution old;
+  int64_t elements = 1;
+  for (const Axis& axis : value.axes) elements = product_of(elements, axis.extent());
+  out.axes = call.loops().reshape(value.axes, {elements}, old);
+  out.term = substitute(value.term, old, call.dims());
+  return out;
 }
 
 namespace {
@@ -91,14 +102,8 @@ Status index_tensor(Call& call) {
 Status repeat_interleave(Call& call) {
   SOLSTICE_TRY(Value x, call.tensor("self"));
   SOLSTICE_TRY(const int64_t repeats, call.integer("repeats"));
-  if (call.is_none("dim")) {
-    Substitution old;
-    int64_t elements = 1;
-    for (const Axis& axis : x.axes) elements *= axis.extent();
-    x.axes = call.loops().reshape(x.axes, {elements}, old);
-    x.term = substitute(x.term, old, call.dims());
-  }
   const bool flat = call.is_none("dim");
+  if (flat) x = flattened(call, x);
   if (x.rank() == 0) return call.unsupported("repeating a single number");
   int axis = 0;
   if (!flat) {

@@ -8,6 +8,9 @@ namespace solstice::importer {
 // The axis as one loop, which rankings, arg-reductions and prefixes need.
 Axis single(Call& call, const Axis& axis);
 
+// All elements as one axis, row by row.
+Value flattened(Call& call, const Value& value);
+
 // Positions that broadcast indices point to, one an axis of a tensor; null for the axes that they leave as they are.
 struct Pointers {
   Axes axes;                       // of the broadcast indices

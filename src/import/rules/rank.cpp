@@ -79,7 +79,7 @@ Status topk(Call& call) {
   SOLSTICE_TRY(const int64_t k, call.integer("k"));
   SOLSTICE_TRY(const bool largest, call.flag("largest"));
   SOLSTICE_TRY(const bool sorted, call.flag("sorted"));
-  if (!sorted && k > 1) return call.unsupported("the order of the results is not defined");
+  if (!sorted && k > 1) call.note("the results are in order here; PyTorch leaves open in which order they come");
   return yield_ranked(call, call.loops().fresh_axis(k), largest);
 }
 
@@ -97,22 +97,6 @@ Status kth_value(Call& call) {
   return call.yield(1, std::move(indices));
 }
 
-// The number of ascending boundaries below each value, or (`right`) not above it. NaN lies above all.
-Status bucketize(Call& call) {
-  SOLSTICE_TRY(const Value x, call.tensor("self"));
-  SOLSTICE_TRY(const Value boundaries, call.tensor("boundaries"));
-  SOLSTICE_TRY(const bool right, call.flag("right"));
-  SOLSTICE_TRY(const DType dtype, call.out_dtype());
-  Axes axes;
-  for (const Axis& axis : x.axes) axes.push_back(call.loops().align(axis));
-  const Axis along = call.loops().align(boundaries.axis(0));
-  const TermRef bound = as_stored(call, boundaries, read_at(boundaries, {call.loops().flat(along)}, call.loops()));
-  const TermRef own = as_stored(call, x, read_at(x, flat_all(axes, call.loops()), call.loops()));
-  const TermRef count =
-      reduce("sum", along.digits, importer::select(binary(right ? ">" : ">=", bound, own), integer(0), integer(1)));
-  return call.yield(call.draft().define(call.wish(), axes, count, dtype));
-}
-
 }  // namespace
 
 const RuleGroup kRankRules = {
@@ -124,7 +108,6 @@ const RuleGroup kRankRules = {
         {"aten.argsort.stable", argsort},
         {"aten.topk.default", topk},
         {"aten.kthvalue.default", kth_value},
-        {"aten.bucketize.Tensor", bucketize},
     },
 };
 

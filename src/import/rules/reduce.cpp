@@ -78,16 +78,6 @@ Status truth(Call& call) {
   });
 }
 
-Value flattened(Call& call, const Value& x) {
-  Value out = x;
-  Substitution old;
-  int64_t elements = 1;
-  for (const Axis& axis : x.axes) elements *= axis.extent();
-  out.axes = call.loops().reshape(x.axes, {elements}, old);
-  out.term = substitute(x.term, old, call.dims());
-  return out;
-}
-
 Result<Value> arg_reduce(Call& call, const Value& x, int axis, const char* reducer, bool keepdim) {
   Axes loops, kept;
   for (int i = 0; i < x.rank(); ++i) {

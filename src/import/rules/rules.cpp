@@ -11,7 +11,7 @@ const std::vector<const RuleGroup*>& all_rule_groups() {
       &kAttentionRules,   &kRecurrentRules, &kCellRules,      &kViewRules,     &kPartRules,       &kMoveRules,
       &kCreationRules,    &kIndexRules,     &kScatterRules,   &kRankRules,     &kHyperbolicRules, &kAdaptiveRules,
       &kDrawRules,        &kLogicRules,     &kStridedRules,   &kUpsampleRules, &kBagRules,        &kMaskedRules,
-      &kComplexRules,
+      &kComplexRules,     &kStatisticRules, &kSearchRules,    &kSolveRules,
   };
   return groups;
 }
