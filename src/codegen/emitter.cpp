@@ -10,9 +10,12 @@
 namespace solstice::codegen {
 
 Emitter::Emitter(const ir::Program& program, Interner& indices)
-    : program_(program), indices_(indices), scopes_(1), names_(pointer_names(program)) {}
+    : program_(program), indices_(indices), scopes_(1) {}
 
-std::string Emitter::pointer_name(int tensor) const { return names_[static_cast<size_t>(tensor)]; }
+std::string Emitter::pointer_name(int tensor) const {
+  if (names_.empty()) names_ = pointer_names(program_);
+  return names_[static_cast<size_t>(tensor)];
+}
 
 int Emitter::push() {
   scopes_.emplace_back();

@@ -57,11 +57,7 @@ class Flattener {
 
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
-    if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) {
-      return fail(
-          Code::illegal_knobs,
-          fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
-    }
+    if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) return no_recurrence(equation.target);
     std::map<int, ExprRef> map;
     FlatEquation flat;
     flat.equation = id;
@@ -163,9 +159,16 @@ class Flattener {
     return out;
   }
 
-  // A read of an inlined tensor: the piece it falls in, or a select over pieces.
+  Error no_recurrence(int tensor) const {
+    return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`",
+                                                 program_.tensor(tensor).name));
+  }
+
+  // A read of an inlined tensor: the piece it falls in, or a select over pieces. The steps of a recurrence are not
+  // written out: each of its readers would compute all steps before its own.
   Result<ExprRef> definition(const ir::Expr& read) {
     const ir::Tensor& tensor = program_.tensor(read.id);
+    if (recurrences_ == Recurrences::kRefused && group_of(read.id) >= 0) return no_recurrence(read.id);
     const size_t rank = tensor.shape.size();
     const std::vector<ExprRef> arguments(read.args.begin(), read.args.begin() + static_cast<long>(rank));
     ExprRef inside;

@@ -47,11 +47,15 @@ std::string program_name(const Graph& graph) {
   return lang::is_reserved(name) ? name + "_problem" : name;
 }
 
+// Repetitions that are written once.
+enum class Folding { kNone, kRecurrences, kAll };
+
 class Importer {
  public:
-  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
+  Importer(const Graph& graph, Folding folding) : graph_(graph), folding_(folding) {}
 
-  // After run(): where each tensor is, in the order in which they were made.
+  // After run(): whether anything may have been folded, and where each tensor is, in the order in which they were made.
+  bool folded() const { return folded_; }
   std::vector<FoldedPlace> places() const {
     std::vector<FoldedPlace> out;
     for (const DraftTensor& tensor : draft_.tensors) {
@@ -90,8 +94,8 @@ class Importer {
     round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
-    if (form_ == ImportForm::kFolded) fold();
-    out_.form = form_;
+    fold();
+    out_.form = folding_ == Folding::kAll ? ImportForm::kFolded : ImportForm::kFlat;
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -154,6 +158,7 @@ class Importer {
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
     draft_.tensors.resize(tensors);
     draft_.items.resize(items);
+    draft_.bounds = {};
     const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
     out_.unsupported.push_back({node.op, why, source_of(node)});
     Status opaque = make_opaque(node);
@@ -324,7 +329,10 @@ class Importer {
   }
 
   void fold() {
+    if (folding_ == Folding::kNone) return;
     settle_digits(draft_);
+    folded_ = folding_ == Folding::kAll || reroll_recurrences(draft_);
+    if (folding_ != Folding::kAll) return;
     reroll(draft_);
     telescope(draft_);
     outline(draft_, graph_);
@@ -332,7 +340,8 @@ class Importer {
   }
 
   const Graph& graph_;
-  const ImportForm form_;
+  const Folding folding_;
+  bool folded_ = false;
   Draft draft_;
   Values values_;
   std::vector<InterfaceTensor> interface_;
@@ -349,12 +358,13 @@ namespace {
 struct Imported {
   ImportedProblem problem;
   std::vector<FoldedPlace> places;
+  bool folded = false;
 };
 
-Result<Imported> import_as(const Graph& graph, ImportForm form) {
-  Importer importer(graph, form);
+Result<Imported> import_as(const Graph& graph, Folding folding) {
+  Importer importer(graph, folding);
   SOLSTICE_TRY(ImportedProblem problem, importer.run());
-  return Imported{std::move(problem), importer.places()};
+  return Imported{std::move(problem), importer.places(), importer.folded()};
 }
 
 Result<ir::Program> bound(const ImportedProblem& problem) {
@@ -376,13 +386,18 @@ std::string reason_against(const Imported& folded, const Imported& flat, const i
 
 }  // namespace
 
+// The language takes the flat form of every module, whatever becomes of it.
 Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
-  SOLSTICE_TRY(Imported flat, import_as(graph, ImportForm::kFlat));
+  const Folding folding = form == ImportForm::kFolded ? Folding::kAll : Folding::kRecurrences;
+  SOLSTICE_TRY(Imported folded, import_as(graph, folding));
+  Imported flat = folded;
+  if (folded.folded) {
+    SOLSTICE_TRY(flat, import_as(graph, Folding::kNone));
+  }
   const Result<ir::Program> program = bound(flat.problem);
   if (!program.ok())
     return fail(Code::internal, "the language refuses the equations of this module: " + program.error().message);
-  if (form == ImportForm::kFlat) return std::move(flat.problem);
-  SOLSTICE_TRY(Imported folded, import_as(graph, ImportForm::kFolded));
+  if (!folded.folded) return std::move(flat.problem);
   const std::string why = reason_against(folded, flat, *program);
   if (why.empty()) return std::move(folded.problem);
   flat.problem.notes.insert(flat.problem.notes.begin(), {"not folded, since " + why, {}});

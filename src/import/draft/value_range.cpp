@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <string>
 
 #include "import/shape/index.h"
@@ -36,7 +35,13 @@ ValueBounds product(const ValueBounds& a, const ValueBounds& b) {
 
 class BoundSearch {
  public:
-  explicit BoundSearch(const Draft& draft) : draft_(draft) {}
+  explicit BoundSearch(const Draft& draft) : draft_(draft), known_(draft.bounds) {
+    if (known_.items > draft.items.size()) known_ = {};  // items were taken back
+    for (; known_.items < draft.items.size(); ++known_.items) {
+      const DraftItem& item = draft.items[known_.items];
+      if (item.is_equation()) known_.writers[item.equation.tensor].push_back(known_.items);
+    }
+  }
 
   Bounds of(const TermRef& term) {
     if (is_truth(*term)) return kTruth;
@@ -79,20 +84,20 @@ class BoundSearch {
   }
 
   Bounds tensor(int id) {
-    const auto known = known_.find(id);
-    if (known != known_.end()) return known->second;
-    known_[id] = std::nullopt;
+    const std::vector<size_t>& writers = known_.writers[id];
+    const auto known = known_.found.find(id);
+    if (known != known_.found.end() && known->second.pieces == writers.size()) return known->second.bounds;
+    known_.found[id] = {writers.size(), std::nullopt};
     const DraftTensor& of_id = draft_.tensors[static_cast<size_t>(id)];
     const bool computed = of_id.kind == DraftKind::kLocal || of_id.kind == DraftKind::kTensor;
     if (!computed || is_float(of_id.dtype)) return std::nullopt;
     Bounds out;
-    for (const DraftItem& item : draft_.items) {
-      if (!item.is_equation() || item.equation.tensor != id) continue;
-      const Bounds piece = of(item.equation.rhs);
+    for (const size_t writer : writers) {
+      const Bounds piece = of(draft_.items[writer].equation.rhs);
       if (!piece) return std::nullopt;
       out = out ? join(*out, *piece) : *piece;
     }
-    return known_[id] = out;
+    return known_.found[id].bounds = out;
   }
 
   Bounds read(const Term& term) {
@@ -157,7 +162,7 @@ class BoundSearch {
   }
 
   const Draft& draft_;
-  std::map<int, Bounds> known_;
+  KnownBounds& known_;
 };
 
 }  // namespace

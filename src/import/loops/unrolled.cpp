@@ -7,7 +7,7 @@ namespace {
 
 class Checker {
  public:
-  Checker(const std::vector<LoopItem>& items, const std::map<int, std::vector<size_t>>& writers, Unrolled& out)
+  Checker(const std::vector<LoopItem>& items, const Writers& writers, Unrolled& out)
       : items_(items), writers_(writers), out_(out) {}
 
   bool run() {
@@ -140,15 +140,15 @@ class Checker {
   }
 
   const std::vector<LoopItem>& items_;
-  const std::map<int, std::vector<size_t>>& writers_;
+  const Writers& writers_;
   Unrolled& out_;
   std::set<int> carried_;
 };
 
 }  // namespace
 
-std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const std::map<int, std::vector<size_t>>& writers,
-                                 size_t first, size_t period, size_t count) {
+std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const Writers& writers, size_t first,
+                                 size_t period, size_t count) {
   Unrolled out;
   out.first = first;
   out.period = period;
