@@ -36,7 +36,8 @@ class Flattener {
         anchors_(anchors),
         recurrences_(recurrences),
         out_(out),
-        stored_(stored.begin(), stored.end()) {
+        stored_(stored.begin(), stored.end()),
+        expander_(out.indices, program) {
     // One look at each equation of the program, which may have thousands, for each of its kernels.
     std::vector<char> own(program.equations.size(), 0), defined(program.tensors.size(), 0);
     for (const int id : kernel.equations) {
@@ -70,7 +71,7 @@ class Flattener {
     } else {
       SOLSTICE_TRY(flat.rhs, body(id, map));
     }
-    flat.rhs = expand_reducers(out_.indices, program_, flat.rhs);
+    flat.rhs = expander_.expand(flat.rhs);
     if (program_.tensor(flat.target).dtype == DType::kF64) flat.rhs = constant_of_doubles(flat.rhs);
     out_.equations.push_back(std::move(flat));
     return success();
@@ -84,7 +85,7 @@ class Flattener {
       map[static_cast<int>(i)] =
           out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
     SOLSTICE_TRY(const ExprRef value, inlined(out_.indices.substitute(root, map, equation.indices)));
-    return expand_reducers(out_.indices, program_, value);
+    return expander_.expand(value);
   }
 
  private:
@@ -279,6 +280,7 @@ class Flattener {
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
   std::optional<OpenRecurrence> open_;
+  ReducerExpander expander_;
   int depth_ = 0;
 };
 

@@ -15,6 +15,7 @@
 #include "import/interface/input_dims.h"
 #include "import/interface/interface.h"
 #include "import/loops/reroll.h"
+#include "import/loops/slices.h"
 #include "import/loops/telescope.h"
 #include "import/proof/unfolded.h"
 #include "import/report/notes.h"
@@ -90,6 +91,7 @@ class Importer {
     }
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
+    if (write_slices_as_pieces(draft_)) remove_dead(draft_);
     settle_rounding(draft_);
     round_decided(draft_, node_results());
     note_origins();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "codegen/recurrence.h"
 #include "ir/walk_distinct.h"
@@ -89,9 +90,10 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
   for (codegen::FlatEquation& equation : out.nest.flat.equations) {
     SOLSTICE_TRY(equation.rhs, extractor.rewrite(equation.rhs));
   }
+  std::unordered_set<const ir::Expr*> seen;
   for (const codegen::FlatEquation& equation : out.nest.flat.equations) {
     bool ranks = false;
-    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
+    ir::walk_distinct(equation.rhs, seen, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
     if (ranks)
       return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet",
                                              program.tensor(equation.target).name));

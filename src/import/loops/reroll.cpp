@@ -22,6 +22,7 @@ constexpr size_t kFewestWrittenInVain = 96;  // steps
 struct Stretch {
   size_t first = 0, period = 0,
          length = 0;  // items i and i + period are alike in [first, first + length - period), numbers grow evenly
+  size_t end() const { return first + length; }
   int64_t saved() const { return static_cast<int64_t>(length) - static_cast<int64_t>(period); }
 };
 
@@ -43,8 +44,15 @@ class Finder {
   std::optional<Unrolled> best(const Wanted& wanted) const {
     std::vector<Stretch> all = stretches();
     std::stable_sort(all.begin(), all.end(), [](const Stretch& a, const Stretch& b) { return a.saved() > b.saved(); });
+    std::vector<Stretch> unwanted;  // several of their steps at a time are not wanted either
     for (const Stretch& stretch : all) {
-      if (auto loop = in(stretch); loop && wanted(*loop)) return loop;
+      const auto holds = [&](const Stretch& part) {
+        return stretch.period % part.period == 0 && part.first < stretch.end() && stretch.first < part.end();
+      };
+      if (std::any_of(unwanted.begin(), unwanted.end(), holds)) continue;
+      auto loop = in(stretch);
+      if (loop && wanted(*loop)) return loop;
+      if (loop) unwanted.push_back(stretch);
     }
     return std::nullopt;
   }
