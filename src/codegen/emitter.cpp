@@ -13,8 +13,9 @@ Emitter::Emitter(const ir::Program& program, Interner& indices)
     : program_(program), indices_(indices), scopes_(1) {}
 
 std::string Emitter::pointer_name(int tensor) const {
-  if (names_.empty()) names_ = pointer_names(program_);
-  return names_[static_cast<size_t>(tensor)];
+  std::string& name = names_[tensor];
+  if (name.empty()) name = codegen::pointer_name(program_, tensor);
+  return name;
 }
 
 int Emitter::push() {

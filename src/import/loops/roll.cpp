@@ -113,18 +113,22 @@ class Roller {
   }
 
  private:
-  // The number of steps; where the steps walk along an axis, its dim, or what is left of it after a first step.
+  // The number of steps; where the steps walk along axes, their dim, or what is left of one after a first step.
   DimId step_dim() {
     const auto count = static_cast<int64_t>(loop_.count);
     const DimId dim = draft_.dims().fresh(count);
     draft_.dims().hint(dim, "T", 5);
-    for (const DimId axis : walked()) {
-      const int64_t more = draft_.dims().value(axis) - count;
-      if (draft_.dims().is_literal(axis) || more < 0 || more > 1) continue;
-      if (more == 0) draft_.dims().unify(axis, dim);
-      if (more == 1) draft_.dims().derive(dim, {draft_.dims().size(axis), 1, -1});
-      break;
+    const std::vector<DimId> axes = walked();
+    bool whole = false;
+    for (const DimId axis : axes) {
+      if (draft_.dims().is_literal(axis) || draft_.dims().value(axis) != count) continue;
+      draft_.dims().unify(axis, dim);
+      whole = true;
     }
+    const auto longer = std::find_if(axes.begin(), axes.end(), [&](DimId axis) {
+      return !draft_.dims().is_literal(axis) && draft_.dims().value(axis) == count + 1;
+    });
+    if (!whole && longer != axes.end()) draft_.dims().derive(dim, {draft_.dims().size(*longer), 1, -1});
     return dim;
   }
 

@@ -27,11 +27,19 @@ std::optional<int64_t> literal_integer(const Term& term) {
   return digits && error == std::errc() && stop == end ? std::optional(out) : std::nullopt;
 }
 
+// One dimension for each axis.
+bool is_plain(const DraftTensor& tensor) {
+  for (size_t d = 0; tensor.is_merged && d < tensor.merged.size(); ++d) {
+    if (tensor.merged[d] != std::vector<int>{static_cast<int>(d)}) return false;
+  }
+  return true;
+}
+
 std::optional<Slice> slice_of(const Draft& draft, const DraftItem& item) {
   if (!item.is_equation()) return std::nullopt;
   const DraftEquation& equation = item.equation;
   const Term& rhs = *equation.rhs;
-  if (draft.tensors[static_cast<size_t>(equation.tensor)].is_merged) return std::nullopt;
+  if (!is_plain(draft.tensors[static_cast<size_t>(equation.tensor)])) return std::nullopt;
   if (rhs.kind != TermKind::kApply || rhs.text != "select" || rhs.args.size() != 3) return std::nullopt;
   const Term& test = *rhs.args[0];
   if (test.kind != TermKind::kBinary || test.text != "==" || test.args[0]->kind != TermKind::kIndex) return std::nullopt;
