@@ -1,4 +1,5 @@
-"""Linear recurrences in Python loops, as people write them, for tools/check_import.py: the flat form has them rolled."""
+"""Linear recurrences in Python loops, as people write them, for tools/check_import.py: the flat form has them
+rolled."""
 
 from __future__ import annotations
 

@@ -9,8 +9,7 @@
 
 namespace solstice::codegen {
 
-Emitter::Emitter(const ir::Program& program, Interner& indices)
-    : program_(program), indices_(indices), scopes_(1) {}
+Emitter::Emitter(const ir::Program& program, Interner& indices) : program_(program), indices_(indices), scopes_(1) {}
 
 std::string Emitter::pointer_name(int tensor) const {
   std::string& name = names_[tensor];

@@ -161,8 +161,9 @@ class Flattener {
   }
 
   Error no_recurrence(int tensor) const {
-    return fail(Code::illegal_knobs, fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`",
-                                                 program_.tensor(tensor).name));
+    return fail(Code::illegal_knobs,
+                fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`",
+                            program_.tensor(tensor).name));
   }
 
   // A read of an inlined tensor: the piece it falls in, or a select over pieces. The steps of a recurrence are not

@@ -34,7 +34,8 @@ void check_schedule(const families::Context& context, const families::KnobPlaces
 std::vector<ir::NotYet> not_built(const ir::Program& program);
 
 // Errors: not_yet (a declared family without a generator; `random`, `opaque`, `same` on intermediates, frozen kernels
-// without --weights frozen), illegal_knobs, deadline (`stop`, which is asked for each kernel), and what families report.
+// without --weights frozen), illegal_knobs, deadline (`stop`, which is asked for each kernel), and what families
+// report.
 Result<Lowered> lower(const families::Context& context, const StopTest& stop = {});
 
 }  // namespace solstice::evaluate

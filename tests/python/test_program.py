@@ -422,3 +422,24 @@ def test_exit_codes_for_a_build(run, write_model, tmp_path):
     code, out, err = optimize(run, path, tmp_path / "out", "--require-faster", "--quiet")
     assert code == 1 and "predicted: " in out and err == "", err
     assert optimize(run, path, tmp_path / "out", "--quiet", "--json")[0] == 0
+
+
+STATES = """
+    import torch
+    class Model(torch.nn.Module):
+        def forward(self, x, a):
+            h, out = torch.zeros_like(x[:, 0]), []
+            for t in range(160):
+                h = a * h + x[:, t]
+                out.append(h)
+            return torch.stack(out, 1)
+    def get_inputs(): return [torch.rand(8, 160, 64), torch.rand(64)]
+    def get_init_inputs(): return []
+"""
+
+
+@pytest.mark.slow
+def test_a_recurrence_in_a_loop_is_planned_as_one(run, write_model):
+    code, out, err = run("plan", write_model(STATES))
+    assert code == 0, err
+    assert "by scan(" in out and "[t-1," in out and "else 0]" in out and out.count("\n") < 20, out

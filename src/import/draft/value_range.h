@@ -8,7 +8,8 @@
 
 namespace solstice::importer {
 
-// In the time of the equations that no earlier question looked at. None where the values of an input, parameter or buffer of integers, or of an integer made from a real, decide.
+// In the time of the equations that no earlier question looked at. None where the values of an input, parameter or
+// buffer of integers, or of an integer made from a real, decide.
 std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term);
 
 }  // namespace solstice::importer

@@ -107,7 +107,8 @@ class PlaceMatch {
   static bool number(const Term& a, const Term& b, const Term& c) {
     const LoopItem::Number x = loop_number(a), y = loop_number(b), z = loop_number(c);
     const bool fixed = x.units == y.units && x.text == y.text;
-    const bool whole = x.units && y.units && Unrolled::Number::is_whole(*x.units) && Unrolled::Number::is_whole(*y.units);
+    const bool whole =
+        x.units && y.units && Unrolled::Number::is_whole(*x.units) && Unrolled::Number::is_whole(*y.units);
     return grow_evenly(x, y, z) && (fixed || whole);
   }
 
@@ -137,9 +138,8 @@ class PlaceMatch {
     if (handed_on) return stands_for(a, b, handed->second);
     if (a->kind != TermKind::kRead) return false;
     const auto own = before_.find(a->tensor);
-    const bool same = handed == within_.end()
-                          ? a->tensor == b.tensor && own == before_.end()
-                          : own != before_.end() && own->second == handed->second - loop_.period;
+    const bool same = handed == within_.end() ? a->tensor == b.tensor && own == before_.end()
+                                              : own != before_.end() && own->second == handed->second - loop_.period;
     return same && is_like(a->tensor, b.tensor) && parts(*a, b, c);
   }
 

@@ -139,9 +139,7 @@ void reroll(Draft& draft) {
 
 bool reroll_recurrences(Draft& draft) {
   bool found = false;
-  const auto wanted = [&](const Unrolled& loop) {
-    return (found && reads_steps(draft, loop)) || is_scan(draft, loop);
-  };
+  const auto wanted = [&](const Unrolled& loop) { return (found && reads_steps(draft, loop)) || is_scan(draft, loop); };
   while (const std::optional<Unrolled> loop = Finder(draft).best(wanted)) {
     roll(draft, *loop);
     found = true;

@@ -42,7 +42,8 @@ std::optional<Slice> slice_of(const Draft& draft, const DraftItem& item) {
   if (!is_plain(draft.tensors[static_cast<size_t>(equation.tensor)])) return std::nullopt;
   if (rhs.kind != TermKind::kApply || rhs.text != "select" || rhs.args.size() != 3) return std::nullopt;
   const Term& test = *rhs.args[0];
-  if (test.kind != TermKind::kBinary || test.text != "==" || test.args[0]->kind != TermKind::kIndex) return std::nullopt;
+  if (test.kind != TermKind::kBinary || test.text != "==" || test.args[0]->kind != TermKind::kIndex)
+    return std::nullopt;
   const Loop* along = test.args[0]->indices[0].bare();
   const std::optional<int64_t> at = literal_integer(*test.args[1]);
   if (!along || !at) return std::nullopt;
@@ -121,7 +122,9 @@ class Slicer {
     const bool own = writer != writers_.end() && writer->second < item && uses_.count.at(slice.base->tensor) == 2 &&
                      draft_.tensors[static_cast<size_t>(slice.base->tensor)].kind == DraftKind::kLocal &&
                      slices_.at(writer->second).dimension == slice.dimension && !gone_.contains(writer->second);
-    const auto same = [](const Index& a, const Index& b) { return a.bare() && b.bare() && a.bare()->id == b.bare()->id; };
+    const auto same = [](const Index& a, const Index& b) {
+      return a.bare() && b.bare() && a.bare()->id == b.bare()->id;
+    };
     const std::vector<Index>&from = slice.base->indices, &to = equation(item).lhs;
     return own && std::equal(from.begin(), from.end(), to.begin(), to.end(), same) ? std::optional(writer->second)
                                                                                    : std::nullopt;
@@ -134,7 +137,8 @@ class Slicer {
     for (const size_t item : chain) pieces.emplace(slices_.at(item).at, item);
     DraftTensor& tensor = draft_.tensors[static_cast<size_t>(target)];
     const int64_t extent = tensor.shape[dimension].value();
-    const bool whole = std::ssize(pieces) == extent && pieces.begin()->first == 0 && pieces.rbegin()->first == extent - 1;
+    const bool whole =
+        std::ssize(pieces) == extent && pieces.begin()->first == 0 && pieces.rbegin()->first == extent - 1;
     if (!whole || extent < 2) return false;
     if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;
     for (const size_t item : chain) {

@@ -1,5 +1,5 @@
-// A result that is written slice by slice (`out[:, t] = h`) is a chain of tensors, each a copy of the one before but for
-// one slice. Where the slices are all of it, it is written in pieces instead, as a `stack` of them would be.
+// A result that is written slice by slice (`out[:, t] = h`) is a chain of tensors, each a copy of the one before but
+// for one slice. Where the slices are all of it, it is written in pieces instead, as a `stack` of them would be.
 #pragma once
 
 #include "import/draft/draft.h"

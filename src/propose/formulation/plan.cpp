@@ -35,8 +35,8 @@ Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const 
   Equations whole{std::move(equations), context};
   whole.context.stop = {};  // a search goes on with them
   whole.from = std::move(from);
-  SOLSTICE_TRY(out.formulation, formulate(std::make_shared<const Equations>(std::move(whole)), std::move(parts),
-                                          context.stop));
+  SOLSTICE_TRY(out.formulation,
+               formulate(std::make_shared<const Equations>(std::move(whole)), std::move(parts), context.stop));
   return out;
 }
 

@@ -34,8 +34,7 @@ class Planner {
         opened_(opened),
         imported_(imported),
         bounds_(bounds),
-        problem_(
-            std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})),
+        problem_(std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})),
         stop_([end = monotonic_now() + run.options.search.budget * kPlanning] {
           return interrupted() || monotonic_now() > end;
         }) {}
@@ -50,7 +49,9 @@ class Planner {
     options.stop = stop_;
     Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem_, options);
     if (!rewritten.ok()) return warn("rewrites were not tried: " + rewritten.error().message);
-    if (!rewritten->finished) warn(stop_() ? "not all rewrites were tried: the time was up" : "the program is large: not all rewrites were tried");
+    if (!rewritten->finished)
+      warn(stop_() ? "not all rewrites were tried: the time was up"
+                   : "the program is large: not all rewrites were tried");
     if (rewritten->steps.empty()) return std::nullopt;
     names_ = names_of(rewritten->steps);
     const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));

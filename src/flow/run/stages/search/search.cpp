@@ -126,7 +126,7 @@ Status Searching::begin() {
   if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
   search::Budget budget = expert_budget(run_, yardstick_of(measurable_));
   if (!run_.options.search.in_turns) budget.time = deadline_.left();
-  if (!measurable_.opened.gpu) budget.finish = true;  // they are given up then, and have their predictions
+  if (!measurable_.opened.gpu) budget.finish = true;       // they are given up then, and have their predictions
   const bool over = run_.agent && handed_over(run_.tree);  // to the model, before the run was interrupted
   // The expert's first, several at once; where it had them, what is in flight comes in.
   if (over) budget = search::Budget{.time = budget.time, .trials = 0};
