@@ -3,8 +3,6 @@
 import json
 import os
 import pathlib
-import subprocess
-import sys
 
 import pytest
 
@@ -36,38 +34,6 @@ PROGRAM = _program()
 needs_program = pytest.mark.skipif(
     PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
 )
-
-
-@pytest.fixture(scope="module")
-def homes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("homes")
-    return {
-        "SOLSTICE_HOME": str(folder / "home"),
-        "SOLSTICE_CACHE": str(folder / "cache"),
-        "SOLSTICE_PYTHON": sys.executable,
-    }
-
-
-@pytest.fixture
-def start(homes, tmp_path):
-    def begin(*arguments, **options):
-        command = [PROGRAM, *map(str, arguments)]
-        environment = {**os.environ, **homes}
-        return subprocess.Popen(
-            command, env=environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
-        )
-
-    return begin
-
-
-@pytest.fixture
-def run(start):
-    def finish(*arguments, **options):
-        process = start(*arguments, **options)
-        out, err = process.communicate(timeout=300)
-        return process.returncode, out, err
-
-    return finish
 
 
 def optimize(run, path, out, *more, **options):

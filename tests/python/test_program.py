@@ -11,9 +11,7 @@ import sqlite3
 
 import pytest
 import torch
-from real_program import (  # noqa: F401 (fixtures)
-    MODEL, PROGRAM, earlier, homes, needs_program, optimize, run, start, store_of, whole,
-)  # fmt: skip
+from real_program import MODEL, PROGRAM, earlier, needs_program, optimize, store_of, whole
 
 import solstice
 

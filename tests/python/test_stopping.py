@@ -10,9 +10,7 @@ import signal
 import time
 
 import pytest
-from real_program import (  # noqa: F401 (fixtures)
-    MODEL, earlier, homes, needs_program, optimize, run, start, store_of, until, whole,
-)  # fmt: skip
+from real_program import MODEL, earlier, needs_program, optimize, store_of, until, whole
 
 pytestmark = needs_program
 
