@@ -5,6 +5,7 @@ A case is `name: (function or module, arguments)`; functions take the arguments 
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Callable
 
 import torch
@@ -18,6 +19,7 @@ from import_loops import loop_cases
 from import_numbers import number_cases
 from import_order import order_cases
 from import_rare import rare_cases
+from import_recurrences import recurrence_cases
 from import_repeats import repeated_cases
 
 R = torch.randn
@@ -451,6 +453,20 @@ def pair_loss_cases() -> dict[str, tuple]:
     }
 
 
+def grouped_queries(keep: torch.Tensor) -> dict[str, tuple]:
+    q, k, v = R(2, 6, 4, 5), R(2, 2, 5, 5), R(2, 2, 5, 7)
+    attend = functools.partial(F.scaled_dot_product_attention, enable_gqa=True)
+    return {
+        "plain": (attend, [q, k, v]),
+        "causal": (lambda a, b, c: attend(a, b, c, is_causal=True, scale=0.3), [q, k, v]),
+        "bool_mask": (lambda a, b, c: attend(a, b, c, attn_mask=keep), [q, k, v]),
+        "float_mask": (lambda a, b, c, m: attend(a, b, c, attn_mask=m, scale=2.0), [q, k, v, R(2, 1, 4, 5)]),
+        "mask_a_head": (lambda a, b, c, m: attend(a, b, c, attn_mask=m), [q, k, v, R(6, 4, 5)]),
+        "one_head": (attend, [q, R(2, 1, 5, 5), R(2, 1, 5, 7)]),
+        "as_many_heads": (attend, [q, R(2, 6, 5, 5), R(2, 6, 5, 7)]),
+    }
+
+
 def sequence_cases() -> dict[str, tuple]:
     q, k, v = R(2, 3, 4, 6), R(2, 3, 5, 6), R(2, 3, 5, 7)
     keep = torch.rand(4, 5) > 0.4
@@ -462,6 +478,9 @@ def sequence_cases() -> dict[str, tuple]:
         "sdpa_scale": (lambda a, b, c: attend(a, b, c, scale=0.3), [q, k, v]),
         "sdpa_bool_mask": (lambda a, b, c: attend(a, b, c, attn_mask=keep), [q, k, v]),
         "sdpa_float_mask": (lambda a, b, c, m: attend(a, b, c, attn_mask=m), [q, k, v, R(4, 5)]),
+        "sdpa_mask_a_head": (lambda a, b, c, m: attend(a, b, c, attn_mask=m), [q, k, v, R(3, 1, 5)]),
+        "sdpa_no_dropout": (lambda a, b, c: attend(a, b, c, None, 0.0, True, scale=0.5), [q, k, v]),
+        **{f"gqa_{name}": case for name, case in grouped_queries(keep).items()},
         "attention": (Attention(), [R(2, 5, 12)]),
         "lstm": (nn.LSTM(3, 4, 2), [R(5, 2, 3), (R(2, 2, 4), R(2, 2, 4))]),
         "lstm_both": (nn.LSTM(3, 4, 2, batch_first=True, bidirectional=True), [R(2, 5, 3), (R(4, 2, 4), R(4, 2, 4))]),
@@ -489,6 +508,7 @@ def all_cases() -> dict[str, tuple[Any, list]]:
         move_cases,
         loss_cases,
         sequence_cases,
+        recurrence_cases,
         repeated_cases,
         loop_cases,
         index_cases,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_map>
+#include <unordered_set>
 
 #include "codegen/linear.h"
 #include "ir/walk_distinct.h"
@@ -29,8 +29,8 @@ Access access_to(const ir::Program& program, const Interner& indices, int tensor
   return out;
 }
 
-// Distinct nodes below `root`.
-void collect(const ExprRef& root, std::set<const ir::Expr*>& seen, std::vector<ExprRef>& reads) {
+// Reads below `root` that were not seen yet.
+void collect(const ExprRef& root, std::unordered_set<const ir::Expr*>& seen, std::vector<ExprRef>& reads) {
   if (!seen.insert(root.get()).second) return;
   if (root->op == Op::kRead) reads.push_back(root);
   for (const ExprRef& arg : root->args) collect(arg, seen, reads);
@@ -73,23 +73,17 @@ bool Access::depends_on(int index) const {
 
 std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& flat) {
   std::vector<Access> out;
-  std::unordered_map<const ir::Expr*, Access> known;  // equations share what they inline
+  std::unordered_set<const ir::Expr*> seen;  // equations share what they inline, all steps of a chain before their own
   for (size_t k = 0; k < flat.equations.size(); ++k) {
     const FlatEquation& equation = flat.equations[k];
     out.push_back(access_to(program, flat.indices, equation.target, equation.lhs));
     out.back().equation = static_cast<int>(k);
-    std::set<const ir::Expr*> seen;
     std::vector<ExprRef> reads;
     collect(equation.rhs, seen, reads);
     for (const ExprRef& read : reads) {
       if (read->id >= static_cast<int>(program.tensors.size())) continue;  // an accumulator, not memory
-      auto found = known.find(read.get());
-      if (found == known.end()) {
-        const auto rank = static_cast<long>(program.tensor(read->id).shape.size());
-        std::vector<ExprRef> args(read->args.begin(), read->args.begin() + rank);
-        found = known.emplace(read.get(), access_to(program, flat.indices, read->id, std::move(args))).first;
-      }
-      out.push_back(found->second);
+      const auto rank = static_cast<long>(program.tensor(read->id).shape.size());
+      out.push_back(access_to(program, flat.indices, read->id, {read->args.begin(), read->args.begin() + rank}));
       out.back().equation = static_cast<int>(k);
       out.back().read = read;
     }

@@ -24,6 +24,7 @@ struct Access {
   bool depends_on(int index) const;
 };
 
+// Of each equation its left side, then the reads that no equation before it has.
 std::vector<Access> accesses_of(const ir::Program& program, const FlatKernel& flat);
 
 // Indices that occur only in linear, untested accesses: loops over them may be fused.

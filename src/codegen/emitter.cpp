@@ -9,10 +9,13 @@
 
 namespace solstice::codegen {
 
-Emitter::Emitter(const ir::Program& program, Interner& indices)
-    : program_(program), indices_(indices), scopes_(1), names_(pointer_names(program)) {}
+Emitter::Emitter(const ir::Program& program, Interner& indices) : program_(program), indices_(indices), scopes_(1) {}
 
-std::string Emitter::pointer_name(int tensor) const { return names_[static_cast<size_t>(tensor)]; }
+std::string Emitter::pointer_name(int tensor) const {
+  std::string& name = names_[tensor];
+  if (name.empty()) name = codegen::pointer_name(program_, tensor);
+  return name;
+}
 
 int Emitter::push() {
   scopes_.emplace_back();

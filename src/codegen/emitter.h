@@ -122,7 +122,7 @@ class Emitter {
   std::vector<Scope> scopes_;
   std::map<int, Binding> bindings_;
   std::vector<int> read_;
-  std::vector<std::string> names_;  // pointer names by tensor, unique
+  mutable std::map<int, std::string> names_;  // pointer names by tensor, as far as they were asked for
   int next_ = 0;
 };
 

@@ -1,6 +1,6 @@
 #include "codegen/expand.h"
 
-#include <unordered_map>
+#include <map>
 
 #include "ir/walk_distinct.h"
 
@@ -14,22 +14,12 @@ using ir::ValueKind;
 
 constexpr double kShort = 64;  // points of a mean that fp32 adds up well enough
 
-class Expander {
+// One reduction, whose arguments are expanded.
+class Expansion {
  public:
-  Expander(Interner& interner, const ir::Program& program) : interner_(interner), program_(program) {}
+  Expansion(Interner& interner, const ir::Program& program) : interner_(interner), program_(program) {}
 
-  ExprRef expand(const ExprRef& root) {
-    if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
-    ir::Expr copy = *root;
-    for (ExprRef& arg : copy.args) arg = expand(arg);
-    ExprRef out = interner_.intern(std::move(copy));
-    if (out->op == Op::kReduce) out = expand_reduce(out);
-    memo_.emplace(root.get(), out);
-    return out;
-  }
-
- private:
-  ExprRef expand_reduce(const ExprRef& e) {
+  ExprRef of(const ExprRef& e) {
     switch (e->reducer) {
       case Reducer::kMean:
         return exact_mean(*e);
@@ -42,6 +32,7 @@ class Expander {
     }
   }
 
+ private:
   ExprRef real(Op op, std::vector<ExprRef> args) { return interner_.node(op, ValueKind::kReal, std::move(args)); }
 
   ExprRef reduce(const ir::Expr& like, Reducer reducer, ExprRef body) {
@@ -124,13 +115,18 @@ class Expander {
 
   Interner& interner_;
   const ir::Program& program_;
-  std::unordered_map<const ir::Expr*, ExprRef> memo_;
 };
 
 }  // namespace
 
-ExprRef expand_reducers(Interner& interner, const ir::Program& program, const ExprRef& root) {
-  return Expander(interner, program).expand(root);
+ExprRef ReducerExpander::expand(const ExprRef& root) {
+  if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
+  ir::Expr copy = *root;
+  for (ExprRef& arg : copy.args) arg = expand(arg);
+  ExprRef out = interner_.intern(std::move(copy));
+  if (out->op == Op::kReduce) out = Expansion(interner_, program_).of(out);
+  memo_.emplace(root.get(), out);
+  return out;
 }
 
 }  // namespace solstice::codegen

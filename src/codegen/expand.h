@@ -6,12 +6,25 @@
 // fp32. logsumexp is shifted by the maximum where that is finite.
 #pragma once
 
+#include <unordered_map>
+
 #include "codegen/interner.h"
 #include "ir/program.h"
 
 namespace solstice::codegen {
 
-// `root` is of `interner`; so is the result. `program` has the tensors that it reads.
-ir::ExprRef expand_reducers(Interner& interner, const ir::Program& program, const ir::ExprRef& root);
+// Of expressions of one interner, which the results are of, too; they share what they have in common.
+class ReducerExpander {
+ public:
+  // `program` has the tensors that are read. Both outlive it.
+  ReducerExpander(Interner& interner, const ir::Program& program) : interner_(interner), program_(program) {}
+
+  ir::ExprRef expand(const ir::ExprRef& root);
+
+ private:
+  Interner& interner_;
+  const ir::Program& program_;
+  std::unordered_map<const ir::Expr*, ir::ExprRef> memo_;
+};
 
 }  // namespace solstice::codegen

@@ -36,7 +36,8 @@ class Flattener {
         anchors_(anchors),
         recurrences_(recurrences),
         out_(out),
-        stored_(stored.begin(), stored.end()) {
+        stored_(stored.begin(), stored.end()),
+        expander_(out.indices, program) {
     // One look at each equation of the program, which may have thousands, for each of its kernels.
     std::vector<char> own(program.equations.size(), 0), defined(program.tensors.size(), 0);
     for (const int id : kernel.equations) {
@@ -57,11 +58,7 @@ class Flattener {
 
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
-    if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) {
-      return fail(
-          Code::illegal_knobs,
-          fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`", name_of(equation)));
-    }
+    if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) return no_recurrence(equation.target);
     std::map<int, ExprRef> map;
     FlatEquation flat;
     flat.equation = id;
@@ -74,7 +71,7 @@ class Flattener {
     } else {
       SOLSTICE_TRY(flat.rhs, body(id, map));
     }
-    flat.rhs = expand_reducers(out_.indices, program_, flat.rhs);
+    flat.rhs = expander_.expand(flat.rhs);
     if (program_.tensor(flat.target).dtype == DType::kF64) flat.rhs = constant_of_doubles(flat.rhs);
     out_.equations.push_back(std::move(flat));
     return success();
@@ -88,7 +85,7 @@ class Flattener {
       map[static_cast<int>(i)] =
           out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
     SOLSTICE_TRY(const ExprRef value, inlined(out_.indices.substitute(root, map, equation.indices)));
-    return expand_reducers(out_.indices, program_, value);
+    return expander_.expand(value);
   }
 
  private:
@@ -163,9 +160,17 @@ class Flattener {
     return out;
   }
 
-  // A read of an inlined tensor: the piece it falls in, or a select over pieces.
+  Error no_recurrence(int tensor) const {
+    return fail(Code::illegal_knobs,
+                fmt::format("`{}` is a recurrence: a linear one runs in `scan`, others in `recurrent`",
+                            program_.tensor(tensor).name));
+  }
+
+  // A read of an inlined tensor: the piece it falls in, or a select over pieces. The steps of a recurrence are not
+  // written out: each of its readers would compute all steps before its own.
   Result<ExprRef> definition(const ir::Expr& read) {
     const ir::Tensor& tensor = program_.tensor(read.id);
+    if (recurrences_ == Recurrences::kRefused && group_of(read.id) >= 0) return no_recurrence(read.id);
     const size_t rank = tensor.shape.size();
     const std::vector<ExprRef> arguments(read.args.begin(), read.args.begin() + static_cast<long>(rank));
     ExprRef inside;
@@ -276,6 +281,7 @@ class Flattener {
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
   std::optional<OpenRecurrence> open_;
+  ReducerExpander expander_;
   int depth_ = 0;
 };
 

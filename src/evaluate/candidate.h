@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/diagnostic.h"
+#include "base/stop.h"
 #include "evaluate/lower.h"
 #include "ir/program.h"
 #include "lang/tree.h"
@@ -20,6 +21,7 @@ struct Setting {
   bool frozen = false;
   Meaning* meaning = nullptr;      // of the problem that candidates must compute; null where there is none
   std::string file = "candidate";  // the name of the text in diagnostics
+  StopTest stop = {};              // from then on no code is generated or compiled: times are predicted without
 };
 
 struct Checked {

@@ -37,12 +37,15 @@ class Lowering {
   explicit Lowering(const families::Context& context)
       : context_(context), program_(context.program), like_(context.program) {}
 
-  Result<Lowered> run() {
+  Result<Lowered> run(const StopTest& stop) {
     SOLSTICE_CHECK(supported());
     out_.plan.program = program_.name;
     out_.plan.target = context_.machine.arch;
     add_buffers();
-    for (const ir::Kernel& kernel : program_.kernels) SOLSTICE_CHECK(add_kernel(kernel));
+    for (const ir::Kernel& kernel : program_.kernels) {
+      if (is_asked(stop)) return fail(Code::deadline, "the time was up before all code was generated");
+      SOLSTICE_CHECK(add_kernel(kernel));
+    }
     add_state_updates();
     return std::move(out_);
   }
@@ -216,9 +219,9 @@ std::vector<ir::NotYet> not_built(const ir::Program& program) {
   return out;
 }
 
-Result<Lowered> lower(const families::Context& context) {
+Result<Lowered> lower(const families::Context& context, const StopTest& stop) {
   Lowering lowering(context);
-  SOLSTICE_TRY(Lowered lowered, lowering.run());
+  SOLSTICE_TRY(Lowered lowered, lowering.run(stop));
   SOLSTICE_CHECK(validate(lowered.plan));
   return lowered;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/diagnostic.h"
+#include "base/stop.h"
 #include "families/family.h"
 #include "ir/program.h"
 #include "record/plan.h"
@@ -33,7 +34,8 @@ void check_schedule(const families::Context& context, const families::KnobPlaces
 std::vector<ir::NotYet> not_built(const ir::Program& program);
 
 // Errors: not_yet (a declared family without a generator; `random`, `opaque`, `same` on intermediates, frozen kernels
-// without --weights frozen), illegal_knobs, and what families report.
-Result<Lowered> lower(const families::Context& context);
+// without --weights frozen), illegal_knobs, deadline (`stop`, which is asked for each kernel), and what families
+// report.
+Result<Lowered> lower(const families::Context& context, const StopTest& stop = {});
 
 }  // namespace solstice::evaluate

@@ -2,6 +2,12 @@
 
 namespace solstice::evaluate {
 
+namespace {
+
+constexpr Seconds kLook{0.1};  // between looks whether to stop
+
+}  // namespace
+
 void ModelDevice::begin(const search::Node& node) {
   pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_);
 }
@@ -10,6 +16,9 @@ Result<search::Measurement> ModelDevice::finish(int node) {
   const auto found = pending_.find(node);
   if (found == pending_.end()) return fail(Code::internal, "a trial was finished that was never started");
   Preparation& candidate = found->second;
+  while (!candidate.ready(kLook)) {
+    if (is_asked(setting_.stop)) candidate.give_up();
+  }
   SOLSTICE_CHECK(candidate.finish());
   search::Measurement out;
   out.state = candidate.state();

@@ -25,8 +25,10 @@ void Preparation::begin(const std::string& text, const Setting& setting, toolcha
   if (!costs.ok()) return refuse(TrialState::kIllegal, costs.error().text());
   costs_ = std::move(*costs);
   for (const KernelCost& cost : costs_) predicted_ += cost.time;
-  Result<Lowered> lowered = lower({*checked_.program, setting.machine, setting.numerics, setting.frozen});
+  Result<Lowered> lowered = lower({*checked_.program, setting.machine, setting.numerics, setting.frozen}, setting.stop);
+  if (!lowered.ok() && lowered.error().code == Code::deadline) return give_up();
   if (!lowered.ok()) return refuse(TrialState::kIllegal, lowered.error().text());
+  if (is_asked(setting.stop)) return give_up();
   find_facts(setting);
   if (compiler) pending_.emplace(std::move(lowered).value(), setting.machine, *compiler);
 }
@@ -43,6 +45,12 @@ void Preparation::find_facts(const Setting& setting) {
 void Preparation::refuse(TrialState state, std::string why) {
   refused_ = state;
   why_ = std::move(why);
+}
+
+void Preparation::give_up() {
+  pending_.reset();
+  why_ = "not compiled: the time was up";
+  if (facts_.empty()) no_facts_ = "the time was up";
 }
 
 Status Preparation::finish() {

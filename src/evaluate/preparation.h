@@ -21,6 +21,8 @@ class Preparation {
   // Waits for the compiler; once more, it does nothing. After it either state() says what is wrong with the candidate,
   // or built() is there (or nothing was to be compiled). An error means that this machine cannot compile.
   Status finish();
+  // Leaves the compiler's work undone: what is known without is the result.
+  void give_up();
 
   bool refused() const { return refused_.has_value(); }
   TrialState state() const { return refused_.value_or(TrialState::kPredicted); }

@@ -1,4 +1,4 @@
-#include "import/import.h"
+#include "import/import_as.h"
 
 #include <fmt/format.h>
 
@@ -15,13 +15,12 @@
 #include "import/interface/input_dims.h"
 #include "import/interface/interface.h"
 #include "import/loops/reroll.h"
+#include "import/loops/slices.h"
 #include "import/loops/telescope.h"
-#include "import/proof/unfolded.h"
 #include "import/report/notes.h"
 #include "import/report/refusals.h"
 #include "import/rules.h"
 #include "import/text/emit.h"
-#include "ir/bind.h"
 #include "lang/words.h"
 
 namespace solstice::importer {
@@ -50,9 +49,10 @@ std::string program_name(const Graph& graph) {
 
 class Importer {
  public:
-  Importer(const Graph& graph, ImportForm form) : graph_(graph), form_(form) {}
+  Importer(const Graph& graph, Folding folding) : graph_(graph), folding_(folding) {}
 
-  // After run(): where each tensor is, in the order in which they were made.
+  // After run(): whether anything may have been folded, and where each tensor is, in the order in which they were made.
+  bool folded() const { return folded_; }
   std::vector<FoldedPlace> places() const {
     std::vector<FoldedPlace> out;
     for (const DraftTensor& tensor : draft_.tensors) {
@@ -87,12 +87,13 @@ class Importer {
     }
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
+    if (write_slices_as_pieces(draft_)) remove_dead(draft_);
     settle_rounding(draft_);
     round_decided(draft_, node_results());
     note_origins();
     free_input_dims(draft_);
-    if (form_ == ImportForm::kFolded) fold();
-    out_.form = form_;
+    fold();
+    out_.form = folding_ == Folding::kAll ? ImportForm::kFolded : ImportForm::kFlat;
     out_.text = emit(draft_, graph_, program_name(graph_));
     name_results();
     return std::move(out_);
@@ -154,6 +155,7 @@ class Importer {
     if (status.error().code != Code::unsupported_operator) return at(node, std::move(status.error()));
     draft_.tensors.resize(tensors);
     draft_.items.resize(items);
+    draft_.bounds = {};
     const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
     out_.unsupported.push_back({node.op, why, source_of(node), node.id});
     Status opaque = make_opaque(node);
@@ -312,7 +314,10 @@ class Importer {
   }
 
   void fold() {
+    if (folding_ == Folding::kNone) return;
     settle_digits(draft_);
+    folded_ = folding_ == Folding::kAll || reroll_recurrences(draft_);
+    if (folding_ != Folding::kAll) return;
     reroll(draft_);
     telescope(draft_);
     outline(draft_, graph_);
@@ -320,7 +325,8 @@ class Importer {
   }
 
   const Graph& graph_;
-  const ImportForm form_;
+  const Folding folding_;
+  bool folded_ = false;
   Draft draft_;
   Values values_;
   std::vector<InterfaceTensor> interface_;
@@ -332,50 +338,10 @@ class Importer {
 
 }  // namespace
 
-namespace {
-
-struct Imported {
-  ImportedProblem problem;
-  std::vector<FoldedPlace> places;
-};
-
-Result<Imported> import_as(const Graph& graph, ImportForm form) {
-  Importer importer(graph, form);
+Result<Imported> import_as(const Graph& graph, Folding folding) {
+  Importer importer(graph, folding);
   SOLSTICE_TRY(ImportedProblem problem, importer.run());
-  return Imported{std::move(problem), importer.places()};
-}
-
-Result<ir::Program> bound(const ImportedProblem& problem) {
-  Diagnostics unused;
-  Result<ir::Program> program = ir::load_program(problem.text, "imported", unused);
-  if (program.ok()) return program;
-  const std::string& listing = program.error().listing;
-  return fail(Code::program_invalid, listing.substr(0, listing.find('\n')));
-}
-
-// The reason not to use the folded form; "" if it is the flat one's equal. Both have the flat form's tensors.
-std::string reason_against(const Imported& folded, const Imported& flat, const ir::Program& flat_program) {
-  const Result<ir::Program> program = bound(folded.problem);
-  if (!program.ok()) return "the language refuses the folded form: " + program.error().message;
-  std::map<std::string, FoldedPlace> places;
-  for (size_t t = 0; t < flat.places.size(); ++t) places[flat.places[t].tensor] = folded.places.at(t);
-  const std::string why = difference(flat_program, *program, places);
-  return why.empty() ? why : "the folded form is not proved equal to the flat one: " + why;
-}
-
-}  // namespace
-
-Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form) {
-  SOLSTICE_TRY(Imported flat, import_as(graph, ImportForm::kFlat));
-  const Result<ir::Program> program = bound(flat.problem);
-  if (!program.ok())
-    return fail(Code::internal, "the language refuses the equations of this module: " + program.error().message);
-  if (form == ImportForm::kFlat) return std::move(flat.problem);
-  SOLSTICE_TRY(Imported folded, import_as(graph, ImportForm::kFolded));
-  const std::string why = reason_against(folded, flat, *program);
-  if (why.empty()) return std::move(folded.problem);
-  flat.problem.notes.insert(flat.problem.notes.begin(), {"not folded, since " + why, {}});
-  return std::move(flat.problem);
+  return Imported{std::move(problem), importer.places(), importer.folded()};
 }
 
 std::vector<OperatorInfo> list_operators() {

@@ -13,6 +13,7 @@ Pool::~Pool() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
+    queue_.clear();
   }
   wake_.notify_all();
   threads_.clear();  // joins

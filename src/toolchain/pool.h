@@ -42,7 +42,7 @@ class Pool {
  public:
   using Task = std::function<void(Engine&)>;
   Pool(int threads, const std::function<std::unique_ptr<Engine>()>& make_engine);
-  ~Pool();  // runs what is queued, then ends
+  ~Pool();  // finishes what is being run; what is queued is dropped
   void post(Task task);
 
  private:

@@ -75,3 +75,42 @@ def warm_python(warm_server):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOLSTICE_PYTHON", str(warm_server))
         yield
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory):
+    """The environment of the built program in these tests: a store and a cache of their own."""
+    folder = tmp_path_factory.mktemp("homes")
+    return {
+        "SOLSTICE_HOME": str(folder / "home"),
+        "SOLSTICE_CACHE": str(folder / "cache"),
+        "SOLSTICE_PYTHON": sys.executable,
+    }
+
+
+@pytest.fixture
+def start(homes, tmp_path):
+    """Starts the built program (real_program.py)."""
+
+    def begin(*arguments, **options):
+        from real_program import PROGRAM
+
+        command = [PROGRAM, *map(str, arguments)]
+        environment = {**os.environ, **homes}
+        return subprocess.Popen(
+            command, env=environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+        )
+
+    return begin
+
+
+@pytest.fixture
+def run(start):
+    """Runs it to its end."""
+
+    def finish(*arguments, **options):
+        process = start(*arguments, **options)
+        out, err = process.communicate(timeout=300)
+        return process.returncode, out, err
+
+    return finish

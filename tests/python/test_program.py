@@ -5,84 +5,17 @@ Every failure names its cause and the way out, has an exit code of its class, an
 
 import contextlib
 import json
-import os
 import pathlib
 import re
-import resource
-import signal
 import sqlite3
-import subprocess
-import sys
-import time
 
 import pytest
 import torch
+from real_program import MODEL, PROGRAM, earlier, needs_program, optimize, store_of, whole
 
 import solstice
-from conftest import ROOT
 
-MODEL = """
-    import torch
-
-    class Model(torch.nn.Module):
-        def forward(self, x):
-            return torch.relu(x) * 2
-
-    def get_inputs():
-        return [torch.rand(64, 128)]
-
-    def get_init_inputs():
-        return []
-"""
-
-
-def _program():
-    named = os.environ.get("SOLSTICE_PROGRAM")
-    built = [pathlib.Path(named)] if named else [*ROOT.glob("build/bin/solstice"), *ROOT.glob("build/*/bin/solstice")]
-    built = [b for b in built if os.access(b, os.X_OK)]
-    return str(max(built, key=lambda b: b.stat().st_mtime)) if built else None
-
-
-PROGRAM = _program()
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
-)
-
-
-@pytest.fixture(scope="module")
-def homes(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("homes")
-    return {
-        "SOLSTICE_HOME": str(folder / "home"),
-        "SOLSTICE_CACHE": str(folder / "cache"),
-        "SOLSTICE_PYTHON": sys.executable,
-    }
-
-
-@pytest.fixture
-def start(homes, tmp_path):
-    def begin(*arguments, **options):
-        command = [PROGRAM, *map(str, arguments)]
-        environment = {**os.environ, **homes}
-        return subprocess.Popen(
-            command, env=environment, cwd=tmp_path, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
-        )
-
-    return begin
-
-
-@pytest.fixture
-def run(start):
-    def finish(*arguments, **options):
-        process = start(*arguments, **options)
-        out, err = process.communicate(timeout=300)
-        return process.returncode, out, err
-
-    return finish
-
-
-def optimize(run, path, out, *more, **options):
-    return run("optimize", path, "--device", "model", "--budget", "20s,2trials", "--out", out, *more, **options)
+pytestmark = needs_program
 
 
 def test_optimize_from_python_with_the_real_program(homes, monkeypatch, tmp_path):
@@ -151,118 +84,6 @@ def test_no_gpu(run, write_model, tmp_path):
         assert code == 3 and way in err, err
     code, out, err = run("optimize", write_model(MODEL), "--devices", "", "--out", tmp_path / "out")
     assert code == 2 and "it is empty" in err, err
-
-
-def earlier(run, path, out):
-    code, _, err = optimize(run, path, out)
-    assert code == 0, err
-    return {f: f.read_bytes() for f in out.rglob("*") if f.is_file()}
-
-
-def whole(before, out):
-    return all(f.read_bytes() == text for f, text in before.items())
-
-
-@pytest.mark.slow
-def test_a_full_disk_names_the_path_and_leaves_the_earlier_outcome(run, write_model, tmp_path):
-    path, out = write_model(MODEL), tmp_path / "out"
-    before = earlier(run, path, out)
-
-    def small():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
-
-    code, _, err = optimize(run, path, out, "--store", tmp_path / "store", preexec_fn=small)
-    assert code == 3 and any(f"error[{c}]" in err for c in ("disk_full", "store_error")), err
-    assert str(tmp_path) in err
-    assert whole(before, out)
-
-
-def until(process, mark):
-    seen = []
-    for line in process.stderr:
-        if mark in line:
-            return
-        seen.append(line)
-    raise AssertionError(f"`{mark}` never came: {''.join(seen)}")
-
-
-@pytest.mark.slow
-def test_a_killed_run_leaves_the_earlier_outcome(run, start, write_model, tmp_path):
-    path, out = write_model(MODEL), tmp_path / "out"
-    before = earlier(run, path, out)
-    process = start("optimize", path, "--device", "model", "--out", out)
-    until(process, "plan")
-    process.kill()
-    process.communicate()
-    assert whole(before, out)
-    assert optimize(run, path, out)[0] == 0 and not (out / ".fresh").exists()
-
-
-@pytest.mark.slow
-def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
-    process = start("optimize", write_model(MODEL), "--device", "model", "--out", tmp_path / "out")
-    until(process, "trial 1:")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
-    report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
-
-
-# Steps that are no recurrence for a scan, each a result: planning and compiling take a while.
-STEPS = """
-    import torch
-    class Model(torch.nn.Module):
-        def forward(self, x, a):
-            h, out = x[:, 0], []
-            for t in range(160):
-                h = torch.tanh(a * h + x[:, t])
-                out.append(h)
-            return torch.stack(out, 1)
-    def get_inputs(): return [torch.rand(8, 160, 64), torch.rand(64)]
-    def get_init_inputs(): return []
-"""
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_planning(start, write_model, tmp_path):
-    process = start("optimize", write_model(STEPS), "--device", "model", "--out", tmp_path / "out")
-    until(process, "plan")
-    began = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130 and "error[interrupted]" in err, err
-    assert time.monotonic() - began < 10  # of what is 2 s on a machine of its own
-
-
-@pytest.mark.slow
-def test_a_budget_of_seconds_ends_a_long_program(run, write_model, tmp_path):
-    began = time.monotonic()
-    out = tmp_path / "out"
-    code, _, err = run("optimize", write_model(STEPS), "--device", "model", "--budget", "2s", "--out", out)
-    assert code == 0, err
-    assert time.monotonic() - began < 60  # the trace of a loop and the trial in hand count in no budget
-
-
-def store_of(run, folder):
-    code, out, err = run("show", "last", "--store", folder, "--json")
-    assert code == 0, err
-    return json.loads(out)["run"]
-
-
-@pytest.mark.slow
-def test_ctrl_c_before_the_first_trial_leaves_the_earlier_outcome(run, start, write_model, tmp_path):
-    path, out, store = write_model(MODEL), tmp_path / "out", tmp_path / "store"
-    before = earlier(run, path, out)
-    process = start("optimize", path, "--device", "model", "--out", out, "--store", store)
-    until(process, "oracle")
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130 and "error[interrupted]" in err, err
-    assert f"the earlier outcome in {out} is unchanged" in err
-    assert whole(before, out) and not (out / ".fresh").exists()
-    kept = store_of(run, store)
-    assert kept["state"] == kept["outcome"] == "interrupted" and "before" in kept["reason"], kept
 
 
 RAISES = MODEL.replace("torch.relu(x) * 2", "x @ torch.rand(3, 3)")
@@ -599,3 +420,24 @@ def test_exit_codes_for_a_build(run, write_model, tmp_path):
     code, out, err = optimize(run, path, tmp_path / "out", "--require-faster", "--quiet")
     assert code == 1 and "predicted: " in out and err == "", err
     assert optimize(run, path, tmp_path / "out", "--quiet", "--json")[0] == 0
+
+
+STATES = """
+    import torch
+    class Model(torch.nn.Module):
+        def forward(self, x, a):
+            h, out = torch.zeros_like(x[:, 0]), []
+            for t in range(160):
+                h = a * h + x[:, t]
+                out.append(h)
+            return torch.stack(out, 1)
+    def get_inputs(): return [torch.rand(8, 160, 64), torch.rand(64)]
+    def get_init_inputs(): return []
+"""
+
+
+@pytest.mark.slow
+def test_a_recurrence_in_a_loop_is_planned_as_one(run, write_model):
+    code, out, err = run("plan", write_model(STATES))
+    assert code == 0, err
+    assert "by scan(" in out and "[t-1," in out and "else 0]" in out and out.count("\n") < 20, out

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <unordered_set>
 
 #include "ir/walk_distinct.h"
 
@@ -126,10 +127,11 @@ int unroll_of(const ir::Program& program, const Nest& nest, const Settings& sett
 }
 
 Status check_serial(const ir::Program& program, const FlatKernel& flat, std::string_view family) {
+  std::unordered_set<const ir::Expr*> seen;
   for (const FlatEquation& equation : flat.equations) {
     int64_t longest = 1;
     bool ranks = false;
-    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
+    ir::walk_distinct(equation.rhs, seen, [&](const ir::Expr& e) {
       ranks |= e.op == ir::Op::kRank;
       int64_t points = 1;
       for (const int binder : e.binders) points *= flat.indices.index(binder).extent;

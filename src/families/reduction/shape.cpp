@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <unordered_set>
 
 #include "codegen/linear.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::families::reduction {
 namespace {
@@ -67,7 +69,23 @@ class Shaper {
     return fail(Code::illegal_knobs, fmt::format("`{}` {}", program_.tensor(equation.target).name, why));
   }
 
+  bool has_reductions() const {
+    bool found = false;
+    std::unordered_set<const ir::Expr*> seen;
+    for (const FlatEquation& equation : out_.flat.equations) {
+      ir::walk_distinct(equation.rhs, seen,
+                        [&](const ir::Expr& e) { found |= e.op == Op::kReduce || e.op == Op::kRank; });
+    }
+    return found;
+  }
+
+  Error nothing_to_reduce() const {
+    return fail(Code::illegal_knobs,
+                fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
+  }
+
   Status find_axes() {
+    if (!has_reductions()) return nothing_to_reduce();
     for (const FlatEquation& equation : out_.flat.equations) {
       const auto reductions = nodes_of(equation.rhs, Op::kReduce);
       if (!nodes_of(equation.rhs, Op::kRank).empty()) {
@@ -91,9 +109,7 @@ class Shaper {
         add_axis(rows_, id, equation.rhs);
       }
     }
-    if (!columns_.empty()) return success();
-    return fail(Code::illegal_knobs,
-                fmt::format("kernel `{}` reduces nothing along a row: family `map` fits", kernel_.name));
+    return columns_.empty() ? Status(nothing_to_reduce()) : success();
   }
 
   int64_t points_of(const ExprRef& reduction) const {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <unordered_set>
 
 #include "codegen/recurrence.h"
 #include "ir/walk_distinct.h"
@@ -36,8 +38,19 @@ class Extractor {
            std::any_of(free.begin(), free.end(), [&](int id) { return codegen::depends_on(reduction.args[1], id); });
   }
 
+  // A scan runs once for an element of the nest, not once for each point of a reduction around it.
+  bool is_of_a_reduction(const ir::ExprRef& elements) const {
+    std::set<int> bound(shape_.nest.order.begin(), shape_.nest.order.end());
+    bool out = false;
+    ir::walk_distinct(elements, [&](const ir::Expr& e) { bound.insert(e.binders.begin(), e.binders.end()); });
+    ir::walk_distinct(elements, [&](const ir::Expr& e) { out |= e.op == Op::kIndex && !bound.contains(e.id); });
+    return out;
+  }
+
   Result<ExprRef> extract(const ExprRef& root) {
     SOLSTICE_TRY(const Prefix prefix, prefix_of(indices_, root));
+    if (is_of_a_reduction(prefix.elements))
+      return fail(Code::not_yet, "a reduction over the results of a scan: give each a kernel");
     const bool first = shape_.prefixes.empty();
     if (!first && prefix.along != shape_.along)
       return fail(Code::not_yet, "the kernel's prefixes run along different indices");
@@ -77,9 +90,10 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
   for (codegen::FlatEquation& equation : out.nest.flat.equations) {
     SOLSTICE_TRY(equation.rhs, extractor.rewrite(equation.rhs));
   }
+  std::unordered_set<const ir::Expr*> seen;
   for (const codegen::FlatEquation& equation : out.nest.flat.equations) {
     bool ranks = false;
-    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
+    ir::walk_distinct(equation.rhs, seen, [&](const ir::Expr& e) { ranks |= e.op == Op::kRank; });
     if (ranks)
       return fail(Code::not_yet, fmt::format("`{}` ranks elements; family `scan` does not sort yet",
                                              program.tensor(equation.target).name));

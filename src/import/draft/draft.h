@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "import/draft/value.h"
+#include "import/draft/value_bounds.h"
 #include "record/graph.h"
 
 namespace solstice::importer {
@@ -140,6 +141,7 @@ class Draft {
   std::vector<DraftDef> defs;  // of the program; each calls only those before it
   std::vector<int> results;    // the output tensors in the order of the module's results
   int node = -1;               // the graph's node whose items are being added
+  mutable KnownBounds bounds;  // of tensors, by value_range.h
 
  private:
   Dims dims_;

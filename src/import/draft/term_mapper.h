@@ -28,13 +28,13 @@ class TermMapper {
   virtual void left(DraftEquation&) {}
   virtual void read_made(Term&) {}
 
+  TermRef term(const TermRef& given);
   const Draft& source() const { return source_; }
 
  private:
   std::vector<Index> indices(const std::vector<Index>& list);
   Index index(const Index& given);
   AtomRef atom(const Atom& given);
-  TermRef term(const TermRef& given);
 
   const Draft& source_;
 };

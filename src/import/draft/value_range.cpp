@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <string>
 
 #include "import/shape/index.h"
@@ -38,7 +37,13 @@ class BoundSearch {
  public:
   // With `formats` the format of an integer tensor bounds its values, reals have bounds too, and what nothing bounds is
   // open.
-  BoundSearch(const Draft& draft, bool formats) : draft_(draft), formats_(formats) {}
+  BoundSearch(const Draft& draft, bool formats) : draft_(draft), formats_(formats), known_(draft.bounds) {
+    if (known_.items > draft.items.size()) known_ = {};  // items were taken back
+    for (; known_.items < draft.items.size(); ++known_.items) {
+      const DraftItem& item = draft.items[known_.items];
+      if (item.is_equation()) known_.writers[item.equation.tensor].push_back(known_.items);
+    }
+  }
 
   Bounds of(const TermRef& term) {
     if (is_truth(*term)) return kTruth;
@@ -87,23 +92,28 @@ class BoundSearch {
   }
 
   Bounds tensor(int id) {
-    const auto known = known_.find(id);
-    if (known != known_.end()) return known->second;
-    known_[id] = std::nullopt;
+    std::map<int, KnownBounds::Found>& found = formats_ ? known_.by_format : known_.found;
+    const std::vector<size_t>& writers = known_.writers[id];
+    const auto known = found.find(id);
+    if (known != found.end() && known->second.pieces == writers.size()) return known->second.bounds;
     const DraftTensor& of_id = draft_.tensors[static_cast<size_t>(id)];
-    if (of_id.dtype == DType::kBool) return known_[id] = kTruth;
-    if (formats_ && is_integer(of_id.dtype)) known_[id] = range_of_format(of_id.dtype);
+    const Bounds given = bounds_of_format(of_id.dtype);
+    found[id] = {writers.size(), given};  // for pieces that read the tensor itself
     const bool computed = of_id.kind == DraftKind::kLocal || of_id.kind == DraftKind::kTensor;
-    if (!computed || (is_float(of_id.dtype) && !formats_)) return known_[id];
+    if (!computed || of_id.dtype == DType::kBool || (is_float(of_id.dtype) && !formats_)) return given;
     Bounds out;
-    for (const DraftItem& item : draft_.items) {
-      if (!item.is_equation() || item.equation.tensor != id) continue;
-      const Bounds piece = of(item.equation.rhs);
-      if (!piece) return known_[id];
+    for (const size_t writer : writers) {
+      const Bounds piece = of(draft_.items[writer].equation.rhs);
+      if (!piece) return given;
       out = out ? join(*out, *piece) : *piece;
     }
-    if (formats_ && !out) return known_[id];  // of a call, or of PyTorch
-    return known_[id] = out;
+    if (formats_ && !out) return given;  // of a call, or of PyTorch
+    return found[id].bounds = out;
+  }
+
+  Bounds bounds_of_format(DType dtype) const {
+    if (dtype == DType::kBool) return kTruth;
+    return formats_ && is_integer(dtype) ? Bounds(range_of_format(dtype)) : std::nullopt;
   }
 
   static ValueBounds range_of_format(DType dtype) {
@@ -182,7 +192,7 @@ class BoundSearch {
 
   const Draft& draft_;
   const bool formats_;
-  std::map<int, Bounds> known_;
+  KnownBounds& known_;
 };
 
 }  // namespace

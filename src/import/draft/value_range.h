@@ -4,15 +4,12 @@
 #include <optional>
 
 #include "import/draft/draft.h"
+#include "import/draft/value_bounds.h"
 
 namespace solstice::importer {
 
-struct ValueBounds {
-  double low = 0;
-  double high = 0;  // inclusive; infinite where the equations leave it open
-};
-
-// None where the values of an input, parameter or buffer of integers, or of an integer made from a real, decide.
+// In the time of the equations that no earlier question looked at. None where the values of an input, parameter or
+// buffer of integers, or of an integer made from a real, decide.
 std::optional<ValueBounds> bounds_of(const Draft& draft, const TermRef& term);
 
 // The integer format holds every value of the term, a real one made integral: the equations say so (a clamp, a

@@ -40,12 +40,7 @@ class LoopReader : public TermMapper {
 
   TermRef number(const TermRef& given) override {
     mark("#");
-    const bool negative = given->kind == TermKind::kPrefix;
-    const std::string& text = (negative ? given->args[0] : given)->text;
-    LoopItem::Number out{(negative ? "-" : "") + text, std::nullopt};
-    const double units = std::ldexp(std::strtod(out.text.c_str(), nullptr), 32);
-    if (std::abs(units) < 0x1p61 && units == std::floor(units)) out = {"", static_cast<int64_t>(units)};
-    out_.numbers.push_back(std::move(out));
+    out_.numbers.push_back(loop_number(*given));
     return given;
   }
 
@@ -69,17 +64,25 @@ class LoopReader : public TermMapper {
 
 }  // namespace
 
+LoopItem::Number loop_number(const Term& term) {
+  const bool negative = term.kind == TermKind::kPrefix;
+  LoopItem::Number out{(negative ? "-" + term.args[0]->text : term.text), std::nullopt};
+  const double units = std::ldexp(std::strtod(out.text.c_str(), nullptr), 32);
+  if (std::abs(units) < 0x1p61 && units == std::floor(units)) out = {"", static_cast<int64_t>(units)};
+  return out;
+}
+
+bool grow_evenly(const LoopItem::Number& a, const LoopItem::Number& b, const LoopItem::Number& c) {
+  if (a.units && b.units && c.units) return *c.units - *b.units == *b.units - *a.units;
+  return a.text == b.text && b.text == c.text;
+}
+
 bool grow_evenly(const LoopItem& a, const LoopItem& b, const LoopItem& c) {
   for (size_t i = 0; i < a.offsets.size(); ++i) {
     if (c.offsets[i].value() - b.offsets[i].value() != b.offsets[i].value() - a.offsets[i].value()) return false;
   }
   for (size_t i = 0; i < a.numbers.size(); ++i) {
-    const LoopItem::Number &first = a.numbers[i], &second = b.numbers[i], &third = c.numbers[i];
-    if (first.units && second.units && third.units) {
-      if (*third.units - *second.units != *second.units - *first.units) return false;
-    } else if (first.text != second.text || second.text != third.text) {
-      return false;
-    }
+    if (!grow_evenly(a.numbers[i], b.numbers[i], c.numbers[i])) return false;
   }
   return true;
 }

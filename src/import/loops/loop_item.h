@@ -24,7 +24,10 @@ struct LoopItem {
   std::vector<Size> sizes;      // the other sizes and extents that are no numbers
 };
 
+LoopItem::Number loop_number(const Term& term);  // is_number
+
 // Offsets and numbers of three items alike, at equal distances, grow by the same steps.
+bool grow_evenly(const LoopItem::Number& a, const LoopItem::Number& b, const LoopItem::Number& c);
 bool grow_evenly(const LoopItem& a, const LoopItem& b, const LoopItem& c);
 
 LoopItem loop_item(const Draft& draft, const DraftItem& item);

@@ -8,4 +8,9 @@ namespace solstice::importer {
 
 void reroll(Draft& draft);
 
+// The same for linear recurrences of first order alone, which a scan runs, and for what is computed of all their steps.
+// Others stay as they are: what one kernel can compute step by step, another may not compute as a loop. True: there was
+// one.
+bool reroll_recurrences(Draft& draft);
+
 }  // namespace solstice::importer

@@ -9,7 +9,7 @@
 namespace solstice::importer {
 namespace {
 
-// Writes the first step's equation of one place over the step's index.
+// Writes the pattern's equation of one place over the step's index.
 class StepWriter : public TermCopier {
  public:
   StepWriter(const Draft& draft, const Unrolled& loop, size_t position, const std::vector<int>& rolled,
@@ -54,7 +54,8 @@ class StepWriter : public TermCopier {
     const Unrolled::Read& read = place_.reads[order_.back()];
     order_.pop_back();
     if (read.position < 0) return;
-    TermRef first = read.distance == 0 ? nullptr : importer::read(read.initial, made.indices);
+    TermRef first = read.given;
+    if (!first && read.distance > 0) first = importer::read(read.initial, made.indices);
     made.tensor = rolled_[static_cast<size_t>(read.position)];
     made.indices.insert(made.indices.begin(), index_of(step_) + Index(-static_cast<int64_t>(read.distance)));
     if (first) made.args.push_back(std::move(first));
@@ -97,7 +98,7 @@ class Roller {
     relate_pieces(step.dim);
     std::vector<DraftItem> items(draft_.items.begin(), draft_.items.begin() + static_cast<long>(loop_.first));
     for (size_t p = 0; p < loop_.period; ++p) {
-      DraftItem item = draft_.items[loop_.at(0, p)];
+      DraftItem item = draft_.items[loop_.at(loop_.pattern, p)];
       item.equation = StepWriter(draft_, loop_, p, rolled_, step).equation(item.equation);
       item.is_rolled = true;
       items.push_back(std::move(item));
@@ -112,18 +113,22 @@ class Roller {
   }
 
  private:
-  // The number of steps; where the steps walk along an axis, its dim, or what is left of it after a first step.
+  // The number of steps; where the steps walk along axes, their dim, or what is left of one after a first step.
   DimId step_dim() {
     const auto count = static_cast<int64_t>(loop_.count);
     const DimId dim = draft_.dims().fresh(count);
     draft_.dims().hint(dim, "T", 5);
-    for (const DimId axis : walked()) {
-      const int64_t more = draft_.dims().value(axis) - count;
-      if (draft_.dims().is_literal(axis) || more < 0 || more > 1) continue;
-      if (more == 0) draft_.dims().unify(axis, dim);
-      if (more == 1) draft_.dims().derive(dim, {draft_.dims().size(axis), 1, -1});
-      break;
+    const std::vector<DimId> axes = walked();
+    bool whole = false;
+    for (const DimId axis : axes) {
+      if (draft_.dims().is_literal(axis) || draft_.dims().value(axis) != count) continue;
+      draft_.dims().unify(axis, dim);
+      whole = true;
     }
+    const auto longer = std::find_if(axes.begin(), axes.end(), [&](DimId axis) {
+      return !draft_.dims().is_literal(axis) && draft_.dims().value(axis) == count + 1;
+    });
+    if (!whole && longer != axes.end()) draft_.dims().derive(dim, {draft_.dims().size(*longer), 1, -1});
     return dim;
   }
 
@@ -131,7 +136,8 @@ class Roller {
   std::vector<DimId> walked() const {
     std::vector<DimId> out;
     for (size_t p = 0; p < loop_.period; ++p)
-      collect(draft_.items[loop_.at(0, p)].equation.rhs, draft_.items[loop_.at(1, p)].equation.rhs, out);
+      collect(draft_.items[loop_.at(loop_.pattern, p)].equation.rhs,
+              draft_.items[loop_.at(loop_.pattern + 1, p)].equation.rhs, out);
     return out;
   }
 
@@ -168,9 +174,9 @@ class Roller {
   }
 
   void add_tensors(const Loop& step) {
-    std::map<int, int> made;  // tensors of the first step -> rolled
+    std::map<int, int> made;  // tensors of the pattern -> rolled
     for (size_t p = 0; p < loop_.period; ++p) {
-      const int target = draft_.items[loop_.at(0, p)].equation.tensor;
+      const int target = draft_.items[loop_.at(loop_.pattern, p)].equation.tensor;
       if (loop_.places[p].pieces) {
         rolled_.push_back(target);
         continue;

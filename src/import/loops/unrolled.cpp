@@ -7,10 +7,11 @@ namespace {
 
 class Checker {
  public:
-  Checker(const std::vector<LoopItem>& items, const std::map<int, std::vector<size_t>>& writers, Unrolled& out)
+  Checker(const std::vector<LoopItem>& items, const Writers& writers, Unrolled& out)
       : items_(items), writers_(writers), out_(out) {}
 
   bool run() {
+    if (!may_be_steps()) return false;
     for (size_t p = 0; p < out_.period; ++p) {
       out_.places.emplace_back();
       if (!targets(p) || !offsets(p) || !numbers(p) || !sizes(p)) return false;
@@ -24,6 +25,19 @@ class Checker {
   }
 
  private:
+  // What is made outside is the same for the first and the last steps: a look at few of them, before all are compared.
+  bool may_be_steps() const {
+    for (size_t p = 0; p < out_.period; ++p) {
+      for (size_t r = 0; r < item(0, p).reads.size(); ++r) {
+        const int last = item(out_.count - 1, p).reads[r];
+        const auto made = writers_.find(last);
+        const bool outside = made == writers_.end() || !inside(made->second[0]);
+        if (outside && (item(0, p).reads[r] != last || item(1, p).reads[r] != last)) return false;
+      }
+    }
+    return true;
+  }
+
   const LoopItem& item(size_t step, size_t position) const { return items_[out_.at(step, position)]; }
   bool inside(size_t index) const { return index >= out_.first && index < out_.last(); }
 
@@ -140,15 +154,15 @@ class Checker {
   }
 
   const std::vector<LoopItem>& items_;
-  const std::map<int, std::vector<size_t>>& writers_;
+  const Writers& writers_;
   Unrolled& out_;
   std::set<int> carried_;
 };
 
 }  // namespace
 
-std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const std::map<int, std::vector<size_t>>& writers,
-                                 size_t first, size_t period, size_t count) {
+std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const Writers& writers, size_t first,
+                                 size_t period, size_t count) {
   Unrolled out;
   out.first = first;
   out.period = period;

@@ -12,11 +12,14 @@ namespace solstice::importer {
 
 struct Unrolled {
   size_t first = 0, period = 0, count = 0;  // items [first, first + period * count)
+  // The step that all others are written as: 1 where the first one has other terms in place of what is handed on.
+  size_t pattern = 0;
 
   struct Read {
     int position = -1;  // of the item in the step that writes what is read; -1: the same tensor in all steps
     int distance = 0;   // steps back: 0 or 1
-    int initial = -1;   // distance 1: what the first step reads
+    int initial = -1;   // distance 1: what the first step reads, at the same indices
+    TermRef given;      // or what it has instead, over the loops of the pattern's equation
   };
   struct Offset {
     int64_t start = 0, step = 0;
@@ -42,8 +45,11 @@ struct Unrolled {
   size_t at(size_t step, size_t position) const { return first + step * period + position; }
 };
 
-// Nothing where the stretch is no loop. `writers`: the items that write each tensor.
-std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const std::map<int, std::vector<size_t>>& writers,
-                                 size_t first, size_t period, size_t count);
+// The items that write each tensor.
+using Writers = std::map<int, std::vector<size_t>>;
+
+// Nothing where the stretch is no loop.
+std::optional<Unrolled> unrolled(const std::vector<LoopItem>& items, const Writers& writers, size_t first,
+                                 size_t period, size_t count);
 
 }  // namespace solstice::importer

@@ -140,7 +140,7 @@ class Unfolding {
       outside = outside || (at[d] && is_beyond(*at[d], *indices_, 0, shape[d] - 1));
     }
     if (there.has_else && outside) return is_same(own, there.args.back(), bound, equation, copies);
-    if (own->op == Op::kRead && is_same_read(*own, there, at, inside, bound, equation, copies)) return true;
+    if (own->op == Op::kRead && is_same_read(*own, there, at, bound, equation, copies)) return true;
     if (!inside || copies == kMostCopies) return false;
     std::vector<Linear> place;
     for (const auto& position : at) place.push_back(*position);
@@ -148,7 +148,7 @@ class Unfolding {
   }
 
   bool is_same_read(const ir::Expr& own, const ir::Expr& there, const std::vector<std::optional<Linear>>& at,
-                    bool inside, Binding& bound, const ir::Equation& equation, int copies) {
+                    Binding& bound, const ir::Equation& equation, int copies) {
     const bool looped = looped_.contains(there.id);
     if (looped && (!at[0] || !is_constant(*at[0]))) return false;
     const auto found = tensors_.find({there.id, looped ? at[0]->constant : -1});
@@ -158,7 +158,7 @@ class Unfolding {
       if (!is_same(own.args[d], there.args[d + first], bound, equation, copies)) return false;
     }
     if (own.has_else) return there.has_else && is_same(own.args.back(), there.args.back(), bound, equation, copies);
-    return !there.has_else || inside;
+    return true;  // without an `else` it is inside, and so is the other at the same place
   }
 
   bool opaques_differ() {

@@ -82,7 +82,8 @@ class Sweeper {
   bool sweep(const Rewrite& rewrite) {
     bool changed = false;
     for (int e = 0; e < static_cast<int>(program().equations.size());) {
-      if (made_ >= options_.most_equations || static_cast<int>(steps_.size()) == options_.most_steps) {
+      const bool spent = made_ >= options_.most_equations || static_cast<int>(steps_.size()) == options_.most_steps;
+      if (spent || solstice::is_asked(options_.stop)) {
         finished_ = false;
         return changed;
       }

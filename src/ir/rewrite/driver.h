@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/stop.h"
 #include "ir/rewrite/cost.h"
 #include "ir/rewrite/rewrite.h"
 #include "lang/tree.h"
@@ -50,6 +51,7 @@ struct RewriteOptions {
   // Equations of the programs that were made for a look, those that saved nothing as well: what the time goes into
   // (some seconds), yet the same on every machine, so that the same problem has the same steps.
   long most_equations = 500'000;
+  StopTest stop = {};  // asked for each equation that is looked at
 };
 
 struct RewriteResult {

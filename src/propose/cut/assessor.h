@@ -1,12 +1,11 @@
-// The cheapest family for a group of equations. One program serves for all questions, so that none copies it; of the
-// equations outside a group it shows families no more than what they may ask about them: who writes what, and which of
-// the group's tensors others read.
+// The cheapest family for a group of equations. One program serves for all questions.
 #pragma once
 
 #include <vector>
 
 #include "propose/cut/dataflow.h"
 #include "propose/cut/group.h"
+#include "propose/cut/spotlight.h"
 
 namespace solstice::propose {
 
@@ -19,17 +18,12 @@ class Assessor {
 
  private:
   Group ask(std::vector<int> equations, const PlanningContext& context);
-  void show(const std::vector<int>& equations);
-  void show(int equation);
   void restore(const std::vector<int>& equations);
 
-  ir::Program program_;
+  Spotlight light_;
   const Dataflow& flow_;
   Assessed* known_;
   std::vector<ir::Tensor> declared_;
-  std::vector<ir::ExprRef> sides_;  // the right sides of all equations; of most, `program_` has a number instead
-  std::vector<int> shown_;          // the equations that have theirs
-  const ir::ExprRef hidden_ = ir::make_int(0);
 };
 
 }  // namespace solstice::propose

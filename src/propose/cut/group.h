@@ -1,11 +1,11 @@
 // Groups of equations that run as one kernel, and the partition of a problem into them.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "base/stop.h"
 #include "families/family.h"
 
 namespace solstice::propose {
@@ -27,8 +27,9 @@ struct PlanningContext {
   bool frozen = false;
   bool through_equations = true;  // a cut may take an equation's statistics apart (rewrite split_statistics)
   // Asked between questions to the families, each of which takes as long as its group; once it says so, a cut is left
-  // as it is by then, which is one that runs.
-  std::function<bool()> stop = {};
+  // as it is by then, which is one that runs, kernels have the settings that their families choose, and nothing is
+  // rewritten.
+  StopTest stop = {};
 };
 
 // Answers of the families about groups of one problem's equations under one context, which take a while.

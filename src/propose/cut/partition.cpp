@@ -52,7 +52,7 @@ class Merger {
  private:
   static constexpr size_t kLong = 32;  // equations; a longer group takes several others at once
 
-  bool stopped() const { return context_.stop && context_.stop(); }
+  bool stopped() const { return is_asked(context_.stop); }
 
   void add(std::vector<int> equations) {
     grouping_.put(grouping_.size(), assessor_.assess(std::move(equations), context_));

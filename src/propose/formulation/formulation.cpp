@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lang/print.h"
+#include "propose/cut/spotlight.h"
 #include "propose/facts/structure.h"
 #include "propose/formulation/options.h"
 
@@ -40,15 +41,25 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
 }
 
 // As axes_of(); an axis depends on nothing but its kernel's equations.
-Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Program& scheduled) {
-  ir::Program scratch = scheduled;
+Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Program& scheduled, const Partition& cut,
+                                     const StopTest& stop) {
+  const Dataflow flow(scheduled);
+  Spotlight light(scheduled, flow);
+  ir::Program& scratch = light.program();
   const PlanningContext& context = equations.context;
   const families::Context ask{scratch, context.machine, context.numerics, context.frozen};
   std::vector<Axis> out;
-  for (ir::Kernel& kernel : scratch.kernels) {
+  for (size_t k = 0; k < scratch.kernels.size(); ++k) {
+    ir::Kernel& kernel = scratch.kernels[k];
     auto found = equations.axes.find(kernel.equations);
+    if (found == equations.axes.end() && is_asked(stop)) {
+      out.push_back({kernel.name, {Schedule{kernel.family, {}}}, {cut.groups[k].cost}});
+      continue;
+    }
     if (found == equations.axes.end()) {
+      light.show(kernel.equations);
       SOLSTICE_TRY(Axis axis, axis_of(ask, kernel));
+      light.hide();
       found = equations.axes.emplace(kernel.equations, std::move(axis)).first;
     }
     out.push_back(found->second);
@@ -140,11 +151,11 @@ std::vector<Recut> recuts(const Formulation& from) {
   return recuts(from.equations->text->program, from.cut, from.equations->context, &from.equations->assessed);
 }
 
-Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut) {
+Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut, const StopTest& stop) {
   const PlanningContext& context = equations->context;
   Formulation out;
   out.scheduled = std::make_shared<const ir::Program>(apply(equations->text->program, cut));
-  SOLSTICE_TRY(out.axes, known_axes(*equations, *out.scheduled));
+  SOLSTICE_TRY(out.axes, known_axes(*equations, *out.scheduled, cut, stop));
   out.structures = known_structures(*equations, *out.scheduled);
   const CandidateText how{context.machine.name, context.numerics, context.frozen};
   out.render = [equations, how, scheduled = out.scheduled](const std::vector<Axis>& all,

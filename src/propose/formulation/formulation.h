@@ -58,7 +58,8 @@ struct Formulation {
   Seconds predicted(const Choice& choice) const;
 };
 
-Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut);
+// Once `stop` says so, the kernels that are left have the settings that their families choose, and no others.
+Result<Formulation> formulate(std::shared_ptr<const Equations> equations, Partition cut, const StopTest& stop = {});
 
 // The cuts that differ in one step.
 std::vector<Recut> recuts(const Formulation& from);

@@ -45,14 +45,18 @@ Result<Plan> plan_exactly(std::shared_ptr<const ir::BoundText> equations, const 
   Plan out;
   for (const Group& group : parts.groups) out.cost += group.cost;
   Equations whole{std::move(equations), context};
+  whole.context.stop = {};  // a search goes on with them
   whole.from = std::move(from);
-  SOLSTICE_TRY(out.formulation, formulate(std::make_shared<const Equations>(std::move(whole)), std::move(parts)));
+  SOLSTICE_TRY(out.formulation,
+               formulate(std::make_shared<const Equations>(std::move(whole)), std::move(parts), context.stop));
   return out;
 }
 
-std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem, std::vector<RewriteStep>* steps) {
+std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem, std::vector<RewriteStep>* steps,
+                                                      const StopTest& stop) {
   if (problem.program.equations.size() > kMostEquations) return nullptr;
   ir::RewriteOptions options;
+  options.stop = stop;
   options.only = ir::find_rewrite("split_statistics");
   Result<ir::RewriteResult> apart = ir::rewrite_all(problem, options);
   if (!apart.ok() || apart->steps.empty()) return nullptr;
@@ -67,9 +71,9 @@ Result<Plan> plan(std::shared_ptr<const ir::BoundText> equations, const Planning
   if (!context.through_equations) return plan_exactly(std::move(equations), context);
   if (!from.problem) from.problem = equations;
   Derivation further = from;
-  const std::shared_ptr<const ir::BoundText> apart = statistics_apart(*equations, &further.steps);
+  const std::shared_ptr<const ir::BoundText> apart = statistics_apart(*equations, &further.steps, context.stop);
   Result<Plan> whole = plan_exactly(std::move(equations), context, std::move(from));
-  if (!apart) return whole;
+  if (!apart || is_asked(context.stop)) return whole;
   Result<Plan> other = plan_exactly(apart, context, std::move(further));
   if (!other.ok() || (whole.ok() && other->cost > whole->cost * kGain)) return whole;
   other->apart = true;

@@ -21,7 +21,8 @@ struct Plan {
 // The same problem with each long statistic an equation of its own; null where there is none to take apart. Adds what
 // was done to `steps`.
 std::shared_ptr<const ir::BoundText> statistics_apart(const ir::BoundText& problem,
-                                                      std::vector<RewriteStep>* steps = nullptr);
+                                                      std::vector<RewriteStep>* steps = nullptr,
+                                                      const StopTest& stop = {});
 
 // Of the problem's own equations and those with their statistics apart, the one that the cost models find faster.
 // `from` leads to `equations`; left out, they are the problem. Error unsupported_operator where no family can run an

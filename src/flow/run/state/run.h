@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/process/interrupt.h"
+#include "base/stop.h"
 #include "flow/run/agent/agent_side.h"
 #include "flow/run/state/engine_parts.h"
 #include "flow/run/state/options.h"
@@ -45,6 +46,7 @@ struct Run {
   search::Tree tree;
   std::unique_ptr<search::Policy> policy;  // until the search takes it
   std::unique_ptr<AgentSide> agent;        // null: the expert works alone
+  StopTest search_is_over = {};            // while there is a search: asked by its trials
 };
 
 inline constexpr const char* kNothingUsable = "stopped before any candidate was found usable";

@@ -260,6 +260,28 @@ std::string scan_refusal(const Program& program) {
   return find_family("scan")->match(program, program.kernels.front()).reason;
 }
 
+// Each of its elements would compute all steps before its own.
+TEST(Recurrence, IsNotWrittenOutStepByStepInOtherFamilies) {
+  const std::string body = "mul[t] = b[t] * s[t-1 else 0]\n  s[t] = mul[t] + b[t]\n  h[t] = tanh(s[t])";
+  const Program program = program_of(recurrence("T = 8", "\ninput b : f32[T]\noutput h : f32[T]\n", "", body));
+  EXPECT_TRUE(find_family("scan")->match(program, program.kernels.front()).ok);
+  for (const char* other : {"map", "rows", "reduce"}) {
+    const Match match = find_family(other)->match(program, program.kernels.front());
+    EXPECT_FALSE(match.ok) << other;
+  }
+  const std::string reason = find_family("map")->match(program, program.kernels.front()).reason;
+  EXPECT_NE(reason.find("is a recurrence: a linear one runs in `scan`"), std::string::npos) << reason;
+}
+
+TEST(Scan, RefusesAReductionOverItsResults) {
+  const std::string program = "dim T = 16, N = 8\ninput a : f32[T, N]\noutput y : f32[T]\nkernel k by scan() {\n";
+  for (const char* body : {"  h[t,n] = a[t,n] * h[t-1,n else 0] + a[t,n]\n  y[t] = sum[n](h[t,n])\n}\n",
+                           "  c[t,n] = sum[s where s <= t](a[s,n]) for t<T\n  y[t] = max[n](c[t,n])\n}\n"}) {
+    const std::string reason = scan_refusal(program_of(program + body));
+    EXPECT_NE(reason.find("a reduction over the results of a scan"), std::string::npos) << body << reason;
+  }
+}
+
 TEST(Scan, RefusesWhatIsNoPrefix) {
   ProgramBuilder b("p");
   const int x = b.input("x", {8, 8}), y = b.output("y", {8, 8});

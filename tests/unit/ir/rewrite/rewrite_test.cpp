@@ -102,6 +102,11 @@ TEST(Rewrites, EndAtALimitAndSaySo) {
   const auto none = rewrite_all(before, options);
   ASSERT_TRUE(none.ok());
   EXPECT_FALSE(none->finished);
+  options = {};
+  options.stop = [] { return true; };
+  const auto stopped = rewrite_all(before, options);
+  ASSERT_TRUE(stopped.ok());
+  EXPECT_TRUE(!stopped->finished && stopped->steps.empty());
   const auto all = rewrite_all(before);
   ASSERT_TRUE(all.ok());
   EXPECT_TRUE(all->finished);

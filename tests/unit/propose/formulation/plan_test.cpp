@@ -32,6 +32,23 @@ TEST(Plan, CutsAProblemIntoKernelsAndProposesTheCostModelsChoiceFirst) {
   EXPECT_EQ((*first)->predicted, made->cost);
 }
 
+// The cut is left as it is, each kernel has its family's own settings, and nothing is rewritten.
+TEST(Plan, IsLeftAsItIsOnceItIsToStop) {
+  const auto machine = machine::load_machine("h200");
+  ASSERT_TRUE(machine.ok());
+  auto problem = ir::bound_text(kSoftmax, "softmax.ucut");
+  ASSERT_TRUE(problem.ok());
+  PlanningContext context{*machine};
+  context.stop = [] { return true; };
+  const Result<Plan> made = plan(std::make_shared<const ir::BoundText>(std::move(*problem)), context);
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(made->formulation.axes.size(), 2u) << made->text();
+  for (const Axis& axis : made->formulation.axes) EXPECT_EQ(axis.options.size(), 1u) << axis.kernel;
+  const auto first = Expert({made->formulation}).propose(search::Tree(), 0);
+  ASSERT_TRUE(first.ok() && *first);
+  EXPECT_FALSE(made->formulation.equations->context.stop) << "what a search looks for later is not stopped by it";
+}
+
 // Two columns of threads would read 256 MiB three times: two kernels that every SM takes part in are faster. Where rows
 // are many, one kernel is.
 TEST(Plan, StatisticsComeApartWhereThatIsFaster) {

@@ -77,8 +77,9 @@ std::string gpus_text(const Measurable& measurable) {
 
 Status open_model(Run& run, Measurable& out) {
   SOLSTICE_CHECK(fits(memory_need(out.imported.problem.program), out.opened.machine));
-  out.device =
-      std::make_unique<evaluate::ModelDevice>(setting_of(run, out.opened, out.imported), run.engine.compiler.get());
+  evaluate::Setting setting = setting_of(run, out.opened, out.imported);
+  setting.stop = [&run] { return is_asked(run.search_is_over); };
+  out.device = std::make_unique<evaluate::ModelDevice>(std::move(setting), run.engine.compiler.get());
   return success();
 }
 

@@ -14,6 +14,8 @@
 namespace solstice::flow {
 namespace {
 
+constexpr double kPlanning = 0.5;  // of the budget, at most: the rest is for trials
+
 // "factor_sums, fold_scalars"
 std::string names_of(const std::vector<ir::Site>& steps) {
   std::vector<std::string> names;
@@ -32,18 +34,24 @@ class Planner {
         opened_(opened),
         imported_(imported),
         bounds_(bounds),
-        problem_(
-            std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})) {}
+        problem_(std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})),
+        stop_([end = monotonic_now() + run.options.search.budget * kPlanning] {
+          return interrupted() || monotonic_now() > end;
+        }) {}
 
   Result<propose::Plan> plain() { return plan(problem_, {}); }
 
   // The plan of the rewritten equations, with the bounds lowered; nothing where no rewrite saves anything, or where the
   // rewritten equations cannot be run.
   std::optional<propose::Plan> rewritten() {
+    if (stop_()) return warn("rewrites were not tried: the time was up");
     ir::RewriteOptions options;
+    options.stop = stop_;
     Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem_, options);
     if (!rewritten.ok()) return warn("rewrites were not tried: " + rewritten.error().message);
-    if (!rewritten->finished) warn("the program is large: not all rewrites were tried");
+    if (!rewritten->finished)
+      warn(stop_() ? "not all rewrites were tried: the time was up"
+                   : "the program is large: not all rewrites were tried");
     if (rewritten->steps.empty()) return std::nullopt;
     names_ = names_of(rewritten->steps);
     const auto equations = std::make_shared<const ir::BoundText>(std::move(rewritten->result));
@@ -64,9 +72,7 @@ class Planner {
  private:
   Result<propose::Plan> plan(std::shared_ptr<const ir::BoundText> equations, propose::Derivation from) {
     const CandidateTerms& terms = run_.options.terms;
-    const Seconds end = monotonic_now() + run_.options.search.budget;
-    const auto stop = [end] { return interrupted() || monotonic_now() > end; };
-    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites, stop},
+    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites, stop_},
                          std::move(from));
   }
 
@@ -80,6 +86,7 @@ class Planner {
   const Imported& imported_;
   Bounds& bounds_;
   std::shared_ptr<const ir::BoundText> problem_;
+  const StopTest stop_;
   std::string names_;
 };
 
@@ -96,6 +103,7 @@ Status bound_rewritten(Run& run, const Opened& opened, const Imported& imported,
 
 Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds) {
   Planned out;
+  const Seconds began = monotonic_now();
   const Status done = stage(run, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
     Planner planner(run, opened, imported, bounds);
     SOLSTICE_TRY(propose::Plan plain, planner.plain());
@@ -117,6 +125,7 @@ Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imp
     return text;
   });
   SOLSTICE_CHECK(done);
+  out.took = monotonic_now() - began;
   return out;
 }
 

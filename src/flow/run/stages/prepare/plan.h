@@ -11,6 +11,7 @@ namespace solstice::flow {
 struct Planned {
   std::shared_ptr<const ir::Program> scheduled;  // the partition that is predicted to be fastest, applied
   std::unique_ptr<propose::Expert> expert;
+  Seconds took{0};  // of the run's budget
 };
 
 // Lowers `bounds` by the rewritten equations. Errors: those of propose::plan() for the equations as they are.

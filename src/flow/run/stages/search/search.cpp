@@ -61,6 +61,12 @@ std::string summary_line(const Run& run, search::Stop stop) {
                      skipped);
 }
 
+// What planning took counts, but for half of the budget.
+Seconds time_for(const Run& run, const Planned& planned) {
+  const Seconds budget = run.options.search.budget;
+  return std::max(budget - planned.took, budget * 0.5);
+}
+
 std::string detail_of(const Run& run) {
   if (run.options.search.searched) return "took its turns";
   const std::string with = run.agent ? ", " + run.agent->title() : "";
@@ -82,8 +88,12 @@ Searching::Searching(Run& run, const Planned& planned, const Measurable& measura
       planned_(planned),
       measurable_(measurable),
       policy_(std::move(run.policy)),
-      deadline_(run.options.search.budget),
-      observer_(observer()) {}
+      deadline_(time_for(run, planned)),
+      observer_(observer()) {
+  // A model's program is finished: it took long to make. Turns count the time of a problem's own trials.
+  const bool ends = !run.agent && !run.options.search.in_turns;
+  run.search_is_over = [this, ends] { return interrupted() || (ends && deadline_.passed()); };
+}
 
 // Compiling overlaps measuring. Candidates ahead are chosen without the results that are still to come.
 int Searching::lookahead() const {
@@ -116,6 +126,8 @@ search::Observer Searching::observer() {
 Status Searching::begin() {
   if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
   search::Budget budget = expert_budget(run_, yardstick_of(measurable_));
+  if (!run_.options.search.in_turns) budget.time = deadline_.left();
+  if (!measurable_.opened.gpu) budget.finish = true;       // they are given up then, and have their predictions
   const bool over = run_.agent && handed_over(run_.tree);  // to the model, before the run was interrupted
   // The expert's first, several at once; where it had them, what is in flight comes in.
   if (over) budget = search::Budget{.time = budget.time, .trials = 0};

@@ -21,6 +21,9 @@ struct Searched {
 class Searching {
  public:
   Searching(Run& run, const Planned& planned, const Measurable& measurable);
+  ~Searching() { run_.search_is_over = {}; }
+  Searching(const Searching&) = delete;
+  Searching& operator=(const Searching&) = delete;
   // Restores the tree, and starts what may be in flight. Errors: those of the store; bad_record.
   Status begin();
   // The next trial comes in; or the reason why none does any more.

@@ -1,0 +1,32 @@
+#include "evaluate/model_device.h"
+
+#include <gtest/gtest.h>
+
+namespace solstice::evaluate {
+namespace {
+
+// A search whose time is up, or that Ctrl-C ends, has its trial in hand at once: predicted, and said to be no more.
+TEST(ModelDevice, PredictsWithoutCodeOnceItIsToStop) {
+  const machine::Machine h200 = machine::load_machine("h200").value();
+  search::Node node;
+  node.id = 1;
+  node.proposal.program =
+      "program p\ndim N = 4096\ninput x : f32[N]\noutput y : f32[N]\nkernel k by map() {\n  y[n] = x[n] + 1\n}\n";
+  bool stop = false;
+  Setting setting{h200};
+  setting.stop = [&] { return stop; };
+  ModelDevice device(setting, nullptr);
+  for (const bool stopped : {false, true}) {
+    stop = stopped;
+    device.start(node);
+    const Result<search::Landed> landed = device.land();
+    ASSERT_TRUE(landed.ok() && landed->measurement);
+    EXPECT_EQ(landed->measurement->state, TrialState::kPredicted);
+    EXPECT_GT(landed->measurement->time.value, 0);
+    EXPECT_EQ(landed->measurement->detail, stopped ? "not compiled: the time was up" : "");
+    EXPECT_EQ(landed->measurement->record.find("facts") == nullptr, stopped);
+  }
+}
+
+}  // namespace
+}  // namespace solstice::evaluate
