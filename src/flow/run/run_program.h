@@ -5,6 +5,7 @@
 #include <string>
 
 #include "flow/run/state/options.h"
+#include "record/original.h"
 #include "record/progress.h"
 #include "search/tree.h"
 
@@ -14,6 +15,7 @@ struct ProgramRun {
   search::Measurement measurement;  // a candidate that fails is data
   bool predicted = false;
   std::optional<Seconds> original;  // PyTorch eager, where it was timed
+  std::optional<PredictedOriginal> predicted_original;  // where the module is known
   std::optional<Seconds> bound;     // practical SOL bound, where the module is known
 };
 
