@@ -71,7 +71,15 @@ def calls_of(file: Path) -> dict[str, Any]:
         nodes.append(kept)
     inputs = [{**tensor(i), "kind": i["kind"]} for i in graph["inputs"] if i.get("dtype")]
     modules = [{"path": path, "type": kind} for path, kind in types.items()]
-    empty: dict[str, Any] = {"schema": "solstice.graph", "version": 1, "producer": {}, "symbols": {}, "files": [], "state": [], "outputs": []}
+    empty: dict[str, Any] = {
+        "schema": "solstice.graph",
+        "version": 1,
+        "producer": {},
+        "symbols": {},
+        "files": [],
+        "state": [],
+        "outputs": [],
+    }
     return {**empty, "semantics": graph["semantics"], "modules": modules, "inputs": inputs, "nodes": nodes}
 
 

@@ -36,9 +36,13 @@ const lang::Kernel* kernel_in(const std::vector<lang::Item>& items, const std::s
   return nullptr;
 }
 
+bool reads_any(const lang::ExprRef& e) {
+  return e && (e->kind == lang::ExprKind::kRead || std::any_of(e->args.begin(), e->args.end(), reads_any));
+}
+
 void add_functions(const lang::ExprRef& e, Words& out) {
   if (!e) return;
-  if (e->kind == lang::ExprKind::kApply) add_once(out, e->text);
+  if (e->kind == lang::ExprKind::kApply && reads_any(e)) add_once(out, e->text);
   for (const lang::ExprRef& arg : e->args) add_functions(arg, out);
 }
 
@@ -96,7 +100,7 @@ std::string product_text(const ir::Equation& equation, const ir::Expr& sum) {
     (in_left && in_right ? batch : in_right ? right : left) *= extent_of(equation, index);
   }
   const std::string size = fmt::format("{}x{}x{}", left, right, points_of(equation, sum.binders));
-  return batch > 1 ? fmt::format("{} products {}", batch, size) : "product " + size;
+  return fmt::format("product {}{}", size, batch > 1 ? fmt::format(", batch of {}", batch) : "");
 }
 
 std::string convolution_text(const ir::Program& program, const families::conv::Convolution& conv) {

@@ -14,8 +14,8 @@ namespace solstice {
 struct KernelTableRow {
   std::string kernel;  // name in the program; "launches": what lies between kernels
   std::string family;
-  std::string math = {};                 // of its products: "fp16x3"
-  std::string computes = {};             // "product 1024x8192x8192 + bias + gelu"
+  std::string math = {};                  // of its products: "fp16x3"
+  std::string computes = {};              // "product 1024x8192x8192 + bias + gelu"
   std::optional<Seconds> predicted = {};  // by the cost model, without a launch
   std::optional<Seconds> measured = {};
   std::optional<Seconds> bound = {};  // the bytes and operations of its equations alone, at measured ceilings

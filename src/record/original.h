@@ -30,11 +30,11 @@ struct OperatorTime {
 
 // Every time is a model's (src/sol/eager).
 struct PredictedOriginal {
-  Seconds time;    // as a headline would find it
-  Seconds device;  // of its kernels, with the gaps between them
-  Seconds host;    // dispatch; 0: not known
+  Seconds time = {};    // as a headline would find it
+  Seconds device = {};  // of its kernels, with the gaps between them
+  Seconds host = {};    // dispatch; 0: not known
   int kernels = 0;
-  std::vector<OperatorTime> operators;  // the longest first
+  std::vector<OperatorTime> operators = {};  // the longest first
   static auto fields() {
     return std::make_tuple(field("time", &PredictedOriginal::time, "seconds, as a headline would find it"),
                            field("device", &PredictedOriginal::device, "seconds of its kernels"),
@@ -62,8 +62,7 @@ struct OriginalTime {
                            field("graph", &OriginalTime::graph, "its calls"),
                            field("machine", &OriginalTime::machine, "machine description"),
                            field("device", &OriginalTime::device, "the GPU's name"),
-                           field("torch", &OriginalTime::torch, "version"),
-                           field("date", &OriginalTime::date, "UTC"),
+                           field("torch", &OriginalTime::torch, "version"), field("date", &OriginalTime::date, "UTC"),
                            field("source", &OriginalTime::source, "command, or page with the command"),
                            optional_field("measured", &OriginalTime::measured, "seconds by PyTorch's default flags"),
                            optional_field("tf32", &OriginalTime::tf32, "seconds where products may use TF32"),

@@ -170,9 +170,9 @@ struct Report {
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
-  std::optional<KernelTable> time_by_kernel;             // of the best candidate
+  std::optional<KernelTable> time_by_kernel;            // of the best candidate
   std::optional<PredictedOriginal> predicted_original;  // also where the original was measured
-  int launches = 0;           // of kernels, in one execution of the winner
+  int launches = 0;                                     // of kernels, in one execution of the winner
   std::string verdict;        // of the full verification: "passed 18 cases, each twice", or why not
   Seconds verification = {};  // time for one candidate
   std::vector<ErrorRow> errors;

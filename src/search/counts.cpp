@@ -10,8 +10,8 @@ TrialCounts counts_of(const Tree& tree) {
     if (node.id == 0) continue;
     ++(node.measurement ? out.done : out.without_result);
   }
-  out.skipped = static_cast<int>(std::count_if(
-      tree.events().begin(), tree.events().end(), [](const Event& e) { return e.kind == Event::Kind::kSkipped; }));
+  out.skipped = static_cast<int>(std::count_if(tree.events().begin(), tree.events().end(),
+                                               [](const Event& e) { return e.kind == Event::Kind::kSkipped; }));
   return out;
 }
 

@@ -127,7 +127,8 @@ class Estimator {
     return out;
   }
 
-  // Elements of each tensor from outside; of a gather's table as many as there are lookups. A row that does not fit on chip is read once to reduce it and once to use it.
+  // Elements of each tensor from outside; of a gather's table as many as there are lookups. A row that does not fit on
+  // chip is read once to reduce it and once to use it.
   std::map<int, double> reads_of(const FusedKernel& kernel, size_t k) const {
     std::map<int, double> elements;
     std::map<int, std::set<bool>> passes;  // in which a tensor is read: for a reduction of this kernel, after one

@@ -123,7 +123,8 @@ const Command solstice_commands_plan = {
     .summary = "Print the kernels and schedules that the cost models choose, without a search",
     .help =
         "Prints the candidate that a search measures first and, with --proposals, those that it would try next "
-        "without measurements; `compile` accepts them. A program that already has a schedule is printed with its "
+        "without measurements; `compile` accepts them. Where the time goes, kernel by kernel, stands above each as "
+        "comments. A program that already has a schedule is printed with its "
         "predicted time. Needs neither a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
     .parameters =

@@ -50,8 +50,8 @@ std::string choices_text(const flow::Fit& fit) {
 std::string errors_text(const char* title, const std::vector<flow::OriginalErrors>& all) {
   Rows rows = {{title, "originals", "median error", "90 %", "farthest", "at"}};
   for (const flow::OriginalErrors& e : all) {
-    rows.push_back({e.what, std::to_string(e.count), percent(e.median), percent(e.high), ratio(e.worst),
-                    clip(e.problem, 60)});
+    rows.push_back(
+        {e.what, std::to_string(e.count), percent(e.median), percent(e.high), ratio(e.worst), clip(e.problem, 60)});
   }
   return table(rows);
 }
@@ -138,8 +138,9 @@ Json fit_json(const flow::Fit& fit, const std::string& source) {
 }
 
 std::string originals_text(const flow::OriginalFit& fit, const std::string& source) {
-  return fmt::format("predicted time of the original, predicted / measured (error: distance from 1, as a ratio)\n{}, {}\n",
-                     fit.origin, source) +
+  return fmt::format(
+             "predicted time of the original, predicted / measured (error: distance from 1, as a ratio)\n{}, {}\n",
+             fit.origin, source) +
          errors_text("set", fit.sets) + "\n" + errors_text("class with the most time", fit.classes);
 }
 

@@ -53,8 +53,7 @@ std::optional<KernelTable> table_of(const search::Node& node) {
   if (!node.usable()) return std::nullopt;
   const search::Measurement& m = *node.measurement;
   const bool measured = m.state == TrialState::kVerified;
-  Result<std::optional<KernelTable>> table =
-      kernel_table_of(m.record, measured ? std::optional(m.time) : std::nullopt);
+  Result<std::optional<KernelTable>> table = kernel_table_of(m.record, measured ? std::optional(m.time) : std::nullopt);
   return table.ok() ? std::move(*table) : std::nullopt;
 }
 

@@ -23,16 +23,16 @@ std::string largest_kind(const PredictedOriginal& predicted) {
   std::map<std::string, Seconds> by_kind;
   for (const OperatorTime& each : predicted.operators) by_kind[each.kind] += each.time;
   if (predicted.time > predicted.device) return "dispatch";
-  const auto most =
-      std::max_element(by_kind.begin(), by_kind.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(by_kind.begin(), by_kind.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
   return most == by_kind.end() ? "nothing" : most->first;
 }
 
 Result<OriginalPoint> point_of(const OriginalTime& original, const machine::Machine& machine, bool tf32) {
   const sol::EagerFlags flags{.matmul_tf32 = tf32, .conv_tf32 = original.graph.semantics.cudnn_tf32};
   SOLSTICE_TRY(const PredictedOriginal predicted, sol::predict_original(original.graph, machine, flags));
-  return OriginalPoint{original.problem,      largest_kind(predicted), tf32,
-                       original.held_out,     predicted.time,          tf32 ? *original.tf32 : *original.measured};
+  return OriginalPoint{original.problem,  largest_kind(predicted), tf32,
+                       original.held_out, predicted.time,          tf32 ? *original.tf32 : *original.measured};
 }
 
 double share(const std::vector<double>& sorted, double at) {

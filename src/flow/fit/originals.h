@@ -14,7 +14,7 @@ namespace solstice::flow {
 // An original by one set of PyTorch's flags.
 struct OriginalPoint {
   std::string problem;
-  std::string kind;  // class of operator with the largest predicted share
+  std::string kind;   // class of operator with the largest predicted share
   bool tf32 = false;  // products could use TF32
   bool held_out = false;
   Seconds predicted, measured;
@@ -31,7 +31,7 @@ struct OriginalErrors {
 };
 
 struct OriginalFit {
-  std::string origin;                   // machines, versions and sources of the times
+  std::string origin;  // machines, versions and sources of the times
   std::vector<OriginalPoint> points;
   std::vector<OriginalErrors> sets;     // default flags, TF32, those left out of the fit
   std::vector<OriginalErrors> classes;  // of those with default flags that parameters were fitted to

@@ -19,9 +19,9 @@ Tensor tensor_of(const GraphTensor& from, const std::string& id) {
 }
 
 const std::set<std::string_view>& views() {
-  static const std::set<std::string_view> names = {"view",  "_unsafe_view", "transpose", "permute", "slice", "select",
-                                                   "expand", "squeeze",      "unsqueeze", "split",   "alias", "detach",
-                                                   "t",      "unbind",       "chunk",     "unfold",  "diagonal"};
+  static const std::set<std::string_view> names = {
+      "view",  "_unsafe_view", "transpose", "permute", "slice",  "select", "expand", "squeeze", "unsqueeze",
+      "split", "alias",        "detach",    "t",       "unbind", "chunk",  "unfold", "diagonal"};
   return names;
 }
 

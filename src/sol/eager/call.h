@@ -20,7 +20,7 @@ struct Tensor {
   int item() const;      // bytes an element
   double bytes() const;  // distinct: repeated (stride-0) dims count once
   bool contiguous() const;
-  int64_t extent(int dim) const;   // a negative dim counts from the end; 1 where there is none
+  int64_t extent(int dim) const;      // a negative dim counts from the end; 1 where there is none
   double extents(size_t from) const;  // product of those from `from` on
 };
 

@@ -80,8 +80,8 @@ Result<Price> price_convolution(const Call& call, Device& device) {
                          static_cast<double>(std::max<int64_t>(call.argument("groups").as_int(1), 1))};
   if (conv.depthwise()) return price_depthwise(conv, device);
   const DType dtype = storage_dtype(input->dtype).value_or(DType::kF32);
-  SOLSTICE_TRY(Price out, conv.inputs() < 8 ? price_few_channels(conv, dtype, device)
-                                            : price_implicit(conv, dtype, device));
+  SOLSTICE_TRY(Price out,
+               conv.inputs() < 8 ? price_few_channels(conv, dtype, device) : price_implicit(conv, dtype, device));
   if (conv.biased) {
     out.device += device.kernel({conv.output}, {conv.output});
     ++out.launches;

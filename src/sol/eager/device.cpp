@@ -44,8 +44,7 @@ void Device::touch(const Tensor& tensor) {
   resident_.push_back({tensor.root, tensor.bytes()});
 }
 
-double Device::moved(const std::vector<Tensor>& reads, const std::vector<Tensor>& writes, Stream stream,
-                     double share) {
+double Device::moved(const std::vector<Tensor>& reads, const std::vector<Tensor>& writes, Stream stream, double share) {
   double dram = 0, l2 = 0;
   std::set<std::string> seen;
   for (const Tensor& read : reads) {

@@ -7,11 +7,11 @@
 namespace solstice::sol::eager {
 
 // Of a stream of kernels.
-inline constexpr double kStream = 0.99;     // of the copy ceiling: an elementwise kernel over large tensors
-inline constexpr double kGap = 2e-6;        // s, from one kernel's end to the first bytes of the next
+inline constexpr double kStream = 0.99;       // of the copy ceiling: an elementwise kernel over large tensors
+inline constexpr double kGap = 2e-6;          // s, from one kernel's end to the first bytes of the next
 inline constexpr double kLeastKernel = 1e-6;  // s, of a kernel without work
-inline constexpr double kKept = 0.5;        // of L2 that holds what the last kernels wrote or read
-inline constexpr double kStrided = 0.75;    // of the copy ceiling: a copy between layouts
+inline constexpr double kKept = 0.5;          // of L2 that holds what the last kernels wrote or read
+inline constexpr double kStrided = 0.75;      // of the copy ceiling: a copy between layouts
 
 // On the host, in units of the machine's `eager_launch`.
 inline constexpr double kLibraryCall = 4.5;  // one that goes through cuBLAS or cuDNN, or normalises
@@ -49,12 +49,12 @@ inline constexpr double kBatchNormBlock = 7.5e9;     // bytes of input a second,
 inline constexpr int kLogSumExpTail = 5;             // kernels over rows' results
 
 // Reductions, scans, pooling, losses, attention.
-inline constexpr double kReduce = 0.96;       // of the read ceiling
-inline constexpr double kArgReduce = 0.72;    // the same, with the place of the extremum
-inline constexpr double kScan = 0.31;         // of the copy ceiling
-inline constexpr double kPoolTaps = 8.4e11;   // of max pooling, a second
-inline constexpr double kLossRow = 5e-9;      // s a row of one block's negative log likelihood
-inline constexpr double kAttention = 0.84;    // of the ceiling of the pipe
+inline constexpr double kReduce = 0.96;         // of the read ceiling
+inline constexpr double kArgReduce = 0.72;      // the same, with the place of the extremum
+inline constexpr double kScan = 0.31;           // of the copy ceiling
+inline constexpr double kPoolTaps = 8.4e11;     // of max pooling, a second
+inline constexpr double kLossRow = 5e-9;        // s a row of one block's negative log likelihood
+inline constexpr double kAttention = 0.84;      // of the ceiling of the pipe
 inline constexpr double kRecurrentStep = 5e-6;  // s, not fitted
 inline constexpr double kSortPasses = 8;        // reads and writes, not fitted
 

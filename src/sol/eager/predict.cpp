@@ -98,7 +98,7 @@ class Prediction {
   eager::Device device_;
   eager::Values values_;
   std::map<std::string, std::string> types_;
-  double units_ = 0;  // of the host's time
+  double units_ = 0;                       // of the host's time
   std::map<std::string, double> longest_;  // seconds of an operator's longest call
   PredictedOriginal out_;
 };

@@ -10,20 +10,21 @@ namespace {
 using Names = std::set<std::string_view>;
 
 bool is_product(std::string_view op) {
-  static const Names names = {"linear", "matmul", "mm",  "bmm",     "mv",    "addmm",
+  static const Names names = {"linear", "matmul",  "mm",     "bmm",         "mv",   "addmm",
                               "dot",    "baddbmm", "addbmm", "_grouped_mm", "addmv"};
   return names.contains(op);
 }
 
 bool is_batch_norm(std::string_view op) {
-  static const Names names = {"batch_norm", "_native_batch_norm_legit_functional", "_native_batch_norm_legit_no_training",
-                              "native_batch_norm", "instance_norm"};
+  static const Names names = {"batch_norm", "_native_batch_norm_legit_functional",
+                              "_native_batch_norm_legit_no_training", "native_batch_norm", "instance_norm"};
   return names.contains(op);
 }
 
 bool is_reduction(std::string_view op) {
-  static const Names names = {"sum",     "mean", "amax", "amin", "prod", "any",  "all", "var",
-                              "std",     "norm", "linalg_vector_norm", "count_nonzero", "var_mean"};
+  static const Names names = {
+      "sum",           "mean",    "amax", "amin", "prod", "any", "all", "var", "std", "norm", "linalg_vector_norm",
+      "count_nonzero", "var_mean"};
   return names.contains(op);
 }
 

@@ -8,12 +8,12 @@
 namespace solstice::sol::eager {
 
 struct Price {
-  double device = 0;      // seconds of its kernels, with the gaps before them
-  int launches = 1;       // kernels
-  bool library = false;   // costs the host as much as a call of cuBLAS or cuDNN
+  double device = 0;                 // seconds of its kernels, with the gaps before them
+  int launches = 1;                  // kernels
+  bool library = false;              // costs the host as much as a call of cuBLAS or cuDNN
   std::string kind = "elementwise";  // class under which its error is reported: "product", "convolution"
   std::string limit = "memory";      // "memory", "tensor cores", "CUDA cores", "latency"
-  bool fitted = true;     // false: no original with this operator was measured
+  bool fitted = true;                // false: no original with this operator was measured
 };
 
 // Errors: bad_argument where the machine lacks a pipe.

@@ -141,8 +141,8 @@ Result<Price> price_recurrence(const Call& call, Device& device) {
   const double rows = input ? input->elements() / std::max(1.0, static_cast<double>(input->extent(-1))) : 1;
   const DType dtype = input ? storage_dtype(input->dtype).value_or(DType::kF32) : DType::kF32;
   SOLSTICE_TRY(const double rate, device.product_rate(dtype, device.matmul_tf32()));
-  out.device = 2 * weights * rows / rate + steps * layers * ways * kRecurrentStep +
-               device.kernel(call.reads(), call.results());
+  out.device =
+      2 * weights * rows / rate + steps * layers * ways * kRecurrentStep + device.kernel(call.reads(), call.results());
   return out;
 }
 

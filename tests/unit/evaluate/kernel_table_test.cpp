@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "evaluate/build.h"
+
 namespace solstice::evaluate {
 namespace {
 
@@ -33,14 +35,14 @@ constexpr const char* kImages =
 
 TEST(KernelRows, SayWhatAKernelComputes) {
   const KernelTableRow linear = row_of_kernel(
-      kLinear, "kernel k by gemm(math=fp16x3) {\n  z[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n  y[m,n] = gelu(z[m,n])\n}\n");
+      kLinear,
+      "kernel k by gemm(math=fp16x3) {\n  z[m,n] = sum[k](x[m,k] * w[n,k]) + b[n]\n  y[m,n] = gelu(z[m,n])\n}\n");
   EXPECT_EQ(linear.computes, "product 1024x8192x4096 + bias + gelu");
   EXPECT_EQ(linear.math, "fp16x3");
   EXPECT_EQ(linear.limited_by, "tensor cores");
   EXPECT_EQ(linear.missing, "");
   const KernelTableRow softmax = row_of_kernel(
-      kRows,
-      "kernel k by rows() {\n  e[m,n] = exp(x[m,n] - max[n](x[m,n]))\n  y[m,n] = e[m,n] / sum[n](e[m,n])\n}\n");
+      kRows, "kernel k by rows() {\n  e[m,n] = exp(x[m,n] - max[n](x[m,n]))\n  y[m,n] = e[m,n] / sum[n](e[m,n])\n}\n");
   EXPECT_EQ(softmax.computes, "softmax over rows of 16384");
   EXPECT_EQ(softmax.limited_by, "memory");
   EXPECT_EQ(row_of_kernel(kRows, "kernel k by map() {\n  y[m,n] = 2 * x[m,n] + 1\n}\n").computes, "elementwise");
@@ -60,9 +62,9 @@ TEST(KernelRows, AConvolutionWithoutAFamilySaysSo) {
 }
 
 TEST(KernelRows, APoolingHasItsWindow) {
-  const KernelTableRow row = row_of_kernel(
-      "dim N = 16, C = 8, P = 62, Q = 62\ninput x : f32[N, C, 126, 126]\noutput y : f32[N, C, P, Q]\n",
-      "kernel k by map() {\n  y[n,c,p,q] = max[i<3,j<3](x[n,c,2*p+i,2*q+j])\n}\n");
+  const KernelTableRow row =
+      row_of_kernel("dim N = 16, C = 8, P = 62, Q = 62\ninput x : f32[N, C, 126, 126]\noutput y : f32[N, C, P, Q]\n",
+                    "kernel k by map() {\n  y[n,c,p,q] = max[i<3,j<3](x[n,c,2*p+i,2*q+j])\n}\n");
   EXPECT_EQ(row.computes, "max over windows of 3x3");
   EXPECT_EQ(row.missing, "");
 }
@@ -78,6 +80,28 @@ TEST(KernelRows, LaunchesAreARowAndTheSumIsThePrediction) {
   const Checked checked = check(text, {machine_of_tables()});
   EXPECT_NEAR(table.predicted->value, predict(*checked.program, {machine_of_tables()})->value, 1e-12);
   for (const KernelTableRow& row : table.rows) EXPECT_GE(row.over_bound, 0.99) << row.kernel;
+}
+
+// A launch's dynamic bytes come on top of the static ones, which ptxas tells.
+TEST(SharedBytes, AreStaticAndDynamicTogether) {
+  Built built;
+  built.plan.modules.push_back({});
+  built.plan.modules[0].name = "m";
+  for (const int64_t bytes : {1000, 3000}) {
+    Step step;
+    step.kind = StepKind::kLaunch;
+    step.module = "m";
+    step.entry = "k";
+    step.shared_bytes = bytes;
+    built.plan.steps.push_back(step);
+  }
+  toolchain::KernelResources used;
+  used.entry = "k";
+  used.shared_bytes = 128;
+  built.compiled.emplace_back().kernels = {used};
+  const Json kernel = resources_of(built, 0).at(0);
+  EXPECT_EQ(kernel.at("shared_bytes").as_int(), 3128);
+  EXPECT_EQ(kernel.at("static_shared_bytes").as_int(), 128);
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "sol/eager/predict.h"
-
 #include <gtest/gtest.h>
 
 #include <functional>
+
+#include "sol/eager/predict.h"
 
 namespace solstice::sol {
 namespace {

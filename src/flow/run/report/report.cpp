@@ -101,8 +101,7 @@ std::string original_section(const Report& r) {
       "dispatch {} on the host. `solstice list families --fit` has the error of such predictions.\n",
       time_text(original->time), original->kernels, time_text(original->device),
       original->host.value > 0 ? time_text(original->host) : "an unknown time");
-  if (!unfitted.empty())
-    out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
+  if (!unfitted.empty()) out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
   return out + "\n" + markdown_table(rows);
 }
 
@@ -260,8 +259,9 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + time_section(r) + kernel_section(r) + original_section(r) + ladder_section(r) + baseline_section(r) +
-         error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + time_section(r) + kernel_section(r) + original_section(r) +
+         ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) +
+         machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {
