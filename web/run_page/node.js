@@ -289,7 +289,11 @@ function showNode(node) {
   parts.push(el('h3', {}, node.parent === 0 ? 'Changes' : `Changes from ${node.parent}`), changes(node));
   parts.push(el('h3', {}, 'Program'), el('pre', {id: 'program', tabindex: 0}, node.program));
   if (node.record.table)
-    parts.push(el('h3', {}, 'Where the time goes'), timeTable(node.record.table), ...missingFamilies(node.record.table));
+    parts.push(
+      el('h3', {}, 'Where the time goes'),
+      timeTable(node.record.table),
+      ...missingFamilies(node.record.table),
+    );
   parts.push(el('h3', {}, 'Measurements'), attemptsTable(node));
   const samples = el('div', {});
   parts.push(samples);
