@@ -229,7 +229,10 @@ std::string missing_family(const ir::Program& program, const ir::Kernel& kernel,
   if (slides && kernel.family != "conv") return "convolution";
   const bool attends = any([&](int id) { return kinds.attention.contains(id); });
   if (attends && kernel.family != "attention") return "attention";
-  return any([&](int id) { return ranks(program.equation(id)); }) ? "ranking" : "";
+  if (any([&](int id) { return ranks(program.equation(id)); })) return "ranking";
+  const bool multiplies = any([&](int id) { return kinds.contractions.contains(id); });
+  static const std::set<std::string> kPlain = {"map", "rows", "reduce", "scan"};
+  return multiplies && kPlain.contains(kernel.family) ? "product" : "";
 }
 
 }  // namespace solstice::evaluate

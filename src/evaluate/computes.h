@@ -21,7 +21,8 @@ EquationKinds kinds_of(const ir::Program& program, const machine::Machine& machi
 std::string computes(const ir::Program& program, const ir::Kernel& kernel, const lang::Program& tree,
                      const EquationKinds& kinds);
 
-// "convolution", "attention", "recurrence" or "ranking" where the kernel does one and is of no family for it; else "".
+// "convolution", "attention", "recurrence", "ranking" or "product" where the kernel does one and is of no family for
+// it, since there is none or it cannot take the kernel; else "".
 std::string missing_family(const ir::Program& program, const ir::Kernel& kernel, const EquationKinds& kinds);
 
 }  // namespace solstice::evaluate

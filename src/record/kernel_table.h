@@ -22,7 +22,7 @@ struct KernelTableRow {
   double over_bound = 0;              // measured, else predicted, over the bound; 0: not known
   std::string limited_by = {};        // by the cost model
   double share = 0;                   // of the whole; 0: not known
-  std::string missing = {};           // the family that would run it, and is not built: "convolution"
+  std::string missing = {};           // what it does without a family for it: "convolution"
   static auto fields() {
     return std::make_tuple(
         field("kernel", &KernelTableRow::kernel, "name in the program, or `launches`"),
@@ -35,7 +35,7 @@ struct KernelTableRow {
         known_field("over_bound", &KernelTableRow::over_bound, "measured, else predicted, over the bound"),
         optional_field("limited_by", &KernelTableRow::limited_by, "by the cost model"),
         known_field("share", &KernelTableRow::share, "of the whole, 0 to 1"),
-        optional_field("missing", &KernelTableRow::missing, "family that would run it, and is not built"));
+        optional_field("missing", &KernelTableRow::missing, "what it does without a family for it"));
   }
 };
 

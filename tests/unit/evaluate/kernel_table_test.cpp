@@ -61,6 +61,13 @@ TEST(KernelRows, AConvolutionWithoutAFamilySaysSo) {
   EXPECT_TRUE(reasons[0].starts_with("`k`: convolution runs as `map`: ")) << reasons[0];
 }
 
+TEST(KernelRows, AProductOutsideGemmSaysSo) {
+  const std::string equation = "{\n  y[m,n] = sum[k](x[m,k] * w[n,k])\n}\n";
+  EXPECT_EQ(row_of_kernel(kLinear, "kernel k by map() " + equation).missing, "product");
+  EXPECT_EQ(row_of_kernel(kLinear, "kernel k by gemm() " + equation).missing, "");
+  EXPECT_EQ(row_of_kernel(kRows, "kernel k by rows() {\n  y[m,n] = x[m,n] / sum[n](x[m,n])\n}\n").missing, "");
+}
+
 TEST(KernelRows, APoolingHasItsWindow) {
   const KernelTableRow row =
       row_of_kernel("dim N = 16, C = 8, P = 62, Q = 62\ninput x : f32[N, C, 126, 126]\noutput y : f32[N, C, P, Q]\n",
