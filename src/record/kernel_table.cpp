@@ -11,8 +11,6 @@ namespace {
 
 using Time = std::optional<Seconds> KernelTableRow::*;
 
-std::optional<Seconds> time_of_row(const KernelTableRow& row) { return row.measured ? row.measured : row.predicted; }
-
 std::optional<Seconds> sum_of(const KernelTable& table, Time time) {
   std::optional<Seconds> out;
   for (const KernelTableRow& row : table.rows) {
@@ -23,6 +21,11 @@ std::optional<Seconds> sum_of(const KernelTable& table, Time time) {
 
 bool any_has(const KernelTable& table, Time time) {
   return std::any_of(table.rows.begin(), table.rows.end(), [&](const KernelTableRow& row) { return bool(row.*time); });
+}
+
+// The times that ratios and shares are of: predictions say nothing beside measured ones.
+Time time_that_counts(const KernelTable& table) {
+  return any_has(table, &KernelTableRow::measured) ? &KernelTableRow::measured : &KernelTableRow::predicted;
 }
 
 KernelTableRow* find_row(KernelTable& table, const std::string& kernel) {
@@ -59,15 +62,15 @@ void settle(KernelTable& table) {
   table.predicted = sum_of(table, &KernelTableRow::predicted);
   table.measured = sum_of(table, &KernelTableRow::measured);
   table.bound = sum_of(table, &KernelTableRow::bound);
-  Seconds whole;
-  for (const KernelTableRow& row : table.rows) whole += time_of_row(row).value_or(Seconds(0));
+  const Time counts = time_that_counts(table);
+  const Seconds whole = sum_of(table, counts).value_or(Seconds(0));
   for (KernelTableRow& row : table.rows) {
-    const std::optional<Seconds> time = time_of_row(row);
+    const std::optional<Seconds> time = row.*counts;
     row.over_bound = time && row.bound && row.bound->value > 0 ? *time / *row.bound : 0;
     row.share = time && whole.value > 0 ? *time / whole : 0;
   }
-  std::stable_sort(table.rows.begin(), table.rows.end(), [](const KernelTableRow& a, const KernelTableRow& b) {
-    return time_of_row(b).value_or(Seconds(0)) < time_of_row(a).value_or(Seconds(0));
+  std::stable_sort(table.rows.begin(), table.rows.end(), [&](const KernelTableRow& a, const KernelTableRow& b) {
+    return (b.*counts).value_or(Seconds(0)) < (a.*counts).value_or(Seconds(0));
   });
 }
 
@@ -111,7 +114,7 @@ std::vector<std::vector<std::string>> cells_of(const KernelTable& table) {
   total.predicted = table.predicted;
   total.measured = table.measured;
   total.bound = table.bound;
-  const std::optional<Seconds> time = time_of_row(total);
+  const std::optional<Seconds> time = measured ? total.measured : total.predicted;
   if (time && total.bound && total.bound->value > 0) total.over_bound = *time / *total.bound;
   total.share = time ? 1 : 0;
   out.push_back(cells_of_row(total, measured, predicted));

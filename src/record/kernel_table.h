@@ -54,7 +54,7 @@ struct KernelTable {
 
 inline constexpr const char* kLaunchesRow = "launches";
 
-// Sums, ratios and shares from the rows' times, and their order.
+// Sums, ratios and shares from the rows' times, and their order; of measured times alone where there are any.
 void settle(KernelTable& table);
 
 // Takes measured times of kernels, in a program whose whole took `whole`: what they leave of it lies between them. A

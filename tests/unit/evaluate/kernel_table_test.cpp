@@ -63,8 +63,10 @@ TEST(KernelRows, AConvolutionWithoutAFamilySaysSo) {
 
 TEST(KernelRows, AProductOutsideGemmSaysSo) {
   const std::string equation = "{\n  y[m,n] = sum[k](x[m,k] * w[n,k])\n}\n";
-  EXPECT_EQ(row_of_kernel(kLinear, "kernel k by map() " + equation).missing, "product");
-  EXPECT_EQ(row_of_kernel(kLinear, "kernel k by gemm() " + equation).missing, "");
+  const std::string head =
+      "dim M = 1024, K = 512, N = 512\ninput x : f32[M, K]\nparam w : f32[N, K]\noutput y : f32[M, N]\n";
+  EXPECT_EQ(row_of_kernel(head, "kernel k by map() " + equation).missing, "product");
+  EXPECT_EQ(row_of_kernel(head, "kernel k by gemm() " + equation).missing, "");
   EXPECT_EQ(row_of_kernel(kRows, "kernel k by rows() {\n  y[m,n] = x[m,n] / sum[n](x[m,n])\n}\n").missing, "");
 }
 
