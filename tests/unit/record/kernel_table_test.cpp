@@ -5,7 +5,7 @@
 namespace solstice {
 namespace {
 
-KernelTable two_kernels() {
+KernelTable table_of_two() {
   KernelTable out;
   out.rows.push_back({.kernel = "a", .family = "map", .computes = "elementwise"});
   out.rows.back().predicted = microseconds(10);
@@ -21,7 +21,7 @@ KernelTable two_kernels() {
 }
 
 TEST(KernelTable, IsSortedAndSummedWithShares) {
-  const KernelTable table = two_kernels();
+  const KernelTable table = table_of_two();
   EXPECT_EQ(table.rows[0].kernel, "b");
   EXPECT_DOUBLE_EQ(table.predicted->value, 100e-6);
   EXPECT_DOUBLE_EQ(table.bound->value, 12e-6);
@@ -32,7 +32,7 @@ TEST(KernelTable, IsSortedAndSummedWithShares) {
 }
 
 TEST(KernelTable, WhatMeasuredKernelsLeaveLiesBetweenThem) {
-  KernelTable table = two_kernels();
+  KernelTable table = table_of_two();
   add_measured(table,
                {{"a", microseconds(20), std::nullopt, {}},
                 {"b", microseconds(70), std::nullopt, {}},
@@ -49,7 +49,7 @@ TEST(KernelTable, WhatMeasuredKernelsLeaveLiesBetweenThem) {
 }
 
 TEST(KernelTable, ALoneKernelTookTheWhole) {
-  KernelTable table = two_kernels();
+  KernelTable table = table_of_two();
   table.rows.erase(table.rows.begin() + 1);
   add_measured(table, {}, microseconds(30));
   EXPECT_DOUBLE_EQ(table.rows[0].measured->value, 30e-6);
@@ -57,13 +57,13 @@ TEST(KernelTable, ALoneKernelTookTheWhole) {
 }
 
 TEST(KernelTable, OfSeveralKernelsWithoutATraceNothingIsMeasured) {
-  KernelTable table = two_kernels();
+  KernelTable table = table_of_two();
   add_measured(table, {}, microseconds(30));
   EXPECT_FALSE(table.measured);
 }
 
 TEST(KernelTable, CellsEndWithTheTotal) {
-  const auto cells = cells_of(two_kernels());
+  const auto cells = cells_of(table_of_two());
   ASSERT_EQ(cells.size(), 5U);
   EXPECT_EQ(cells[0], (std::vector<std::string>{"kernel", "family", "computes", "predicted", "bound", "over bound",
                                                 "limited by", "share"}));
@@ -73,10 +73,10 @@ TEST(KernelTable, CellsEndWithTheTotal) {
 }
 
 TEST(KernelTable, ReadsBackFromATrial) {
-  const Json record = Json::object().set("table", to_json(two_kernels()));
+  const Json record = Json::object().set("table", to_json(table_of_two()));
   const auto read = kernel_table_of(record, std::nullopt);
   ASSERT_TRUE(read.ok() && *read);
-  EXPECT_EQ(cells_of(**read), cells_of(two_kernels()));
+  EXPECT_EQ(cells_of(**read), cells_of(table_of_two()));
   EXPECT_FALSE(*kernel_table_of(Json::object(), std::nullopt));  // an older record
   EXPECT_FALSE(kernel_table_of(Json::object().set("table", 1), std::nullopt).ok());
 }
