@@ -80,13 +80,25 @@ std::vector<std::string> launches_of(const Plan& plan, const std::string& module
   return out;
 }
 
+int64_t dynamic_shared_bytes(const Plan& plan, const std::string& module, const std::string& entry) {
+  int64_t out = 0;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::kLaunch && step.module == module && step.entry == entry)
+      out = std::max(out, step.shared_bytes);
+  }
+  return out;
+}
+
 Json resources_of(const Built& built, size_t module) {
   Json out = Json::array();
   for (const toolchain::KernelResources& kernel : built.compiled[module].kernels) {
     Json launches = Json::array();
     for (std::string& name : launches_of(built.plan, built.plan.modules[module].name, kernel.entry))
       launches.push(std::move(name));
-    out.push(to_json(kernel).set("launches", launches));
+    const int64_t dynamic = dynamic_shared_bytes(built.plan, built.plan.modules[module].name, kernel.entry);
+    Json entry = to_json(kernel);
+    entry.set("shared_bytes", kernel.shared_bytes + dynamic).set("static_shared_bytes", kernel.shared_bytes);
+    out.push(entry.set("launches", launches));
   }
   return out;
 }

@@ -41,7 +41,10 @@ class PendingBuild {
 
 // Steps that launch this function, in order: kernels alike share one (evaluate/like_sources.h).
 std::vector<std::string> launches_of(const Plan& plan, const std::string& module, const std::string& entry);
-// Resources of a module's functions by ptxas, each with its `launches`.
+// The most bytes that a launch of this function asks for beside its static shared memory.
+int64_t dynamic_shared_bytes(const Plan& plan, const std::string& module, const std::string& entry);
+// Resources of a module's functions by ptxas, each with its `launches`; `shared_bytes` are static and dynamic together,
+// `static_shared_bytes` those that ptxas tells.
 Json resources_of(const Built& built, size_t module);
 
 // plan.json, NAME.cubin and NAME.cu of every module.

@@ -1,6 +1,7 @@
 #include "evaluate/preparation.h"
 
 #include "base/clock.h"
+#include "evaluate/kernel_table.h"
 #include "evaluate/meaning.h"
 
 namespace solstice::evaluate {
@@ -40,6 +41,7 @@ void Preparation::find_facts(const Setting& setting) {
     facts_ = std::move(*facts);
   else
     no_facts_ = facts.error().text();
+  table_ = kernel_table(checked_, setting, costs_, facts_);
 }
 
 void Preparation::refuse(TrialState state, std::string why) {
@@ -79,6 +81,7 @@ Json Preparation::record() const {
   for (const KernelFacts& kernel : facts_) facts.push(to_json(kernel));
   if (facts.size() > 0) out.set("facts", facts);
   if (!no_facts_.empty()) out.set("no_facts", no_facts_);
+  if (!table_.rows.empty()) out.set("table", to_json(table_));
   if (!built_) return out;
   Json modules = Json::array();
   for (size_t i = 0; i < built_->compiled.size(); ++i) {

@@ -7,6 +7,7 @@
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
 #include "evaluate/kernel_facts.h"
+#include "record/kernel_table.h"
 #include "record/trial.h"
 
 namespace solstice::evaluate {
@@ -31,7 +32,7 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
-  Json record() const;  // costs and facts of kernels, resources, compiler notes, the message
+  Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
 
  private:
   void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
@@ -43,6 +44,7 @@ class Preparation {
   Seconds predicted_;
   std::vector<KernelCost> costs_;
   std::vector<KernelFacts> facts_;
+  KernelTable table_;
   std::string no_facts_;  // why there are none of a legal candidate
   std::optional<TrialState> refused_;
   std::string why_;

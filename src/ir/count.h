@@ -19,7 +19,8 @@ namespace solstice::ir {
 
 struct ReadCount {
   int tensor = -1;
-  double elements = 0;  // distinct
+  double elements = 0;  // distinct, at least: an index that is a value may be the same everywhere
+  double most = 0;      // distinct, at most: it may be another everywhere
 };
 
 struct EquationCount {

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "record/fields.h"
+#include "record/kernel_table.h"
 #include "record/kernel_trace.h"
+#include "record/original.h"
 #include "record/run.h"
 #include "record/timing.h"
+#include "record/trial_counts.h"
 
 namespace solstice {
 
@@ -189,10 +192,13 @@ struct Report {
   std::vector<Bound> bounds;
   std::string bound_by;  // the limiting resource, with the figures
   std::vector<CandidateRow> candidates;
+  std::optional<TrialCounts> trials;
   int trials_skipped = 0;  // proposals not tried: no gain was predicted
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
-  int launches = 0;            // of kernels, in one execution of the winner
+  std::optional<KernelTable> time_by_kernel;            // of the best candidate
+  std::optional<PredictedOriginal> predicted_original;  // also where the original was measured
+  int launches = 0;                                     // of kernels, in one execution of the winner
   std::string verdict;         // of the full verification: "passed 18 cases, each twice", or why not
   Seconds verification = {};   // time for one candidate
   std::vector<PartRow> parts;  // of a module that PyTorch runs a part of; empty: it runs none
@@ -224,9 +230,12 @@ struct Report {
         optional_field("bounds", &Report::bounds, "speed of light"),
         optional_field("bound_by", &Report::bound_by, "what bounds the result"),
         optional_field("candidates", &Report::candidates, "all trials"),
+        optional_field("trials", &Report::trials, "their numbers"),
         optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
         optional_field("rewrites", &Report::rewrites, "that made other equations, searched too"),
         optional_field("kernels", &Report::kernels, "of the partition"),
+        optional_field("time_by_kernel", &Report::time_by_kernel, "where the best candidate's time goes"),
+        optional_field("predicted_original", &Report::predicted_original, "a model's time of the original"),
         known_field("launches", &Report::launches, "of one execution of the winner"),
         optional_field("verdict", &Report::verdict, "of the full verification"),
         known_field("verification", &Report::verification, "seconds of the full verification of one candidate"),

@@ -30,6 +30,7 @@ struct TrialRecord {
   std::optional<Seconds> measured;   // median of the kernels' span
   Json verdict;                      // errors against the oracle, limits (as the judge wrote it)
   Json timing;                       // samples, interval, clocks (as the judge wrote it)
+  Json table;                        // where its time goes (KernelTable), predicted
   Json trace;                        // time by kernel (KernelTrace), where it was taken
   Json cost;                         // terms of the cost model
   Seconds compile_time;
@@ -52,6 +53,7 @@ struct TrialRecord {
         optional_field("measured", &TrialRecord::measured, "median seconds of the kernels' span"),
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
+        optional_field("table", &TrialRecord::table, "where its time goes, predicted"),
         optional_field("trace", &TrialRecord::trace, "time by kernel, beside the cost model's"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"),

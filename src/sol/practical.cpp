@@ -127,7 +127,8 @@ class Estimator {
     return out;
   }
 
-  // Elements of each tensor from outside. A row that does not fit on chip is read once to reduce it and once to use it.
+  // Elements of each tensor from outside; of a gather's table as many as there are lookups. A row that does not fit on
+  // chip is read once to reduce it and once to use it.
   std::map<int, double> reads_of(const FusedKernel& kernel, size_t k) const {
     std::map<int, double> elements;
     std::map<int, std::set<bool>> passes;  // in which a tensor is read: for a reduction of this kernel, after one
@@ -142,7 +143,7 @@ class Estimator {
       };
       for (const ir::ReadCount& read : each.reads) {
         if (inside(read)) continue;
-        elements[read.tensor] = std::max(elements[read.tensor], read.elements);
+        elements[read.tensor] = std::max(elements[read.tensor], read.most);
         if (after.contains(i) || into.contains(i)) passes[read.tensor].insert(after.contains(i));
       }
     }

@@ -28,7 +28,20 @@ bool is_window(const ir::Equation& equation, const ir::Affine& address) {
   return step > 0 && span >= step;
 }
 
-bool is_convolution(const ir::Equation& equation) {
+void add_term(std::vector<SolTerm>& out, const Rate& rate, double amount, const char* unit, const std::string& cause) {
+  out.push_back({.resource = std::string(name_of(rate.pipe)),
+                 .what = rate.math,
+                 .time = Seconds(amount / rate.per_second),
+                 .amount = amount,
+                 .unit = unit,
+                 .rate = rate.per_second,
+                 .measured = rate.measured,
+                 .cause = cause});
+}
+
+}  // namespace
+
+bool reads_windows(const ir::Equation& equation) {
   bool found = false;
   const auto look = [&](const ir::ExprRef& e) {
     const auto address = ir::as_affine(e);
@@ -43,19 +56,6 @@ bool is_convolution(const ir::Equation& equation) {
   });
   return found;
 }
-
-void add_term(std::vector<SolTerm>& out, const Rate& rate, double amount, const char* unit, const std::string& cause) {
-  out.push_back({.resource = std::string(name_of(rate.pipe)),
-                 .what = rate.math,
-                 .time = Seconds(amount / rate.per_second),
-                 .amount = amount,
-                 .unit = unit,
-                 .rate = rate.per_second,
-                 .measured = rate.measured,
-                 .cause = cause});
-}
-
-}  // namespace
 
 Result<Rate> pipe_rate(Pipe pipe, const Machine& machine, Basis basis) {
   Rate rate;
@@ -78,7 +78,7 @@ Result<Rate> simt_rate(DType dtype, const Machine& machine, Basis basis) {
 
 Result<Rate> contraction_rate(const ir::Program& program, const ir::EquationCount& equation, const Machine& machine,
                               const SolOptions& options, Basis basis) {
-  const bool tf32 = is_convolution(program.equation(equation.equation)) ? options.conv_tf32 : options.matmul_tf32;
+  const bool tf32 = reads_windows(program.equation(equation.equation)) ? options.conv_tf32 : options.matmul_tf32;
   const auto own = tf32 ? numerics::OwnMath::kTF32 : numerics::OwnMath::kStrict;
   const DType operands = equation.operands;
   // A narrow format is multiplied as it is or not at all: a machine without its pipe cannot run the program.

@@ -16,6 +16,9 @@ struct Rate {
   bool measured = false;
 };
 
+// A read of it slides: an address in which a free and a bound index overlap, as of a convolution or a pooling.
+bool reads_windows(const ir::Equation& equation);
+
 enum class Basis { kHighest, kCeiling };
 
 // For the multiply-adds of a contraction (2 operations each).

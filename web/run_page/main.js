@@ -10,7 +10,8 @@ function showHeader() {
     at('tiles').append(el('div', {}, el('dt', {}, name), el('dd', {}, value, note ? el('small', {}, note) : null)));
   const failed = nodes.filter((node) => kindOf(node) === 'failed').length,
     open = nodes.filter((node) => kindOf(node) === 'open').length;
-  tile('original', original ? timeText(original) : 'not timed');
+  const guess = original ? null : summary.predicted_original;
+  tile('original', original ? timeText(original) : 'not timed', guess ? `predicted ${timeText(guess)}` : null);
   tile('best', best ? timeText(best.time) : 'none', best ? `trial ${best.node}, ${best.state}` : null);
   if (best && best.factor !== null) tile('over the original', factorText(best.factor), 'kernels, in the search');
   if (best && bounds.practical > 0)

@@ -202,6 +202,41 @@ function kernelsTable(modules) {
   return el('div', {class: 'wide'}, table);
 }
 
+// Where the time of a trial goes, a row a kernel; measured where it was, else predicted.
+function timeTable(table) {
+  const measured = table.rows.some((row) => row.measured !== undefined);
+  const names = ['kernel', 'family', 'computes', ...(measured ? ['measured'] : [])];
+  names.push('predicted', 'bound', 'over bound', 'limited by', 'share');
+  const cells = (row) => [
+    row.kernel,
+    [row.family, row.math].filter(Boolean).join(' ') || '-',
+    row.computes || '',
+    ...(measured ? [timeText(row.measured)] : []),
+    timeText(row.predicted),
+    timeText(row.bound),
+    factorText(row.over_bound),
+    row.limited_by || '-',
+    row.share ? `${(100 * row.share).toFixed(1)} %` : '-',
+  ];
+  const time = table.measured === undefined ? table.predicted : table.measured;
+  const total = {kernel: 'total', ...table, over_bound: table.bound > 0 ? time / table.bound : null, share: 1};
+  const list = el('table', {class: 'times'}, el('tr', {}, ...names.map((text) => el('th', {}, text))));
+  for (const row of [...table.rows, total]) list.append(el('tr', {}, ...cells(row).map((text) => el('td', {}, text))));
+  return el('div', {class: 'wide'}, list);
+}
+
+function missingFamilies(table) {
+  const lines = table.rows.filter((row) => row.missing);
+  return lines.map((row) =>
+    el(
+      'p',
+      {class: 'why'},
+      `${row.kernel}: ${row.missing} runs as ${row.family}` +
+        (row.over_bound ? `: ${factorText(row.over_bound)} of the bound` : ''),
+    ),
+  );
+}
+
 function relatives(node) {
   const bar = el('p', {class: 'buttons'});
   const to = (other, text) => {
@@ -253,6 +288,12 @@ function showNode(node) {
   );
   parts.push(el('h3', {}, node.parent === 0 ? 'Changes' : `Changes from ${node.parent}`), changes(node));
   parts.push(el('h3', {}, 'Program'), el('pre', {id: 'program', tabindex: 0}, node.program));
+  if (node.record.table)
+    parts.push(
+      el('h3', {}, 'Where the time goes'),
+      timeTable(node.record.table),
+      ...missingFamilies(node.record.table),
+    );
   parts.push(el('h3', {}, 'Measurements'), attemptsTable(node));
   const samples = el('div', {});
   parts.push(samples);

@@ -54,8 +54,9 @@ std::string report_table(const evaluate::Built& built) {
     const toolchain::Compiled& c = built.compiled[i];
     for (const toolchain::KernelResources& k : c.kernels) {
       const std::string& name = built.plan.modules[i].name;
+      const int64_t shared = k.shared_bytes + evaluate::dynamic_shared_bytes(built.plan, name, k.entry);
       rows.push_back({name, clip(k.entry, 48), std::to_string(evaluate::launches_of(built.plan, name, k.entry).size()),
-                      std::to_string(k.registers), show(Bytes(static_cast<double>(k.shared_bytes))),
+                      std::to_string(k.registers), show(Bytes(static_cast<double>(shared))),
                       std::to_string(k.spill_stores + k.spill_loads), c.cached ? "cached" : show(c.seconds), c.key});
     }
   }

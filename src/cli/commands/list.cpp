@@ -180,7 +180,16 @@ Status list_fit(const Invocation& in) {
     return fail(Code::not_found,
                 fmt::format("no measured kernel in {}; `solstice bench families` measures some", source.string()));
   }
-  fmt::print("{}", in.json() ? fit_json(fit, source.string()).dump(2) + "\n" : fit_text(fit, source.string()));
+  SOLSTICE_TRY(const std::filesystem::path shipped, data_folder("bench/families"));
+  const std::filesystem::path measured = shipped / "originals.jsonl";
+  SOLSTICE_TRY(const std::vector<OriginalTime> originals, flow::read_originals(measured));
+  SOLSTICE_TRY(const flow::OriginalFit original, flow::judge_originals(originals));
+  if (in.json()) {
+    Json out = fit_json(fit, source.string());
+    fmt::print("{}\n", out.set("originals", originals_json(original, measured.string())).dump(2));
+  } else {
+    fmt::print("{}\n{}", fit_text(fit, source.string()), originals_text(original, measured.string()));
+  }
   return success();
 }
 
@@ -221,7 +230,7 @@ const Command solstice_commands_list = {
         "families --fit: the error of the cost models on kernels that `solstice bench families` has measured "
         "(your own measurements if there are any, else those shipped with Solstice): predicted over measured "
         "time by family and layout, and the time lost if the schedule with the least predicted time is taken for "
-        "the fastest.",
+        "the fastest. Then the error of the predicted time of originals, on measured ones.",
     .example = "solstice list families",
     .parameters =
         {{"KIND",

@@ -9,6 +9,7 @@
 #include "cli/values.h"
 #include "cli/view/table.h"
 #include "evaluate/candidate.h"
+#include "evaluate/kernel_table.h"
 #include "lang/print.h"
 #include "propose/expert.h"
 
@@ -30,12 +31,34 @@ Result<std::vector<search::Proposal>> first_proposals(propose::Formulation formu
   return out;
 }
 
-Json proposals_json(const std::vector<search::Proposal>& proposals) {
+// Where each proposal's time goes, in their order.
+Result<std::vector<KernelTable>> tables_of(const std::vector<search::Proposal>& proposals,
+                                           const evaluate::Setting& setting) {
+  std::vector<KernelTable> out;
+  for (const search::Proposal& proposal : proposals) {
+    SOLSTICE_TRY(KernelTable table, evaluate::kernel_table(proposal.program, setting));
+    out.push_back(std::move(table));
+  }
+  return out;
+}
+
+// As comments: what `plan` prints is a program.
+std::string comment_of(const KernelTable& kernels) {
+  std::string out = "# ";
+  for (const char c : table(cells_of(kernels))) out += c == '\n' ? std::string("\n# ") : std::string(1, c);
+  out.erase(out.size() - 2);
+  for (const std::string& reason : reasons_of(kernels)) out += "# " + reason + "\n";
+  return out;
+}
+
+Json proposals_json(const std::vector<search::Proposal>& proposals, const std::vector<KernelTable>& tables) {
   Json out = Json::array();
-  for (const search::Proposal& p : proposals) {
+  for (size_t i = 0; i < proposals.size(); ++i) {
+    const search::Proposal& p = proposals[i];
     Json settings = Json::array();
     for (const std::string& setting : p.settings) settings.push(setting);
-    out.push(Json::object().set("program", p.program).set("schedules", settings).set("predicted", p.predicted.value));
+    Json one = Json::object().set("program", p.program).set("schedules", settings).set("predicted", p.predicted.value);
+    out.push(one.set("kernels", to_json(tables[i])));
   }
   return out;
 }
@@ -80,13 +103,15 @@ Result<int> run_plan(const Invocation& in) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(in.get("--machine")));
   SOLSTICE_TRY(ir::BoundText subject, load_subject(in.get("SUBJECT"), in));
   SOLSTICE_TRY(const std::vector<search::Proposal> proposals, proposals_for(std::move(subject), machine, count, in));
+  const evaluate::Setting setting{machine, in.get("--numerics"), in.get("--weights") == "frozen"};
+  SOLSTICE_TRY(const std::vector<KernelTable> tables, tables_of(proposals, setting));
   if (in.json()) {
-    fmt::print("{}\n", proposals_json(proposals).dump(2));
+    fmt::print("{}\n", proposals_json(proposals, tables).dump(2));
     return 0;
   }
   for (size_t i = 0; i < proposals.size(); ++i) {
-    fmt::print("{}# {}; predicted {}\n{}", i ? "\n" : "", proposals[i].reason, show(proposals[i].predicted),
-               proposals[i].program);
+    fmt::print("{}# {}; predicted {}\n{}{}", i ? "\n" : "", proposals[i].reason, show(proposals[i].predicted),
+               comment_of(tables[i]), proposals[i].program);
   }
   return 0;
 }
@@ -99,7 +124,8 @@ const Command solstice_commands_plan = {
     .summary = "Print the kernels and schedules that the cost models choose, without a search",
     .help =
         "Prints the candidate that a search measures first and, with --proposals, those that it would try next "
-        "without measurements; `compile` accepts them. A program that already has a schedule is printed with its "
+        "without measurements; `compile` accepts them. Where the time goes, kernel by kernel, stands above each as "
+        "comments. A program that already has a schedule is printed with its "
         "predicted time. Needs neither a GPU nor a compiler.",
     .example = "solstice plan examples/softmax.py --proposals 3",
     .parameters =

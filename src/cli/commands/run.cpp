@@ -9,6 +9,7 @@
 #include "cli/view/table.h"
 #include "flow/run/run_program.h"
 #include "lang/embed.h"
+#include "record/kernel_table.h"
 #include "record/kernel_trace.h"
 
 namespace solstice::cli {
@@ -38,14 +39,38 @@ std::string text_of_trace(const Json& record) {
   return trace->kernels.empty() ? "no times by kernel: " + trace->note : text_of(*trace);
 }
 
+std::optional<Seconds> measured_time(const search::Measurement& m) {
+  return m.state == TrialState::kVerified && m.time.value > 0 ? std::optional(m.time) : std::nullopt;
+}
+
+// Where its time goes; "" of a candidate that was refused.
+std::string text_of_table(const search::Measurement& m) {
+  const auto read = kernel_table_of(m.record, measured_time(m));
+  if (!read.ok()) return "\nthe table of its kernels cannot be read: " + read.error().message;
+  if (!*read) return "";
+  std::string out = "\n\n" + table(cells_of(**read));
+  for (const std::string& reason : reasons_of(**read)) out += reason + "\n";
+  out.pop_back();
+  return out;
+}
+
+std::string text_of_prediction(const flow::ProgramRun& done) {
+  const std::optional<PredictedOriginal>& original = done.predicted_original;
+  if (done.original || !original || original->time.value <= 0) return "";
+  return fmt::format(", PyTorch eager predicted {} (predicted {})", show(original->time),
+                     show_factor(original->time / done.measurement.time));
+}
+
 std::string text_of(const flow::ProgramRun& done) {
   const search::Measurement& m = done.measurement;
   std::string out = enum_name(m.state);
   if (usable(m)) out += fmt::format(": {}", show(m.time));
   if (usable(m) && done.original)
     out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
+  if (usable(m)) out += text_of_prediction(done);
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
   if (m.record.find("trace")) out += "\n" + text_of_trace(m.record);
+  if (usable(m)) out += text_of_table(m);
   return m.detail.empty() ? out : out + "\n" + m.detail;
 }
 
@@ -66,6 +91,10 @@ Result<int> run_run(const Invocation& in) {
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));
   if (in.json()) {
     Json body = Json::object().set("predicted", done.predicted).set("trial", trial_json(done.measurement));
+    const search::Measurement& m = done.measurement;
+    SOLSTICE_TRY(const std::optional<KernelTable> kernels, kernel_table_of(m.record, measured_time(m)));
+    if (usable(m) && kernels) body.set("kernels", to_json(*kernels));
+    if (done.predicted_original) body.set("predicted_original", to_json(*done.predicted_original));
     if (done.original) body.set("original", done.original->value);
     if (done.bound) body.set("practical_bound", done.bound->value);
     fmt::print("{}\n", body.dump(2));

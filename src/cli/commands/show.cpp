@@ -15,6 +15,7 @@
 #include "cli/view/trial_page.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/report/report_text.h"
+#include "search/counts.h"
 #include "store/store.h"
 
 namespace solstice::cli {
@@ -118,6 +119,12 @@ std::string trials_table(const std::vector<TrialRecord>& trials) {
   return table(rows);
 }
 
+// Of a run from before searches were stored its records are all that is known.
+TrialCounts counts_of(const store::LoadedRun& loaded) {
+  const Result<RunView> view = view_of(loaded);
+  return view.ok() ? search::counts_of(view->tree) : TrialCounts{.done = static_cast<int>(loaded.trials.size())};
+}
+
 Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number, bool json) {
   for (const TrialRecord& t : loaded.trials) {
     if (std::to_string(t.number) != number) continue;
@@ -187,11 +194,12 @@ Result<int> run_show(const Invocation& in) {
   if (in.json()) {
     Json trials = Json::array();
     for (const TrialRecord& trial : loaded.trials) trials.push(to_json(trial));
-    fmt::print("{}\n", Json::object().set("run", to_json(loaded.run)).set("trials", trials).dump(2));
+    Json body = Json::object().set("run", to_json(loaded.run)).set("trials", trials);
+    fmt::print("{}\n", body.set("counts", to_json(counts_of(loaded))).dump(2));
     return 0;
   }
   SOLSTICE_CHECK(print_run(loaded.run));
-  fmt::print("\n{}", trials_table(loaded.trials));
+  fmt::print("\n{}\n{}\n", trials_table(loaded.trials), text_of(counts_of(loaded)));
   return 0;
 }
 

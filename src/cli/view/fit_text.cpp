@@ -47,6 +47,29 @@ std::string choices_text(const flow::Fit& fit) {
   return table(rows);
 }
 
+std::string errors_text(const char* title, const std::vector<flow::OriginalErrors>& all) {
+  Rows rows = {{title, "originals", "median error", "90 %", "farthest", "at"}};
+  for (const flow::OriginalErrors& e : all) {
+    rows.push_back(
+        {e.what, std::to_string(e.count), percent(e.median), percent(e.high), ratio(e.worst), clip(e.problem, 60)});
+  }
+  return table(rows);
+}
+
+Json errors_json(const std::vector<flow::OriginalErrors>& all) {
+  Json out = Json::array();
+  for (const flow::OriginalErrors& e : all) {
+    out.push(Json::object()
+                 .set("what", e.what)
+                 .set("originals", e.count)
+                 .set("median_error", e.median)
+                 .set("error_90_percent", e.high)
+                 .set("farthest", e.worst)
+                 .set("problem", e.problem));
+  }
+  return out;
+}
+
 Json point_json(const flow::FitPoint& p) {
   Json terms = Json::object();
   for (const auto& [name, time] : p.terms) terms.set(name, time.value);
@@ -111,6 +134,32 @@ Json fit_json(const flow::Fit& fit, const std::string& source) {
       .set("ratios", ratios)
       .set("choices", choices)
       .set("left_out", dropped)
+      .set("points", points);
+}
+
+std::string originals_text(const flow::OriginalFit& fit, const std::string& source) {
+  return fmt::format(
+             "predicted time of the original, predicted / measured (error: distance from 1, as a ratio)\n{}, {}\n",
+             fit.origin, source) +
+         errors_text("set", fit.sets) + "\n" + errors_text("class with the most time", fit.classes);
+}
+
+Json originals_json(const flow::OriginalFit& fit, const std::string& source) {
+  Json points = Json::array();
+  for (const flow::OriginalPoint& p : fit.points) {
+    points.push(Json::object()
+                    .set("problem", p.problem)
+                    .set("class", p.kind)
+                    .set("tf32", p.tf32)
+                    .set("held_out", p.held_out)
+                    .set("predicted", p.predicted.value)
+                    .set("measured", p.measured.value));
+  }
+  return Json::object()
+      .set("source", source)
+      .set("origin", fit.origin)
+      .set("sets", errors_json(fit.sets))
+      .set("classes", errors_json(fit.classes))
       .set("points", points);
 }
 

@@ -10,6 +10,7 @@
 
 #include "cli/harmless.h"
 #include "cli/view/table.h"
+#include "search/counts.h"
 
 namespace solstice::cli {
 namespace {
@@ -141,14 +142,11 @@ class Drawing {
 
 std::string heading(const RunView& view) {
   const search::Node* best = view.tree.best();
-  const auto& nodes = view.tree.nodes();
-  const auto pending =
-      std::count_if(nodes.begin() + 1, nodes.end(), [](const search::Node& node) { return !node.measurement; });
-  std::string out =
-      fmt::format("{}, run {}: {} trials by {}", harmless(view.run.problem), view.run.id, view.tree.trials() - pending,
-                  view.run.policy.empty() ? "an unknown policy" : harmless(view.run.policy));
-  if (pending) out += fmt::format(", {} more without a result", pending);
-  if (view.skipped) out += fmt::format(", {} not tried", view.skipped);
+  const TrialCounts counts = search::counts_of(view.tree);
+  std::string out = fmt::format("{}, run {}: {} trials by {}", harmless(view.run.problem), view.run.id, counts.done,
+                                view.run.policy.empty() ? "an unknown policy" : harmless(view.run.policy));
+  if (counts.without_result) out += fmt::format(", {} more without a result", counts.without_result);
+  if (counts.skipped) out += fmt::format(", {} not tried", counts.skipped);
   if (!best) return out + ", none usable\n";
   out += fmt::format(", best {} ({}{}", best->id, view.state_text(*best) == "predicted" ? "predicted " : "",
                      show(best->measurement->time));

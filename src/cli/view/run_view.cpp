@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "record/kernel_table.h"
+#include "search/counts.h"
+
 namespace solstice::cli {
 namespace {
 
@@ -45,6 +48,15 @@ Json json_of(const Attempt& attempt) {
   return out.set("gpu", m.record.at("gpu")).set("samples", m.record.at("seconds"));
 }
 
+// Where the time of a usable node goes; none where its record does not tell.
+std::optional<KernelTable> table_of(const search::Node& node) {
+  if (!node.usable()) return std::nullopt;
+  const search::Measurement& m = *node.measurement;
+  const bool measured = m.state == TrialState::kVerified;
+  Result<std::optional<KernelTable>> table = kernel_table_of(m.record, measured ? std::optional(m.time) : std::nullopt);
+  return table.ok() ? std::move(*table) : std::nullopt;
+}
+
 Json json_of(const RunView& view, const search::Node& node, bool whole) {
   const search::Node* best = view.tree.best();
   const size_t id = static_cast<size_t>(node.id);
@@ -72,6 +84,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   for (const char* key : {"meaning", "modules", "trace", "verdict"}) {
     if (node.measurement && node.measurement->record.find(key)) record.set(key, node.measurement->record.at(key));
   }
+  if (const std::optional<KernelTable> table = table_of(node)) record.set("table", to_json(*table));
   return out.set("program", node.proposal.program).set("record", record);
 }
 
@@ -125,6 +138,7 @@ Json json_of(const RunView& view, bool whole) {
       .set("run", to_json(view.run))
       .set("original", known(view.original()))
       .set("best", best ? Json(best->id) : Json())
+      .set("trials", to_json(search::counts_of(view.tree)))
       .set("skipped", view.skipped)
       .set("nodes", nodes);
 }

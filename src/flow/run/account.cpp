@@ -54,6 +54,8 @@ Json summary_of(const Report& report, Seconds original, std::optional<search::St
   if (original.value > 0) summary.set("original", original.value);
   const Json bounds = bounds_in_seconds(report);
   if (bounds.size() > 0) summary.set("bounds", bounds);
+  if (report.predicted_original) summary.set("predicted_original", report.predicted_original->time.value);
+  if (report.trials) summary.set("trials", to_json(*report.trials));
   if (!report.agent.is_null()) summary.set("agent", report.agent);
   if (!report.parts.empty()) {
     Json parts = Json::array();

@@ -56,6 +56,7 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_CHECK(try_program(run, *measurable->device, text, out));
   out.predicted = !opened.gpu;
   if (measurable->inputs.original.time.value > 0) out.original = measurable->inputs.original.time;
+  out.predicted_original = run.report.predicted_original;
   if (bounds.practical().value > 0) out.bound = bounds.practical();
   return out;
 }

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "flow/run/state/options.h"
+#include "record/original.h"
 #include "record/progress.h"
 #include "search/tree.h"
 
@@ -13,8 +14,9 @@ namespace solstice::flow {
 struct ProgramRun {
   search::Measurement measurement;  // a candidate that fails is data
   bool predicted = false;
-  std::optional<Seconds> original;  // PyTorch eager, where it was timed
-  std::optional<Seconds> bound;     // practical SOL bound, where the module is known
+  std::optional<Seconds> original;                      // PyTorch eager, where it was timed
+  std::optional<PredictedOriginal> predicted_original;  // where the module is known
+  std::optional<Seconds> bound;                         // practical SOL bound, where the module is known
 };
 
 // `text` is a scheduled program. With `options.file` it is a candidate for that module: verified on its inputs against

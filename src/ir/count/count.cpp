@@ -65,6 +65,39 @@ double elements_read(const Tensor& tensor, const Expr& read, const Domain& domai
   return domain.image(indices, shape);
 }
 
+bool reads_values(const ExprRef& index) {
+  bool found = false;
+  walk(index, [&](const Expr& node) { found = found || node.op == Op::kRead; });
+  return found;
+}
+
+IndexSet indices_of(const std::vector<ExprRef>& expressions) {
+  IndexSet out;
+  for (const ExprRef& expression : expressions) {
+    walk(expression, [&](const Expr& node) {
+      if (node.op == Op::kIndex) out.insert(node.id);
+    });
+  }
+  return out;
+}
+
+// Of a gather: `least` counts one coordinate of every dim whose index is a value. Each lookup may touch another, as far
+// as the dims have them; all together touch no more than there are points.
+double most_elements_read(const Tensor& tensor, const Expr& read, const Domain& domain, double least) {
+  std::vector<ExprRef> looked_up;
+  double coordinates = 1;
+  const std::vector<ExprRef> all = read_indices(read);
+  for (size_t d = 0; d < all.size(); ++d) {
+    if (!reads_values(all[d])) continue;
+    looked_up.push_back(all[d]);
+    coordinates *= static_cast<double>(tensor.shape[d]);
+  }
+  if (looked_up.empty()) return least;
+  const double lookups = domain.points(indices_of(looked_up));
+  const double most = least * std::min(coordinates, lookups);
+  return std::max(least, std::min({most, domain.points(indices_of(all)), static_cast<double>(tensor.elements())}));
+}
+
 int storage_of(const Program& program, int tensor) {
   while (program.tensor(tensor).same >= 0) tensor = program.tensor(tensor).same;
   return tensor;
@@ -123,15 +156,18 @@ class ProgramCounter {
     out.elements = domain.points({equation.free.begin(), equation.free.end()});
     out.steps = equation.step_index >= 0 ? domain.extent(equation.step_index) : 0;
     out.dtype = dtype(equation.target);
-    std::map<int, double> reads;
+    std::map<int, ReadCount> reads;
     each_read(equation.rhs, domain, [&](const Expr& read, const Domain& around) {
       const Tensor& tensor = program_.tensor(read.id);
       const double elements = elements_read(tensor, read, around);
-      reads[read.id] = std::max(reads[read.id], elements);
+      ReadCount& known = reads[read.id];
+      known.tensor = read.id;
+      known.elements = std::max(known.elements, elements);
+      known.most = std::max(known.most, most_elements_read(tensor, read, around, elements));
       if (is_given(tensor)) given_[read.id].push_back({elements, around.reach(read_indices(read), tensor.shape)});
       out.dtype = wider(out.dtype, dtype(read.id));
     });
-    for (const auto& [tensor, elements] : reads) out.reads.push_back({tensor, elements});
+    for (const auto& [tensor, count] : reads) out.reads.push_back(count);
     walk(equation.rhs, [&](const Expr& node) { out.reduces = out.reduces || node.op == Op::kReduce; });
     out.exact = work.exact && domain.exact();
     return out;

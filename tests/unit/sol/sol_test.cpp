@@ -179,5 +179,22 @@ TEST(Bounds, LieBelowWhatWasMeasured) {
   EXPECT_NEAR(product(4096, 4096, 4096).practical.time.value, 0.513e-3, 0.05e-3);
 }
 
+TEST(Sol, PracticalCountsWhatAGatherLooksUp) {
+  const auto analysed = [](int64_t lookups) {
+    Diagnostics diagnostics;
+    const std::string text = "program g\ndim R = 4000000, D = 64, L = " + std::to_string(lookups) +
+                             "\nparam table : f32[R,D] \"t\"\ninput ids : i64[L]\noutput y : f32[L,D]\n"
+                             "y[l,d] = table[ids[l],d]\n";
+    const Result<ir::Program> program = ir::load_program(text, "test.ucut", diagnostics);
+    EXPECT_TRUE(program.ok());
+    return *analyse(*program, machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value());
+  };
+  const double row = 64 * 4, lookups = 1000000;
+  const SolReport report = analysed(1000000);
+  EXPECT_DOUBLE_EQ(report.kernels.at(0).dram.value, lookups * (2 * row + 8));
+  EXPECT_LT(report.io.terms.at(0).amount + report.io.terms.at(1).amount, lookups * 9);  // one slice, and the indices
+  EXPECT_LT(analysed(1000).practical.time, report.practical.time);
+}
+
 }  // namespace
 }  // namespace solstice::sol

@@ -42,9 +42,9 @@ std::string headline_section(const Report& r) {
   return out;
 }
 
-// The steps of a kernel stand below it.
+// Of a program without a table, as older reports have it. The steps of a kernel stand below it.
 std::string kernel_section(const Report& r) {
-  if (r.headline.by_kernel.empty()) return "";
+  if (r.headline.by_kernel.empty() || r.time_by_kernel) return "";
   Rows rows = {{"kernel", "family", "measured", "predicted", "measured / predicted"}};
   for (const TracedKernel& k : r.headline.by_kernel) {
     const auto row =
@@ -58,6 +58,51 @@ std::string kernel_section(const Report& r) {
   }
   return "\n## Kernels\n\nBy CUPTI, without what lies between them; the cost models count a launch for each.\n\n" +
          markdown_table(rows);
+}
+
+std::string steps_text(const Report& r) {
+  std::string out;
+  for (const TracedKernel& kernel : r.headline.by_kernel) {
+    std::vector<std::string> steps;
+    for (const TracedStep& step : kernel.steps) steps.push_back(code(step.step) + " " + time_text(step.measured));
+    if (!steps.empty()) out += fmt::format("- {}: of it {}\n", code(kernel.kernel), fmt::join(steps, ", "));
+  }
+  return out;
+}
+
+std::string time_section(const Report& r) {
+  if (!r.time_by_kernel || r.time_by_kernel->rows.empty()) return "";
+  Rows rows = cells_of(*r.time_by_kernel);
+  for (size_t i = 1; i + 1 < rows.size(); ++i) rows[i][0] = code(rows[i][0]);
+  std::string list;
+  for (const std::string& reason : reasons_of(*r.time_by_kernel)) list += "- " + reason + "\n";
+  list += steps_text(r);
+  return "\n## Where the time goes\n\n" + markdown_table(rows) + (list.empty() ? "" : "\n" + list);
+}
+
+// A model's, where the original was not timed.
+const PredictedOriginal* predicted_original(const Report& r) {
+  const bool timed = r.headline.original || !r.baselines.empty();
+  return r.predicted_original && !timed && r.predicted_original->time.value > 0 ? &*r.predicted_original : nullptr;
+}
+
+std::string original_section(const Report& r) {
+  const PredictedOriginal* original = predicted_original(r);
+  if (!original) return "";
+  Rows rows = {{"operator", "class", "calls", "kernels", "predicted", "limited by"}};
+  std::vector<std::string> unfitted;
+  for (const OperatorTime& each : original->operators) {
+    rows.push_back({code(each.op), each.kind, std::to_string(each.calls), std::to_string(each.kernels),
+                    time_text(each.time), each.limited_by});
+    if (!each.fitted) unfitted.push_back(code(each.op));
+  }
+  std::string out = fmt::format(
+      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} kernels take {} on the device, their "
+      "dispatch {} on the host. `solstice list families --fit` has the error of such predictions.\n",
+      time_text(original->time), original->kernels, time_text(original->device),
+      original->host.value > 0 ? time_text(original->host) : "an unknown time");
+  if (!unfitted.empty()) out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
+  return out + "\n" + markdown_table(rows);
 }
 
 std::optional<Seconds> best_time(const Report& r) {
@@ -118,6 +163,8 @@ std::string ladder_section(const Report& r) {
     rows.push_back({r.predicted ? "best candidate (predicted)" : "best candidate", time_text(*best), "1.00", ""});
   if (r.headline.original) {
     rows.push_back({"the original", time_text(r.headline.original->median), ratio(r.headline.original->median), ""});
+  } else if (const PredictedOriginal* original = predicted_original(r)) {
+    rows.push_back({"the original (predicted)", time_text(original->time), ratio(original->time), ""});
   }
   std::string out = "\n## Speed of light\n\n" + markdown_table(rows);
   if (!r.bound_by.empty()) out += fmt::format("\nWhat bounds the result: {}\n", r.bound_by);
@@ -164,6 +211,7 @@ std::string candidate_section(const Report& r) {
                     c.time ? time_text(c.time->median) : "-", c.predicted ? time_text(*c.predicted) : "-", c.note});
   }
   std::string out = "\n## Candidates\n\n" + markdown_table(rows);
+  if (r.trials) return out + fmt::format("\n{}.\n", text_of(*r.trials));
   if (r.trials_skipped > 0)
     out += fmt::format("\n{} more were proposed and not tried: no gain was expected of them.\n", r.trials_skipped);
   return out;
@@ -222,13 +270,17 @@ std::string headline_text(const Report& r) {
     out += fmt::format(", {:.2f}x of the practical bound{}", *best / sol->time,
                        r.predicted && r.outcome != RunOutcome::kPredicted ? " (predicted)" : "");
   }
+  const PredictedOriginal* original = predicted_original(r);
+  if (best && best->value > 0 && original && r.predicted)
+    out += fmt::format(", predicted {:.2f}x over a predicted original of {}", original->time / *best,
+                       time_text(original->time));
   return out;
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + parts_section(r) + kernel_section(r) + ladder_section(r) +
-         baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) + machine_section(r) +
-         timings_section(r);
+  return title(r) + headline_section(r) + parts_section(r) + time_section(r) + kernel_section(r) +
+         original_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
+         program_section(r) + machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

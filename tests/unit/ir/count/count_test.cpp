@@ -54,6 +54,25 @@ TEST(CountWork, EqualSubexpressionsCostOnce) {
   EXPECT_EQ(count(twice).total().sfu, count(once).total().sfu);
 }
 
+// The io bound counts the first, a good implementation moves the second.
+TEST(CountReads, AGatherTouchesASliceAtLeastAndOneALookupAtMost) {
+  const auto reads = [](int64_t rows, int64_t lookups) {
+    const std::string dims = "dim R = " + std::to_string(rows) + ", L = " + std::to_string(lookups) + ", D = 64\n";
+    const Program program = load(dims +
+                                 "param table : f32[R,D] \"t\"\ninput ids : i64[L]\noutput y : f32[L,D]\n"
+                                 "y[l,d] = table[ids[l],d]\n");
+    const Count all = count(program);
+    EXPECT_EQ(read_of(program, all, "table"), 64);
+    for (const ReadCount& read : all.equations.at(0).reads) {
+      if (program.tensor(read.tensor).name == "table") return std::pair(read.elements, read.most);
+      EXPECT_EQ(read.elements, read.most);  // the indices themselves are no lookups
+    }
+    return std::pair(0.0, 0.0);
+  };
+  EXPECT_EQ(reads(1000000, 500), std::pair(64.0, 500 * 64.0));
+  EXPECT_EQ(reads(100, 500), std::pair(64.0, 100 * 64.0));  // the whole table
+}
+
 TEST(CountWork, TrianglesAreExact) {
   const Program program = load(
       "dim T = 100, D = 4\ninput q : f32[T,D]\ninput k : f32[T,D]\ninput v : f32[T,D]\noutput o : f32[T,D]\n"

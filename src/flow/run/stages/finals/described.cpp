@@ -7,6 +7,7 @@
 #include "flow/run/state/trial_of.h"
 #include "rt/load.h"
 #include "run/timing_stats.h"
+#include "search/counts.h"
 
 namespace solstice::flow {
 namespace {
@@ -80,6 +81,19 @@ void add_kernels(Run& run, const ReachedStages& reached, const Finalist* winner)
   }
 }
 
+// Of the best candidate: measured by kernel where it was, else predicted.
+Status add_time_by_kernel(Run& run, const Finalist* winner) {
+  const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
+  if (!best || !best->measurement) return success();
+  const bool measured = best->measurement->state == TrialState::kVerified;
+  const std::optional<Seconds> whole = measured ? std::optional(best->measurement->time) : std::nullopt;
+  SOLSTICE_TRY(run.report.time_by_kernel, kernel_table_of(best->measurement->record, whole));
+  if (!run.report.time_by_kernel || !winner || winner->by_kernel.empty() || !winner->span) return success();
+  SOLSTICE_TRY(run.report.time_by_kernel, kernel_table_of(best->measurement->record, std::nullopt));
+  add_measured(*run.report.time_by_kernel, winner->by_kernel, winner->span->median);
+  return success();
+}
+
 Status add_launches(Run& run, const Measurable* measurable, const Finalist* winner) {
   if (!winner) return success();
   SOLSTICE_TRY(const rt::LoadedPlan loaded, rt::load_plan(measurable->builds->plan_of(winner->node)));
@@ -134,9 +148,11 @@ Status describe_search(Run& run, const ReachedStages& reached) {
   static const Chosen kNone;
   const Chosen& chosen = reached.chosen ? *reached.chosen : kNone;
   add_candidates(run, chosen.finalists);
+  if (run.tree.trials() > 0) run.report.trials = search::counts_of(run.tree);
   warn_of_traces(run);
   run.report.verdict = verdict_of(chosen.finalists, chosen.winner);
   add_kernels(run, reached, chosen.winner);
+  SOLSTICE_CHECK(add_time_by_kernel(run, chosen.winner));
   add_clocks(run, chosen.winner);
   add_explanation(run, reached, chosen.winner);
   return add_launches(run, reached.measurable, chosen.winner);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "sol/eager/predict.h"
 
 namespace solstice::flow {
 namespace {
@@ -22,6 +23,18 @@ Result<sol::SolReport> report_of(const Run& run, const Opened& opened, const Imp
   return sol::analyse(program, opened.machine, options);
 }
 
+// Beside the bounds, for whoever has no GPU to time the original on.
+void predict_the_original(Run& run, const Opened& opened, const Problem& problem) {
+  const OracleFlags& flags = problem.subject.flags;
+  Result<PredictedOriginal> predicted =
+      sol::predict_original(problem.graph, opened.machine, {flags.matmul_tf32, flags.cudnn_tf32});
+  if (predicted.ok()) {
+    run.report.predicted_original = std::move(*predicted);
+  } else {
+    run.report.warnings.push_back("the time of the original is not predicted: " + predicted.error().message);
+  }
+}
+
 }  // namespace
 
 Result<Bounds> compute_bounds(Run& run, const Opened& opened, const Imported& imported) {
@@ -34,6 +47,7 @@ Result<Bounds> compute_bounds(Run& run, const Opened& opened, const Imported& im
                        time_text(report.practical.time), report.practical.limited_by);
   });
   SOLSTICE_CHECK(done);
+  predict_the_original(run, opened, imported.problem);
   return bounds;
 }
 

@@ -41,7 +41,19 @@ Report sample_report() {
       {1, "up by gemm(math=fp16x3)", "verified", microseconds(450), measured(490), "proved", ""},
       {2, "up by gemm(math=tf32)", "wrong", microseconds(300), std::nullopt, "tested", "error 3e-4 | over the limit"}};
   r.kernels = {{"up", "gemm"}};
-  r.trials_skipped = 3;
+  KernelTable& table = r.time_by_kernel.emplace();
+  table.rows.push_back({.kernel = "up", .family = "gemm", .math = "fp16x3", .computes = "product 1024x8192x8192"});
+  table.rows.back().predicted = microseconds(450);
+  table.rows.back().bound = microseconds(390);
+  table.rows.back().limited_by = "tensor cores";
+  table.rows.push_back({.kernel = "down", .family = "map", .computes = "convolution 3x3, 8 to 64 channels"});
+  table.rows.back().predicted = microseconds(20);
+  table.rows.back().bound = microseconds(1);
+  table.rows.back().missing = "convolution";
+  table.rows.push_back({.kernel = kLaunchesRow, .family = ""});
+  table.rows.back().predicted = table.rows.back().bound = microseconds(2);
+  settle(table);
+  r.trials = TrialCounts{2, 1, 3};
   r.errors = {{"y", "PyTorch eager", 3e-7, 9e-7, 0, 0, "normal, seed 1", "zeros"},
               {"y", "winner", 2e-7, 6e-7, 3.3e-7, 6.6e-7, "normal, seed 2", "normal, seed 1"}};
   r.baselines = {{"torch.compile", measured(1900), 1.05, 3e-7, "default mode"},
@@ -59,7 +71,23 @@ Report sample_report() {
 }
 
 TEST(Report, MarkdownIsAsInTheGoldenFile) {
-  testing::expect_golden("report/faster.md", render_markdown(sample_report()));
+  Report r = sample_report();
+  add_measured(*r.time_by_kernel, r.headline.by_kernel, microseconds(490));
+  testing::expect_golden("report/faster.md", render_markdown(r));
+}
+
+// As reports of older programs have it.
+TEST(Report, TimesByKernelStandWithoutATableToo) {
+  Report r = sample_report();
+  r.time_by_kernel.reset();
+  EXPECT_NE(render_markdown(r).find("measured / predicted"), std::string::npos);
+}
+
+TEST(Report, AMeasuredOriginalIsNotPredicted) {
+  Report r = sample_report();
+  r.predicted_original = PredictedOriginal{.time = microseconds(2100)};
+  EXPECT_EQ(render_markdown(r).find("predicted original"), std::string::npos);
+  EXPECT_EQ(render_markdown(r).find("The original, predicted"), std::string::npos);
 }
 
 TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
@@ -69,6 +97,13 @@ TEST(Report, ASlowOneSaysWhyAndAPredictedOneSaysSo) {
   r.predicted = true;
   r.headline = {};
   r.candidates[0].time.reset();
+  r.baselines.clear();
+  PredictedOriginal& original = r.predicted_original.emplace();
+  original.time = original.device = microseconds(2700);
+  original.host = microseconds(12);
+  original.kernels = 2;
+  original.operators = {{"linear", "product", 1, 1, microseconds(2650), "CUDA cores", true},
+                        {"lstm", "recurrence", 1, 1, microseconds(50), "latency", false}};
   r.warnings = {"The GPU was power-capped."};
   testing::expect_golden("report/predicted.md", render_markdown(r));
 }
