@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "import/closed/decisions.h"
@@ -287,7 +288,11 @@ class Importer {
       for (const Size& extent : draft_.tensors[static_cast<size_t>(tensor)].shape) shape.push_back(extent.value());
       out_.draws.push_back({name(tensor), from.op, std::move(shape), source_of(from), from.id});
     }
-    for (const auto& [tensor, node] : origins_) {
+    std::set<int> loops;  // all steps of a loop have one tensor, and the first step's origin
+    for (const auto& [step, node] : origins_) {
+      const int rolled = draft_.tensors[static_cast<size_t>(step)].rolled;
+      if (rolled >= 0 && !loops.insert(rolled).second) continue;
+      const int tensor = rolled >= 0 ? rolled : step;
       const GraphNode& from = graph_.nodes[static_cast<size_t>(node)];
       out_.origins.push_back({name(tensor), from.id, from.op, source_of(from)});
     }
