@@ -4,12 +4,9 @@ each is true where something has changed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Iterator, Optional
+from typing import Any, Iterator, Optional
 
 from . import watching
-
-if TYPE_CHECKING:
-    from .binding import Binding
 
 _UNROLLED = 32  # items of a list
 _WORTH = 3  # conditions that take longer than to ask for the version of a dict
@@ -31,8 +28,8 @@ class Text:
         return repr(value) if value is None or isinstance(value, bool) else self.bind("value", value)
 
 
-def tree(text: Text, binding: "Binding") -> Iterator[str]:
-    """As structure.Watch.holds() and guards.HookWatch."""
+def tree(text: Text, binding: Any) -> Iterator[str]:
+    """Of a Binding (binding.py). As structure.Watch.holds() and guards.HookWatch."""
     for name, table in zip(("_modules", "_parameters", "_buffers"), binding.watch.tables):
         yield f"root[{name!r}] is not {text.bind('table', table)}"
     for table, children in binding.watch.children:
