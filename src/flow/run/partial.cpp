@@ -20,7 +20,7 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kRounds = 12;      // a call that is refused makes other stages
+constexpr int kMostCuts = 12;      // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
 
 class Parts {
@@ -31,7 +31,7 @@ class Parts {
   // False: nothing is ours.
   Result<bool> cut() {
     const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
-      for (int round = 0; round < kRounds; ++round) {
+      for (int round = 0; round < kMostCuts; ++round) {
         SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, opened_.machine));
         SOLSTICE_TRY(const bool settled, look_at_stages());
         if (settled) break;
