@@ -20,7 +20,7 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostCuts = 12;      // a call that is refused makes other stages
+constexpr int kMostCuts = 12;    // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
 
 class Parts {

@@ -21,7 +21,7 @@ struct KnownBounds {
   };
   size_t items = 0;                            // of the draft that `writers` has seen
   std::map<int, std::vector<size_t>> writers;  // of each tensor
-  std::map<int, Found> found, by_format;  // by_format: where formats of integers bound values too
+  std::map<int, Found> found, by_format;       // by_format: where formats of integers bound values too
 };
 
 }  // namespace solstice::importer

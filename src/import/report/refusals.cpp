@@ -8,9 +8,9 @@ namespace solstice::importer {
 
 Error no_real_tensor(const std::string& op, bool is_complex) {
   if (is_complex) {
-    return fail(Code::unsupported_operator, fmt::format("`{}` yields complex numbers, and programs hold reals", op),
-                fmt::format("take a short transform as a product with cosines and sines; otherwise {}",
-                            ir::kRunByPyTorch));
+    return fail(
+        Code::unsupported_operator, fmt::format("`{}` yields complex numbers, and programs hold reals", op),
+        fmt::format("take a short transform as a product with cosines and sines; otherwise {}", ir::kRunByPyTorch));
   }
   return fail(Code::unsupported_operator,
               fmt::format("`{}` yields a value that is no real tensor; no program can hold it", op), ir::kRunByPyTorch);

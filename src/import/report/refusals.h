@@ -9,7 +9,7 @@ namespace solstice::importer {
 
 // What an operator without equations yields: complex numbers, or no tensor at all.
 Error no_real_tensor(const std::string& op, bool is_complex);
-Error no_elements(const std::string& what);   // "x", "result 1"
+Error no_elements(const std::string& what);  // "x", "result 1"
 Error complex_numbers(const std::string& what);
 Error computes_nothing();
 

@@ -278,9 +278,9 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + parts_section(r) + time_section(r) + kernel_section(r) +
-         original_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
-         program_section(r) + machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + parts_section(r) + time_section(r) + kernel_section(r) + original_section(r) +
+         ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) +
+         machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {
