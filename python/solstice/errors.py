@@ -107,11 +107,24 @@ def is_of_the_user(error: BaseException) -> bool:
     return bool(frames) and not is_library_file(frames[-1].filename)
 
 
+_SHORT = 140
+
+
+def _shortened(text: str) -> str:
+    """The first sentence, and what follows as long as all is short."""
+    sentences = re.split(r"(?<=[a-z)\]])\.(?=\s|$)", text)
+    out = sentences[0]
+    for sentence in sentences[1:]:
+        if not sentence.strip() or len(out) + len(sentence) > _SHORT:
+            break
+        out += f".{sentence}"
+    return out
+
+
 def said(error: BaseException, limit: int = 200) -> str:
-    """What an exception says, in one sentence: with its class where it is the user's or Python's own and says little
-    without it, else without."""
-    text = " ".join(str(error).split("\n")[0].split())
-    text = re.split(r"(?<=[a-z)\]])\.(?=\s|$)", text)[0]  # the first sentence
+    """What an exception says, shortly: with its class where it is the user's or Python's own and says little without
+    it, else without."""
+    text = _shortened(" ".join(str(error).split("\n")[0].split()))
     text = f"{text[: limit - 3]}..." if len(text) > limit else text
     own = is_of_the_user(error) or isinstance(error, (KeyError, StopIteration, AssertionError, RecursionError))
     if not text or (own and type(error) is not RuntimeError):

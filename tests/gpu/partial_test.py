@@ -23,7 +23,7 @@ ROUNDS, CALLS = 12, 20
 def program():
     sys.path.insert(0, str(ROOT / "python"))
     from solstice.errors import OracleError
-    from solstice.program import find_program
+    from solstice.launch import find_program
 
     try:
         return find_program()

@@ -8,7 +8,7 @@ CUSTOM = (
 )
 FAKE = "@twice.register_fake\ndef _(x): return torch.empty_like(x)\n"
 CALLS_IT = module("return twice(self.l(x))", "self.l = nn.Linear(8, 8)").removeprefix(HEAD)
-PART = "optimise the parts of the module around it"
+PART = "`solstice optimize` leaves such calls to it"
 STAYS = "the module stays in PyTorch"
 
 
@@ -165,7 +165,7 @@ TRACED = [
         "`@twice.register_fake`",
     ),
     of("a custom operator", HEAD + CUSTOM.format(space="two") + FAKE + CALLS_IT, "two.twice.default, m.py:13", PART),
-    of("FFT", module("return torch.fft.fft(x).abs()"), "m.py:8: `aten.fft_fft.default`", "no real tensor", PART),
+    of("FFT", module("return torch.fft.fft(x).abs()"), "m.py:8: `aten.fft_fft.default`", "yields complex numbers", PART),
     of(
         "a sparse product",
         module("return torch.sparse.mm(x.to_sparse(), x.t())"),
@@ -214,7 +214,7 @@ PYTHONS = [
     of(
         "Python without PyTorch",
         GOOD,
-        "/usr/bin/python3 has no PyTorch",
+        "has no PyTorch",
         "SOLSTICE_PYTHON",
         code=3,
         environment={"SOLSTICE_PYTHON": "/usr/bin/python3"},

@@ -194,7 +194,7 @@ input  x : f32[B, C, L]
 param  w : f32[C, K, 4]
 output y : f32[B, K, U]
 h[b,c,j] = tanh(x[b,c,j])
-m[b,k,u] = sum[c,j,s<4 where u == 2*j+s-1](h[b,c,j] * w[c,k,s])
+m[b,k,u] = sum[c,j,s<4 where u == 2*j+s-1](h[b,c,j] * w[c,k,s]) for u<U
 y[b,k,u] = tanh(m[b,k,u])
 )"),
             std::vector<std::string>{"m: no kernel family runs it yet"});
