@@ -157,14 +157,22 @@ class BoundSearch {
     if (term.text == "bit_and") return kOpen;
     const bool whole = term.text == "round" || term.text == "floor" || term.text == "ceil" || term.text == "trunc";
     if (whole && formats_) return ValueBounds{std::floor(first->low), std::ceil(first->high)};
-    if (!dtype || is_float(*dtype)) return dtype && formats_ ? first : std::nullopt;
+    if (dtype && is_float(*dtype)) return formats_ ? rounded_to(*dtype, *first) : std::nullopt;
+    if (!dtype) return std::nullopt;
     const ValueBounds range = range_of_format(*dtype);
     return ValueBounds{std::max(first->low, range.low), std::min(first->high, range.high)};
   }
 
+  // Rounding is monotone; beyond a format without infinities it gives NaN, which no bound holds.
+  static Bounds rounded_to(DType format, const ValueBounds& value) {
+    const ValueBounds out{ir::rounded(format, value.low), ir::rounded(format, value.high)};
+    return std::isnan(out.low) || std::isnan(out.high) ? kOpen : out;
+  }
+
+  // Where the limits cross, the upper one counts.
   Bounds clamped(const Term& term) {
     const Bounds low = of(term.args[1]), high = of(term.args[2]);
-    return ValueBounds{low->low, high->high};
+    return ValueBounds{std::min(low->low, high->low), high->high};
   }
 
   Bounds extremum(const Term& term, ValueBounds out, bool least) {

@@ -1,7 +1,9 @@
 // torch.einsum: operands from left to right, a pair at a time, each a broadcast product or a batched one.
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <set>
+#include <string_view>
 
 #include "sol/eager/parameters.h"
 #include "sol/eager/price.h"
@@ -16,18 +18,55 @@ struct Operand {
   Tensor tensor;
 };
 
+constexpr std::string_view kEllipsis = "...";
+
+// The axes of an ellipsis that stands for `count` of them: no letters, the last one the same in all operands.
+std::string unnamed(size_t count) {
+  std::string out;
+  for (size_t i = count; i > 0; --i) out += static_cast<char>('0' + i - 1);
+  return out;
+}
+
+// One character an axis.
+std::string expanded(const std::string& axes, size_t rank) {
+  const size_t at = axes.find(kEllipsis);
+  if (at == std::string::npos) return axes;
+  const size_t named = axes.size() - kEllipsis.size();
+  return axes.substr(0, at) + unnamed(rank - std::min(rank, named)) + axes.substr(at + kEllipsis.size());
+}
+
+// Of an equation without `->`: the axes of ellipses, then the letters that stand once, sorted.
+std::string implied(const std::vector<Operand>& operands, size_t most_unnamed) {
+  std::map<char, int> count;
+  for (const Operand& operand : operands) {
+    for (const char axis : operand.axes) ++count[axis];
+  }
+  std::string out = unnamed(most_unnamed);
+  for (const auto& [axis, times] : count) {
+    if (times == 1 && std::isalpha(static_cast<unsigned char>(axis))) out += axis;
+  }
+  return out;
+}
+
 std::vector<Operand> operands_of(const Call& call, std::string& result) {
   std::string text = call.argument("equation").as_string();
   std::erase(text, ' ');
   const size_t arrow = text.find("->");
-  result = arrow == std::string::npos ? "" : text.substr(arrow + 2);
+  const std::string left = text.substr(0, arrow);
   std::vector<Operand> out;
-  size_t begin = 0;
+  size_t begin = 0, most_unnamed = 0;
   for (const Tensor& tensor : call.reads()) {
-    const size_t end = std::min(text.find(',', begin), arrow);
-    out.push_back({text.substr(begin, end == std::string::npos ? end : end - begin), tensor});
-    begin = end == std::string::npos ? text.size() : end + 1;
+    const size_t end = std::min(left.find(',', begin), left.size());
+    const std::string axes = begin <= left.size() ? left.substr(begin, end - begin) : "";
+    out.push_back({expanded(axes, tensor.shape.size()), tensor});
+    if (axes.find(kEllipsis) != std::string::npos)
+      most_unnamed = std::max(most_unnamed, out.back().axes.size() + kEllipsis.size() - axes.size());
+    begin = end + 1;
   }
+  if (arrow == std::string::npos)
+    result = implied(out, most_unnamed);
+  else
+    result = expanded(text.substr(arrow + 2), call.results().empty() ? 0 : call.results().front().shape.size());
   return out;
 }
 
@@ -35,7 +74,7 @@ Extents extents_of(const std::vector<Operand>& operands) {
   Extents out;
   for (const Operand& operand : operands) {
     for (size_t i = 0; i < std::min(operand.axes.size(), operand.tensor.shape.size()); ++i)
-      out[operand.axes[i]] = operand.tensor.shape[i];
+      out[operand.axes[i]] = std::max(out[operand.axes[i]], operand.tensor.shape[i]);  // an extent of 1 broadcasts
   }
   return out;
 }

@@ -125,6 +125,25 @@ TEST(Eager, ProductsUseTensorCoresByPyTorchsFlags) {
               work / machine.ceiling(machine::Pipe::kTensorTF32)->per_second, 3e-4);
 }
 
+// The result that an equation implies, an extent that broadcasts, and axes without a name cost as their plain forms.
+TEST(Eager, EinsumsCostAsTheirPlainForms) {
+  const auto seconds = [](const char* equation, std::vector<int64_t> left) {
+    Calls calls;
+    calls.input("a", std::move(left));
+    calls.input("b", {8, 512, 512});
+    calls.call("einsum", {{"equation", equation}, {"operands", Json::array().push(t("a")).push(t("b"))}}, "y",
+               {8, 512, 512});
+    return calls.predict().device.value;
+  };
+  const double plain = seconds("bij,bjk->bik", {8, 512, 512});
+  EXPECT_GT(plain, 0);
+  EXPECT_DOUBLE_EQ(seconds("bij,bjk->bik", {8, 512, 512}), plain);
+  EXPECT_DOUBLE_EQ(seconds("...ij,...jk->...ik", {8, 512, 512}), plain);
+  EXPECT_DOUBLE_EQ(seconds("...ij,...jk", {8, 512, 512}), plain);
+  EXPECT_LE(seconds("bij,bjk->bik", {1, 512, 512}), plain);
+  EXPECT_GT(seconds("bij,bjk->bik", {1, 512, 512}), plain / 2);
+}
+
 TEST(Eager, AConvolutionOfOneChannelAGroupIsBoundByItsTaps) {
   Calls calls;
   calls.input("x", {16, 64, 512, 512});
