@@ -67,7 +67,7 @@ def cast_cases() -> Cases:
     return {
         "int_to_u8": (lambda x: x.to(torch.uint8), (wide,)),
         "int_to_i8": (lambda x: x.to(torch.int8), (wide,)),
-        "rounded_up_to_i8": (lambda x: x.clamp(-5, 127.99).half().to(torch.int8), (torch.tensor([127.99, 3.5, -9.0]),)),
+        "rounded_up_to_u8": (lambda x: x.clamp(0, 255.99).half().to(torch.uint8), (torch.tensor([255.99, 3.5, -9.0]),)),
         "crossed_clamp_to_i8": (lambda x: x.clamp(200, 100).to(torch.int8), (torch.tensor([150.0, -3.0, 500.0]),)),
         "int_to_i16": (lambda x: x.to(torch.int16).long() * 2, (wide,)),
         "i32_to_u8": (lambda x: x.to(torch.uint8).long() + 1, (ends(torch.int32),)),
