@@ -108,7 +108,7 @@ def test_a_schedule_needs_a_total_and_one_policy(bench):
     for options, why in (
         (["--schedule", "fair"], "no schedule `fair`; there are `log-gain` and `fixed`"),
         (["--numerics", "reference,high"], "--total takes a single column"),
-        (["--total", "12"], "`12` is neither a time nor a number of trials"),
+        (["--total", "12"], "`12` has no unit"),
     ):
         wrong = bench(*options)
         _, err = wrong.communicate(timeout=60)
