@@ -64,7 +64,9 @@ def rows(tmp_path, query):
 
 def measured(tmp_path):
     """Trials by their first measurement: the full verification measures again what it refuses."""
-    again = "SELECT 1 FROM events a WHERE a.run = e.run AND a.node = e.node AND a.kind = 'again' AND a.number < e.number"
+    again = (
+        "SELECT 1 FROM events a WHERE a.run = e.run AND a.node = e.node AND a.kind = 'again' AND a.number < e.number"
+    )
     return rows(
         tmp_path,
         f"SELECT run, node FROM events e WHERE kind = 'measured' AND node > 0 AND NOT EXISTS ({again}) "

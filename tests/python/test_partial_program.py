@@ -127,7 +127,10 @@ def test_refused_calls_are_found_stage_by_stage(environment, write_model, tmp_pa
 def test_a_module_of_one_unknown_operator_stays_unsupported(environment, write_model, tmp_path):
     text = MODEL.replace("return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))", "return torch.linalg.inv(x)")
     done = optimize(write_model(text.replace("2048, 256", "64, 64")), tmp_path / "out")
-    assert "unsupported: no equations for `aten.linalg_inv.default`" in done.stdout and "nothing else of it is worth kernels" in done.stdout
+    assert (
+        "unsupported: no equations for `aten.linalg_inv.default`" in done.stdout
+        and "nothing else of it is worth kernels" in done.stdout
+    )
 
 
 @pytest.mark.slow
