@@ -8,8 +8,6 @@ calls may write and draw. A value whose layout is another than the recorded one 
 from __future__ import annotations
 
 import base64
-import importlib
-import struct
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator
 
@@ -26,6 +24,7 @@ class Schedule:
     given: dict[str, dict[str, Any]]  # values that are there at the beginning: argument, state or constant
     constants: dict[str, torch.Tensor]
     results: list[dict[str, Any]]
+    written: frozenset[str]  # those of `given` that a step writes in place
     stages: dict[int, Any] = field(default_factory=dict)  # the recording of each
 
     def paths(self) -> list[str]:
@@ -39,7 +38,7 @@ class Schedule:
 
 def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
     constants = {name: _constant(entry) for name, entry in record["constants"].items()}
-    return Schedule(record["steps"], record["given"], constants, record["results"], stages)
+    return Schedule(record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages)
 
 
 def _constant(entry: dict[str, Any]) -> torch.Tensor:

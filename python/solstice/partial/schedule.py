@@ -124,6 +124,7 @@ class Record:
 
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
+        written = {root for roots in own.writes.values() for root in roots}
         steps = [self._step(step) for step in self._schedule.steps]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
@@ -133,6 +134,7 @@ class Record:
             "given": given,
             "constants": {name: _constant(name, own.constants[name]) for name in constants},
             "steps": steps,
+            "written": sorted(n.name for n in own.sources if n.name in given and own.memory[n] in written),
             "results": [{"v": r.name} if isinstance(r, Node) else {"value": literal(r)} for r in own.results],
             "files": self._sources.files,
         }
