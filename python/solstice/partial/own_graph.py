@@ -174,6 +174,11 @@ def is_view(node: Node) -> bool:
     return name not in _CONVERTING or source.dtype is made.dtype and source.stride() == made.stride()
 
 
+def mutates(node: Node) -> bool:
+    """By its schema it writes what it is given."""
+    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
+
+
 def written(node: Node) -> list[Node]:
     """The values that a call writes in place."""
     if not isinstance(node.target, torch._ops.OpOverload):
