@@ -18,6 +18,9 @@ from .specs import TensorSpec, dtype_of
 from .unrolled import Text
 
 
+_HERE = {"device": "here"}
+
+
 @dataclass(frozen=True)
 class Schedule:
     steps: list[dict[str, Any]]
@@ -61,6 +64,8 @@ def _value(entry: dict[str, Any]) -> Any:
     (kind, what), *_ = entry.items()
     if kind == "dtype":
         return dtype_of(what)
+    if kind == "device":
+        return torch.device(what)
     if kind in ("layout", "memory_format"):
         return getattr(torch, what)
     if kind == "float":
@@ -124,7 +129,7 @@ class Writer:
         if isinstance(value, dict):
             if "v" in value:
                 return self._names[value["v"]]
-            return self._text.bind("value", self._device if "device" in value else _value(value))
+            return self._text.bind("value", self._device if value == _HERE else _value(value))
         return repr(value)
 
     def _last_uses(self) -> dict[str, int]:

@@ -60,6 +60,8 @@ def _differences(expected: running.Values, found: running.Values) -> list[str]:
         a, b = expected[name], found[name]
         if a.shape != b.shape or a.dtype is not b.dtype:
             out.append(f"{name} has another shape or dtype")
+        elif a.device != b.device:
+            out.append(f"{name} is on {b.device} instead of {a.device}")
         elif not kernelbench.excess_of([a], [b]) <= 1:
             out.append(f"{name} differs")
     return out
@@ -82,7 +84,7 @@ class _Scheduled(torch.nn.Module):
 
 
 def time_calls(self: Session, *, set: str, kept: list[int]) -> dict[str, Any]:
-    """Seconds of each call of PyTorch's, called again and again on the values that it meets."""
+    """Seconds of each call of PyTorch's that writes nothing, called again and again on the values that it meets."""
     from ..partial.parts import state_of
 
     chosen, parts, module = self.need_set(set), _need_parts(self), self.module()

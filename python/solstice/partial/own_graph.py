@@ -26,6 +26,7 @@ _CHECKS = ("_assert", "sym_constrain", "_assert_tensor_metadata")
 _UNSAID = torch.Tag.maybe_aliasing_or_mutating  # the schema does not tell what it aliases or writes
 _RESHAPING = ("reshape", "flatten", "view_as", "reshape_as", "unflatten")  # that copy where they have to
 _CONVERTING = ("contiguous", "to", "type_as")  # likewise
+KNOWN = ("aten", "prims")  # namespaces of PyTorch's own operators
 _STATE_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
 
 
@@ -71,6 +72,9 @@ class _Builder:
         output = next(n for n in self._program.graph.nodes if n.op == "output")
         self.out.results = [self._copied[v] if isinstance(v, Node) else v for v in output.args[0]]
         self.out.graph.output(tuple(self.out.results))
+        for node in reversed(self.out.calls()):  # what the checks have read
+            if not node.users and not has_effects(node):
+                self.out.graph.erase_node(node)
 
     def _placeholders(self) -> None:
         leaf = 0
@@ -103,7 +107,9 @@ class _Builder:
 
     def _call(self, graph_module: torch.fx.GraphModule, node: Node) -> Any:
         if node.target is _GRAD_REGION:
-            # Without gradients, which a drop-in asks for, the region is its calls.
+            if node.args[0]:  # its results would have gradients, also in a call without
+                raise _refusal("`forward` turns gradients on", "take `torch.enable_grad()` out of it")
+            # Without gradients the region is its calls.
             part = getattr(graph_module, node.args[1].target)
             return self._copy(part, [self._copied.get(a, a) for a in node.args[2:]])
         whole = self._copied.get(node.args[0]) if node.args and isinstance(node.args[0], Node) else None
@@ -123,6 +129,13 @@ def _refusal(what: str, hint: str) -> Exception:
 def _is_check(node: Node) -> bool:
     name = node.target._schema.name.partition("::")[2] if isinstance(node.target, torch._ops.OpOverload) else ""
     return name.startswith(_CHECKS) and not node.users
+
+
+def has_effects(node: Node) -> bool:
+    """It writes, draws, or is an operator of which that is not known."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return False
+    return node.target.namespace not in KNOWN or draws(node) or bool(written(node))
 
 
 def bound_arguments(node: Node) -> Iterator[tuple[Any, Any]]:

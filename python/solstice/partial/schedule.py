@@ -18,7 +18,7 @@ from ..tensors import dtype_name
 from ..tracing.sources import SourceTable
 from ..tracing.values import constant_data, literal
 from .cut import Cut
-from .own_graph import OwnGraph, is_projection, is_view
+from .own_graph import OwnGraph, is_projection, is_view, written
 from .stages import Stage
 
 Step = Union[Stage, Node]
@@ -37,7 +37,8 @@ class Schedule:
         timed: Optional[Callable[[str, Callable[[], Any]], None]] = None,
     ) -> dict[Node, Any]:
         """Every value, with PyTorch for the stages too. Ends before the stage `until`. `timed` is given each call of
-        PyTorch's by its name, to be called as often as it likes, before it is made."""
+        PyTorch's by its name, to be called as often as it likes, before it is made; none that writes, which again
+        would be another."""
         values = self._given(arguments, state)
         for step in self.steps:
             if step is until:
@@ -47,7 +48,7 @@ class Schedule:
                     made = step.graph(*(values[n] for n in (*step.inputs, *step.state)))
                 values.update(zip(step.outputs, made))
             else:
-                if timed and not is_projection(step) and not is_view(step):
+                if timed and not (is_projection(step) or is_view(step) or written(step)):
                     timed(step.name, functools.partial(call, step, values))
                 values[step] = call(step, values)
         return values
@@ -121,6 +122,7 @@ class Record:
         self._schedule = found
         self._why = why
         self._sources = SourceTable(display)
+        self._device = _trace_device(found.own)
 
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
@@ -163,7 +165,22 @@ class Record:
             return {"v": value.name}
         if isinstance(value, (list, tuple)):
             return [self._argument(v) for v in value]
-        return {"device": "here"} if isinstance(value, torch.device) else literal(value)
+        is_here = isinstance(value, torch.device) and _is_on(value, self._device)
+        return {"device": "here"} if is_here else literal(value)
+
+
+def _trace_device(own: OwnGraph) -> torch.device:
+    """Where the arguments, or else the parameters, were when the module was traced."""
+    kinds = {kind: node.meta["val"].device for node, (kind, _) in reversed(own.sources.items()) if _is_tensor(node)}
+    return kinds.get("argument", kinds.get("state", torch.device("cpu")))
+
+
+def _is_tensor(node: Node) -> bool:
+    return isinstance(node.meta.get("val"), torch.Tensor)
+
+
+def _is_on(wanted: torch.device, device: torch.device) -> bool:
+    return wanted.type == device.type and wanted.index in (None, device.index)
 
 
 def _given(node: Node, kind: str, which: Any) -> dict[str, Any]:
