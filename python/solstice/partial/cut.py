@@ -24,6 +24,7 @@ _WORTH_ALONE = ("softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm"
 _SMALLER = 0.5  # of the time of ours
 DECIDES = "a decision that the original's values make"
 FOR_DECISIONS = "a decision of PyTorch's rests on it alone"
+ELSEWHERE = "a value on another device than the arguments"
 SMALL = "too small a part for kernels of its own"
 MANY = f"only the {MOST_STAGES} largest parts are searched"
 
@@ -48,7 +49,9 @@ class Cut:
 def cut(own: OwnGraph, refused: Mapping[str, str], weights: Weights) -> Cut:
     """`refused`: reasons by the names of calls, found by whoever tried to make kernels of a cut before."""
     out = Cut(free=_free(own))
-    out.why = {n: why for n in own.calls() if n not in out.free for why in [_stays(own, n, refused)] if why}
+    elsewhere = dict.fromkeys(own.elsewhere(), ELSEWHERE)
+    reason = lambda n: _stays(own, n, refused) or ("" if is_projection(n) else elsewhere.get(n, ""))
+    out.why = {n: why for n in own.calls() if n not in out.free for why in [reason(n)] if why}
     while True:
         out.levels = _Levels(own, out).run()
         more = _decided(own, out, weights) or _too_small(out, weights)

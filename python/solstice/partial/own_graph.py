@@ -16,6 +16,7 @@ from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
 from ..errors import input_error
+from ..tensors import tensor_leaves
 from ..tracing.causes import STAYS
 from ..tracing.nodes import draws
 
@@ -39,6 +40,25 @@ class OwnGraph:
     program: torch.export.ExportedProgram
     writes: dict[Node, list[Node]] = field(default_factory=dict)  # calls that write, and the first name of the memory
     memory: dict[Node, Node] = field(default_factory=dict)  # of every value: the first name of its memory
+
+    def device(self) -> torch.device:
+        """Where the arguments, or else the parameters, were when the module was traced."""
+        tensors = [(kind, n.meta.get("val")) for n, (kind, _) in reversed(self.sources.items())]
+        devices = {kind: value.device for kind, value in tensors if isinstance(value, torch.Tensor)}
+        return devices.get("argument", devices.get("state", torch.device("cpu")))
+
+    def elsewhere(self) -> set[Node]:
+        """Calls that read or make tensors of another device. A number made of constants alone is the same anywhere."""
+        here = self.device()
+        constant = {n for n, (kind, _) in self.sources.items() if kind == "constant"}
+        found = set()
+        for node in self.calls():
+            if constant.issuperset(node.all_input_nodes):
+                constant.add(node)
+            values = [(n, t) for n in (node, *node.all_input_nodes) for t in tensor_leaves(n.meta.get("val"))]
+            if any(t.device != here and (t.dim() or n not in constant) for n, t in values):
+                found.add(node)
+        return found
 
     def calls(self) -> list[Node]:
         return [node for node in self.graph.nodes if node.op == "call_function"]
@@ -177,6 +197,8 @@ def is_view(node: Node) -> bool:
     source, made = aliased(node)[0].meta.get("val"), node.meta.get("val")
     if not isinstance(made, torch.Tensor) or not isinstance(source, torch.Tensor):
         return True  # a list of parts
+    if source.device != made.device:
+        return False
     name = node.target._schema.name.partition("::")[2]
     if name in _RESHAPING:
         try:

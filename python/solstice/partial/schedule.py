@@ -122,7 +122,7 @@ class Record:
         self._schedule = found
         self._why = why
         self._sources = SourceTable(display)
-        self._device = _trace_device(found.own)
+        self._device = found.own.device()
 
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
@@ -167,16 +167,6 @@ class Record:
             return [self._argument(v) for v in value]
         is_here = isinstance(value, torch.device) and _is_on(value, self._device)
         return {"device": "here"} if is_here else literal(value)
-
-
-def _trace_device(own: OwnGraph) -> torch.device:
-    """Where the arguments, or else the parameters, were when the module was traced."""
-    kinds = {kind: node.meta["val"].device for node, (kind, _) in reversed(own.sources.items()) if _is_tensor(node)}
-    return kinds.get("argument", kinds.get("state", torch.device("cpu")))
-
-
-def _is_tensor(node: Node) -> bool:
-    return isinstance(node.meta.get("val"), torch.Tensor)
 
 
 def _is_on(wanted: torch.device, device: torch.device) -> bool:
