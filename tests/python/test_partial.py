@@ -245,6 +245,16 @@ def test_a_device_other_than_the_arguments_is_named():
     assert devices == {"zeros": {"device": "meta"}, "ones": {"device": "here"}}
 
 
+def test_values_on_other_devices_stay():
+    def forward(m, x):
+        y = F.gelu(m.up(x))
+        return m.down(y), torch.relu(y.to("meta") * 2)
+
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    assert [calls_of(s) for s in parts.stages] == [["linear", "gelu", "linear"]]
+    assert why(parts) == dict.fromkeys(("to", "mul", "relu"), "a value on another device than the arguments")
+
+
 def test_checks_compare_devices():
     from solstice.oracle.kernelbench import _compare
 
@@ -267,6 +277,23 @@ def test_calls_that_write_are_not_repeated(monkeypatch):
     monkeypatch.setattr(partial, "_seconds", lambda _, again: [again() for _ in range(23)] and 1.0)
     found = partial.time_calls(session, set="a", kept=[stage.number for stage in session.parts.stages])
     assert found == {"calls": [{"name": "dropout", "seconds": 1.0}]}
+
+
+def test_a_seed_within_forward_is_found():
+    def forward(m, x):
+        torch.manual_seed(7)
+        return m.down(F.dropout(F.gelu(m.up(x)), 0.5, True))
+
+    session = session_of(Net(forward), torch.randn(4, 8))
+    session.parts = make_parts(session, {}, MACHINE)
+    assert partial.check_schedule(session) == {"differences": ["output.0 differs"]}
+
+
+def test_without_a_gpu_a_large_module_is_not_run():
+    session = session_of(Net(lambda m, x: F.dropout(m.up(x), 0.5, True)), torch.randn(4, 8))
+    session.parts = make_parts(session, {}, {**MACHINE, "bandwidth": 1e4})
+    found = partial.check_schedule(session)
+    assert found["differences"] == [] and "there is no GPU" in found["left_out"]
 
 
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples" / "partial").glob("*.py"))

@@ -41,7 +41,9 @@ class Schedule:
 
 def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
     constants = {name: _constant(entry) for name, entry in record["constants"].items()}
-    return Schedule(record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages)
+    return Schedule(
+        record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages
+    )
 
 
 def _constant(entry: dict[str, Any]) -> torch.Tensor:
