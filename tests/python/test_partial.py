@@ -213,6 +213,89 @@ def test_a_region_without_gradients_is_its_calls():
     assert steps_of(parts_of(Net(forward), torch.randn(4, 8))) == [1, "dropout", 2]
 
 
+def test_a_region_with_gradients_is_refused():
+    def forward(m, x):
+        with torch.enable_grad():
+            y = F.gelu(m.up(x))
+        return m.down(F.dropout(y, 0.5, True))
+
+    with pytest.raises(OracleError, match="cannot be cut: `forward` turns gradients on"):
+        parts_of(Net(forward), torch.randn(4, 8))
+
+
+def test_what_a_check_alone_reads_is_no_call():
+    def forward(m, x):
+        n = x[0, 0].to(torch.long).item()
+        torch._check(n >= -100)
+        return m.down(F.gelu(m.up(x))) * n
+
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    assert not {"ge", "_assert_scalar"} & {str(n.target) for n in parts.own.calls()} | {
+        n.name for n in parts.own.calls() if not n.users and n not in parts.own.results
+    }
+
+
+def test_a_device_other_than_the_arguments_is_named():
+    def forward(m, x):
+        return F.dropout(m.up(x), 0.5, True), torch.zeros(3, device="meta"), torch.ones(3, device=x.device)
+
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    steps = parts.record({1})["steps"]
+    devices = {s["out"]: s["kwargs"]["device"] for s in steps if "device" in s.get("kwargs", ())}
+    assert devices == {"zeros": {"device": "meta"}, "ones": {"device": "here"}}
+
+
+def test_values_on_other_devices_stay():
+    def forward(m, x):
+        y = F.gelu(m.up(x))
+        return m.down(y), torch.relu(y.to("meta") * 2)
+
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    assert [calls_of(s) for s in parts.stages] == [["linear", "gelu", "linear"]]
+    assert why(parts) == dict.fromkeys(("to", "mul", "relu"), "a value on another device than the arguments")
+
+
+def test_checks_compare_devices():
+    from solstice.oracle.kernelbench import _compare
+
+    here, there = torch.zeros(3), torch.zeros(3, device="meta")
+    assert _compare([here], [there], "reference")["reason"] == "the results are on other devices: meta instead of cpu"
+    assert partial._differences({"output.0": here}, {"output.0": there}) == ["output.0 is on meta instead of cpu"]
+
+
+def test_calls_that_write_are_not_repeated(monkeypatch):
+    def forward(m, x):
+        y = m.up(x)
+        m.position.add_(1)
+        m.cache.index_copy_(0, m.position, y[:1])
+        return m.down(F.dropout(y, 0.5, True)) + m.cache[:4, :8]
+
+    state = {"position": torch.zeros(1, dtype=torch.long), "cache": torch.zeros(5, 16)}
+    session = session_of(Net(forward, **state), torch.randn(4, 8))
+    session.parts = make_parts(session, {}, MACHINE)
+    requests.prepare_inputs(session, set="a", family="normal")
+    monkeypatch.setattr(partial, "_seconds", lambda _, again: [again() for _ in range(23)] and 1.0)
+    found = partial.time_calls(session, set="a", kept=[stage.number for stage in session.parts.stages])
+    assert found == {"calls": [{"name": "dropout", "seconds": 1.0}]}
+
+
+def test_a_seed_within_forward_is_found():
+    def forward(m, x):
+        torch.manual_seed(7)
+        return m.down(F.dropout(F.gelu(m.up(x)), 0.5, True))
+
+    session = session_of(Net(forward), torch.randn(4, 8))
+    session.parts = make_parts(session, {}, MACHINE)
+    assert partial.check_schedule(session) == {"differences": ["output.0 differs"]}
+
+
+def test_without_a_gpu_a_large_module_is_not_run():
+    session = session_of(Net(lambda m, x: F.dropout(m.up(x), 0.5, True)), torch.randn(4, 8))
+    session.parts = make_parts(session, {}, {**MACHINE, "bandwidth": 1e4})
+    found = partial.check_schedule(session)
+    assert found["differences"] == [] and "there is no GPU" in found["left_out"]
+
+
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples" / "partial").glob("*.py"))
 REFUSED = {
     "deconvolution": {"conv_transpose1d": "no family"},

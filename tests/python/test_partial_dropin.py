@@ -68,6 +68,62 @@ def test_results_draws_and_effects_are_the_originals(net):
     assert new.solstice_fallbacks() == []
 
 
+def test_a_written_argument_that_is_another_needs_the_original(net):
+    original, new, launches = net
+    both(original, new, 0)
+    before = launches()
+    x = torch.randn(2, 3)
+    with pytest.warns(UserWarning, match="argument 1 is written in place and shares memory with argument 0"):
+        for _ in range(2):
+            found = []
+            for module in (original, new):
+                own = x.clone()
+                torch.manual_seed(3)
+                found.append((*module(own, own), own))
+            torch.testing.assert_close(found[1], found[0])
+    assert launches() == before
+
+
+def test_a_written_buffer_that_is_an_argument_needs_the_original(net):
+    original, new, launches = net
+    both(original, new, 0)
+    before = launches()
+    found = []
+    with pytest.warns(UserWarning, match="`seen` is written in place and shares memory with argument 0"):
+        for module in (original, new):
+            torch.manual_seed(3)
+            found.append(module(module.seen, torch.zeros(2, 3)))
+    torch.testing.assert_close(found[1], found[0])
+    torch.testing.assert_close(new.seen, original.seen)
+    assert launches() == before
+
+
+def test_parts_of_one_memory_that_do_not_meet_are_apart(net):
+    original, new, launches = net
+    both(original, new, 0)
+    before = launches()
+    found = []
+    for module in (original, new):
+        torch.manual_seed(3)
+        whole = torch.arange(128.0)
+        found.append(module(whole[:6].view(2, 3), whole[64:70].view(2, 3)))
+    torch.testing.assert_close(found[1], found[0])
+    assert launches() - before == 2
+
+
+def test_buffers_of_one_memory_need_the_original(net):
+    original, new, launches = net
+    both(original, new, 0)
+    before = launches()
+    for module in (original, new):
+        module.seen = torch.zeros(2, 3)
+        module.v = torch.nn.Parameter(module.seen.view(-1)[:1])
+    with pytest.warns(UserWarning, match="`seen` is written in place and shares memory with `v`"):
+        ours, theirs = both(original, new, 1)
+    torch.testing.assert_close(theirs, ours)
+    assert launches() == before
+
+
 def test_what_does_not_fit_goes_to_the_original_before_anything_is_written(net):
     original, new, launches = net
     both(original, new, 0)

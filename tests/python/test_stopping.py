@@ -52,6 +52,28 @@ def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
 
 
+@pytest.mark.slow
+def test_ctrl_c_in_a_part_keeps_what_was_found(start, write_model, tmp_path):
+    text = """
+        import torch
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.up, self.down = torch.nn.Linear(256, 1024), torch.nn.Linear(1024, 256)
+            def forward(self, x):
+                return self.down(torch.dropout(torch.nn.functional.gelu(self.up(x)), 0.1, True))
+        def get_inputs(): return [torch.randn(2048, 256)]
+        def get_init_inputs(): return []
+    """
+    process = start("optimize", write_model(text), "--device", "model", "--out", tmp_path / "out")
+    until(process, "trial 1:")
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
+
+
 # Steps that are no recurrence for a scan, each a result: planning and compiling take a while.
 STEPS = """
     import torch

@@ -268,6 +268,13 @@ def test_other_memory_under_a_tensor_is_refused(subject_of, forward):
     assert error.code == "trace.replaced_storage" and text_at(error) == forward.split("\n")[0] and "copy_" in error.hint
 
 
+def test_a_refusal_leaves_no_mode_behind(subject_of):
+    modes = lambda: (torch._C._len_torch_function_stack(), torch._C._len_torch_dispatch_stack())
+    before = modes()
+    refusal(subject_of(BEHIND["in place"], "self.register_buffer('b', torch.zeros(3, 8))"))
+    assert modes() == before
+
+
 def test_the_eager_run_needs_no_memory():
     module = torch.nn.Linear(8, 8)
     huge = torch.empty(1 << 40, 8, device="meta")

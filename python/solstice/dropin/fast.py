@@ -16,6 +16,7 @@ import torch
 from torch.utils import _pytree as pytree
 from torch.utils.hooks import RemovableHandle
 
+from . import overlaps
 from .binding import Binding
 from .guards import TENSOR_TYPES
 from .recording import Constant, Recording
@@ -68,6 +69,7 @@ def guarded(text: Text, recording: Recording, binding: Binding, flags: tuple, fl
         *_constants(text, recording),
         *_forms(text, recording, binding),
         *_addresses(text, recording, binding),
+        *overlaps.conditions(text, recording, binding),
         *(c for held in binding.assumed for c in _assumed(text, held)),
         *_gradients(text, recording, binding),
     ]

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch.utils import _pytree as pytree
 
-from . import fast, guards, structure
+from . import fast, guards, overlaps, structure
 from .assumed import Comparer
 from .binding import Binding, bind
 from .device import CudaDevice
@@ -135,6 +135,9 @@ class Runtime:
             reason = _unfit(leaves[position], recorded, binding.device.index, position)
             if reason is not None:
                 return reason
+        reason = overlaps.refusal(self.recording, binding, leaves)
+        if reason is not None:
+            return reason
         if torch.is_grad_enabled() and (binding.requires_grad() or guards.any_requires_grad(leaves)):
             return "gradients are required; call it under torch.no_grad()"
         return "hooks are registered on inner modules" if binding.hooks.present() else None

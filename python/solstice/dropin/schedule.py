@@ -8,8 +8,6 @@ calls may write and draw. A value whose layout is another than the recorded one 
 from __future__ import annotations
 
 import base64
-import importlib
-import struct
 from dataclasses import dataclass, field
 from typing import Any, Callable, Iterator
 
@@ -20,12 +18,16 @@ from .specs import TensorSpec, dtype_of
 from .unrolled import Text
 
 
+_HERE = {"device": "here"}
+
+
 @dataclass(frozen=True)
 class Schedule:
     steps: list[dict[str, Any]]
     given: dict[str, dict[str, Any]]  # values that are there at the beginning: argument, state or constant
     constants: dict[str, torch.Tensor]
     results: list[dict[str, Any]]
+    written: frozenset[str]  # those of `given` that a step writes in place
     stages: dict[int, Any] = field(default_factory=dict)  # the recording of each
 
     def paths(self) -> list[str]:
@@ -39,7 +41,9 @@ class Schedule:
 
 def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
     constants = {name: _constant(entry) for name, entry in record["constants"].items()}
-    return Schedule(record["steps"], record["given"], constants, record["results"], stages)
+    return Schedule(
+        record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages
+    )
 
 
 def _constant(entry: dict[str, Any]) -> torch.Tensor:
@@ -62,6 +66,8 @@ def _value(entry: dict[str, Any]) -> Any:
     (kind, what), *_ = entry.items()
     if kind == "dtype":
         return dtype_of(what)
+    if kind == "device":
+        return torch.device(what)
     if kind in ("layout", "memory_format"):
         return getattr(torch, what)
     if kind == "float":
@@ -125,7 +131,7 @@ class Writer:
         if isinstance(value, dict):
             if "v" in value:
                 return self._names[value["v"]]
-            return self._text.bind("value", self._device if "device" in value else _value(value))
+            return self._text.bind("value", self._device if value == _HERE else _value(value))
         return repr(value)
 
     def _last_uses(self) -> dict[str, int]:

@@ -223,6 +223,9 @@ def _compare(reference: list[torch.Tensor], produced: list[torch.Tensor], numeri
         shown = (", ".join(str(t.dtype)[6:] for t in side) for side in (produced, reference))
         reason = "the results have other dtypes: " + " instead of ".join(shown)
         return {**_FAILED, "reason": reason}
+    if [t.device for t in reference] != [t.device for t in produced]:
+        shown = (", ".join(str(t.device) for t in side) for side in (produced, reference))
+        return {**_FAILED, "reason": "the results are on other devices: " + " instead of ".join(shown)}
     # Excess over the limit, as a multiple of it: at most 1 passes.
     limits = _limits(reference, numerics)
     worst = max(map(_excess, reference, produced, limits), default=0.0)

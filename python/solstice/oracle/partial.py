@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..partial.schedule import Schedule
 
 _WARMUPS, _REPS = 3, 20
+_LONGEST = 1e-3  # predicted seconds on a GPU of what a CPU is asked to run
 
 
 def cut(self: Session, *, refused: dict[str, str] = {}, machine: dict[str, Any]) -> dict[str, Any]:
@@ -44,8 +45,12 @@ def schedule(self: Session, *, kept: list[int]) -> dict[str, Any]:
 
 
 def check_schedule(self: Session, *, seed: int = 42) -> dict[str, Any]:
-    """Stages and calls in their order, all of them PyTorch's, against the module: results, buffers, written inputs."""
+    """Stages and calls in their order, all of them PyTorch's, against the module: results, buffers, written inputs.
+    `left_out`: why nothing was compared."""
     parts = _need_parts(self)
+    seconds = parts.weights.total(parts.found.levels)
+    if self.device.type != "cuda" and seconds > _LONGEST:
+        return {"differences": [], "left_out": f"there is no GPU, on which it would take {seconds * 1e3:.3g} ms"}
     module = self.module()
     make = lambda: map_tensors(lambda t: t.to(self.device), self.example_inputs(seed))
     expected = running.run(module, *make(), seed)
@@ -60,6 +65,8 @@ def _differences(expected: running.Values, found: running.Values) -> list[str]:
         a, b = expected[name], found[name]
         if a.shape != b.shape or a.dtype is not b.dtype:
             out.append(f"{name} has another shape or dtype")
+        elif a.device != b.device:
+            out.append(f"{name} is on {b.device} instead of {a.device}")
         elif not kernelbench.excess_of([a], [b]) <= 1:
             out.append(f"{name} differs")
     return out
@@ -82,7 +89,7 @@ class _Scheduled(torch.nn.Module):
 
 
 def time_calls(self: Session, *, set: str, kept: list[int]) -> dict[str, Any]:
-    """Seconds of each call of PyTorch's, called again and again on the values that it meets."""
+    """Seconds of each call of PyTorch's that writes nothing, called again and again on the values that it meets."""
     from ..partial.parts import state_of
 
     chosen, parts, module = self.need_set(set), _need_parts(self), self.module()

@@ -16,15 +16,15 @@ from torch.fx import Node
 
 from ..tracing.nodes import draws
 from .decisions import is_decision, only_for_decisions
-from .own_graph import OwnGraph, aliased, bound_arguments, is_projection, is_view
+from .own_graph import KNOWN, OwnGraph, aliased, bound_arguments, has_effects, is_projection, is_view
 from .weights import Weights
 
 MOST_STAGES = 8  # each is searched for itself
 _WORTH_ALONE = ("softmax", "log_softmax", "layer_norm", "rms_norm", "group_norm", "batch_norm", "cumsum", "logsumexp")
 _SMALLER = 0.5  # of the time of ours
-_KNOWN = ("aten", "prims")
 DECIDES = "a decision that the original's values make"
 FOR_DECISIONS = "a decision of PyTorch's rests on it alone"
+ELSEWHERE = "a value on another device than the arguments"
 SMALL = "too small a part for kernels of its own"
 MANY = f"only the {MOST_STAGES} largest parts are searched"
 
@@ -49,7 +49,9 @@ class Cut:
 def cut(own: OwnGraph, refused: Mapping[str, str], weights: Weights) -> Cut:
     """`refused`: reasons by the names of calls, found by whoever tried to make kernels of a cut before."""
     out = Cut(free=_free(own))
-    out.why = {n: why for n in own.calls() if n not in out.free for why in [_stays(own, n, refused)] if why}
+    elsewhere = dict.fromkeys(own.elsewhere(), ELSEWHERE)
+    reason = lambda n: _stays(own, n, refused) or ("" if is_projection(n) else elsewhere.get(n, ""))
+    out.why = {n: why for n in own.calls() if n not in out.free for why in [reason(n)] if why}
     while True:
         out.levels = _Levels(own, out).run()
         more = _decided(own, out, weights) or _too_small(out, weights)
@@ -63,7 +65,7 @@ def _free(own: OwnGraph) -> set[Node]:
     is_written = {root for roots in own.writes.values() for root in roots}
     free: set[Node] = set()
     for node in own.calls():
-        pure = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in _KNOWN
+        pure = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in KNOWN
         if own.memory[node] in is_written or not (pure or is_projection(node)):
             continue
         part = node.args[0] in free if is_projection(node) else is_view(node)
@@ -81,7 +83,7 @@ def _stays(own: OwnGraph, node: Node, refused: Mapping[str, str]) -> str:
         return ""  # it goes with what it takes from
     if not isinstance(node.target, torch._ops.OpOverload):
         return "arithmetic on numbers that are read from tensors"
-    if node.target.namespace not in _KNOWN:
+    if node.target.namespace not in KNOWN:
         return "a custom operator"
     if _draws(node):
         return "it draws random numbers"
@@ -138,7 +140,7 @@ class _Levels:
             if other in self._levels:
                 crosses = not theirs and other in self._cut.why
                 level = max(level, self._levels[other] + crosses)
-        if theirs and _has_effects(self._own, node):
+        if theirs and has_effects(node):
             level = self._effects = max(level, self._effects)
         return level
 
@@ -158,12 +160,6 @@ class _Levels:
 
     def _roots(self, node: Node) -> set[Node]:
         return {self._own.memory[n] for n in node.all_input_nodes} & self._shared
-
-
-def _has_effects(own: OwnGraph, node: Node) -> bool:
-    if not isinstance(node.target, torch._ops.OpOverload):
-        return False
-    return node in own.writes or node.target.namespace not in _KNOWN or draws(node)
 
 
 def bases(node: Node, free: Iterable[Node]) -> list[Node]:

@@ -16,6 +16,7 @@ from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
 from ..errors import input_error
+from ..tensors import tensor_leaves
 from ..tracing.causes import STAYS
 from ..tracing.nodes import draws
 
@@ -26,6 +27,7 @@ _CHECKS = ("_assert", "sym_constrain", "_assert_tensor_metadata")
 _UNSAID = torch.Tag.maybe_aliasing_or_mutating  # the schema does not tell what it aliases or writes
 _RESHAPING = ("reshape", "flatten", "view_as", "reshape_as", "unflatten")  # that copy where they have to
 _CONVERTING = ("contiguous", "to", "type_as")  # likewise
+KNOWN = ("aten", "prims")  # namespaces of PyTorch's own operators
 _STATE_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
 
 
@@ -38,6 +40,25 @@ class OwnGraph:
     program: torch.export.ExportedProgram
     writes: dict[Node, list[Node]] = field(default_factory=dict)  # calls that write, and the first name of the memory
     memory: dict[Node, Node] = field(default_factory=dict)  # of every value: the first name of its memory
+
+    def device(self) -> torch.device:
+        """Where the arguments, or else the parameters, were when the module was traced."""
+        tensors = [(kind, n.meta.get("val")) for n, (kind, _) in reversed(self.sources.items())]
+        devices = {kind: value.device for kind, value in tensors if isinstance(value, torch.Tensor)}
+        return devices.get("argument", devices.get("state", torch.device("cpu")))
+
+    def elsewhere(self) -> set[Node]:
+        """Calls that read or make tensors of another device. A number made of constants alone is the same anywhere."""
+        here = self.device()
+        constant = {n for n, (kind, _) in self.sources.items() if kind == "constant"}
+        found = set()
+        for node in self.calls():
+            if constant.issuperset(node.all_input_nodes):
+                constant.add(node)
+            values = [(n, t) for n in (node, *node.all_input_nodes) for t in tensor_leaves(n.meta.get("val"))]
+            if any(t.device != here and (t.dim() or n not in constant) for n, t in values):
+                found.add(node)
+        return found
 
     def calls(self) -> list[Node]:
         return [node for node in self.graph.nodes if node.op == "call_function"]
@@ -71,6 +92,9 @@ class _Builder:
         output = next(n for n in self._program.graph.nodes if n.op == "output")
         self.out.results = [self._copied[v] if isinstance(v, Node) else v for v in output.args[0]]
         self.out.graph.output(tuple(self.out.results))
+        for node in reversed(self.out.calls()):  # what the checks have read
+            if not node.users and not has_effects(node):
+                self.out.graph.erase_node(node)
 
     def _placeholders(self) -> None:
         leaf = 0
@@ -103,7 +127,9 @@ class _Builder:
 
     def _call(self, graph_module: torch.fx.GraphModule, node: Node) -> Any:
         if node.target is _GRAD_REGION:
-            # Without gradients, which a drop-in asks for, the region is its calls.
+            if node.args[0]:  # its results would have gradients, also in a call without
+                raise _refusal("`forward` turns gradients on", "take `torch.enable_grad()` out of it")
+            # Without gradients the region is its calls.
             part = getattr(graph_module, node.args[1].target)
             return self._copy(part, [self._copied.get(a, a) for a in node.args[2:]])
         whole = self._copied.get(node.args[0]) if node.args and isinstance(node.args[0], Node) else None
@@ -123,6 +149,13 @@ def _refusal(what: str, hint: str) -> Exception:
 def _is_check(node: Node) -> bool:
     name = node.target._schema.name.partition("::")[2] if isinstance(node.target, torch._ops.OpOverload) else ""
     return name.startswith(_CHECKS) and not node.users
+
+
+def has_effects(node: Node) -> bool:
+    """It writes, draws, or is an operator of which that is not known."""
+    if not isinstance(node.target, torch._ops.OpOverload):
+        return False
+    return node.target.namespace not in KNOWN or draws(node) or bool(written(node))
 
 
 def bound_arguments(node: Node) -> Iterator[tuple[Any, Any]]:
@@ -164,6 +197,8 @@ def is_view(node: Node) -> bool:
     source, made = aliased(node)[0].meta.get("val"), node.meta.get("val")
     if not isinstance(made, torch.Tensor) or not isinstance(source, torch.Tensor):
         return True  # a list of parts
+    if source.device != made.device:
+        return False
     name = node.target._schema.name.partition("::")[2]
     if name in _RESHAPING:
         try:
@@ -172,6 +207,11 @@ def is_view(node: Node) -> bool:
             return False
         return True
     return name not in _CONVERTING or source.dtype is made.dtype and source.stride() == made.stride()
+
+
+def mutates(node: Node) -> bool:
+    """By its schema it writes what it is given."""
+    return isinstance(node.target, torch._ops.OpOverload) and node.target._schema.is_mutable
 
 
 def written(node: Node) -> list[Node]:

@@ -64,7 +64,7 @@ def _own_graph(session: Session, subject: Subject) -> OwnGraph:
     device = next((t.device for t in module_tensors(module)), session.device)
     torch.manual_seed(0)
     args, kwargs = fake_inputs(subject.inputs, device)
-    with quiet():
+    with quiet(), torch.no_grad():  # as the drop-in is called: a region that turns gradients on shows
         return own_graph(export_calls(module, args, kwargs, subject.inputs))
 
 

@@ -18,7 +18,7 @@ from ..tensors import dtype_name
 from ..tracing.sources import SourceTable
 from ..tracing.values import constant_data, literal
 from .cut import Cut
-from .own_graph import OwnGraph, is_projection, is_view
+from .own_graph import OwnGraph, is_projection, is_view, written
 from .stages import Stage
 
 Step = Union[Stage, Node]
@@ -37,7 +37,8 @@ class Schedule:
         timed: Optional[Callable[[str, Callable[[], Any]], None]] = None,
     ) -> dict[Node, Any]:
         """Every value, with PyTorch for the stages too. Ends before the stage `until`. `timed` is given each call of
-        PyTorch's by its name, to be called as often as it likes, before it is made."""
+        PyTorch's by its name, to be called as often as it likes, before it is made; none that writes, which again
+        would be another."""
         values = self._given(arguments, state)
         for step in self.steps:
             if step is until:
@@ -47,7 +48,7 @@ class Schedule:
                     made = step.graph(*(values[n] for n in (*step.inputs, *step.state)))
                 values.update(zip(step.outputs, made))
             else:
-                if timed and not is_projection(step) and not is_view(step):
+                if timed and not (is_projection(step) or is_view(step) or written(step)):
                     timed(step.name, functools.partial(call, step, values))
                 values[step] = call(step, values)
         return values
@@ -121,9 +122,11 @@ class Record:
         self._schedule = found
         self._why = why
         self._sources = SourceTable(display)
+        self._device = found.own.device()
 
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
+        written = {root for roots in own.writes.values() for root in roots}
         steps = [self._step(step) for step in self._schedule.steps]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
@@ -133,6 +136,7 @@ class Record:
             "given": given,
             "constants": {name: _constant(name, own.constants[name]) for name in constants},
             "steps": steps,
+            "written": sorted(n.name for n in own.sources if n.name in given and own.memory[n] in written),
             "results": [{"v": r.name} if isinstance(r, Node) else {"value": literal(r)} for r in own.results],
             "files": self._sources.files,
         }
@@ -161,7 +165,12 @@ class Record:
             return {"v": value.name}
         if isinstance(value, (list, tuple)):
             return [self._argument(v) for v in value]
-        return {"device": "here"} if isinstance(value, torch.device) else literal(value)
+        is_here = isinstance(value, torch.device) and _is_on(value, self._device)
+        return {"device": "here"} if is_here else literal(value)
+
+
+def _is_on(wanted: torch.device, device: torch.device) -> bool:
+    return wanted.type == device.type and wanted.index in (None, device.index)
 
 
 def _given(node: Node, kind: str, which: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable, Optional
+from typing import Any, Optional
 
 import torch
 from torch.fx import Graph, GraphModule, Node
@@ -133,9 +133,6 @@ def empties(stage: Stage, device: Optional[torch.device] = None) -> tuple:
         torch.empty_strided(tuple(v.shape), tuple(v.stride()), dtype=v.dtype, **({"device": device} if device else {}))
         for v in values
     )
-
-
-Make = Callable[[], tuple[tuple, dict]]
 
 
 def describe(stage: Stage, seconds: float) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from torch.utils import _pytree as pytree
 from torch.utils.flop_counter import FlopCounterMode
 
 from ..tensors import dtype_name, logical_bytes, tensor_leaves
-from .own_graph import is_projection, is_view
+from .own_graph import is_projection, is_view, mutates
 
 
 class Weights:
@@ -47,7 +47,7 @@ class Weights:
     @staticmethod
     def _touched(node: Node, read: list[torch.Tensor], made: list[torch.Tensor]) -> list[torch.Tensor]:
         """A write in place of a part moves the part: what it takes, twice."""
-        if isinstance(node.target, torch._ops.OpOverload) and torch.Tag.inplace in node.target.tags and len(read) > 1:
+        if mutates(node) and len(read) > 1:
             return [*read[1:], *read[1:]]
         return [*read, *made]
 
@@ -58,7 +58,7 @@ def _count(node: Node) -> int:
     mode = torch._guards.detect_fake_mode((args, kwargs))
     if mode is None or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
         return 0
-    if torch.Tag.inplace in node.target.tags:
+    if mutates(node):
         return 0
     counter = FlopCounterMode(display=False)
     try:

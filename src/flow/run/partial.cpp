@@ -43,6 +43,17 @@ class Parts {
     return !cut_.stages.empty();
   }
 
+  // What of the module its calls one by one do not give, as where its graph misses an effect; "" where they give all.
+  Result<std::string> difference() {
+    const Result<ScheduleCheck> found = check_schedule(oracle());
+    if (!found.ok() && opened_.gpu) return found.error();
+    const std::string left_out = found.ok() ? found->left_out : found.error().message;
+    if (!left_out.empty()) run_.report.warnings.push_back("the module's calls were not compared with it: " + left_out);
+    if (!found.ok() || found->differences.empty()) return std::string();
+    return fmt::format("the module cannot be cut: its calls one by one do not give its results ({})",
+                       fmt::join(found->differences, "; "));
+  }
+
   Status optimize_stages() {
     SOLSTICE_CHECK(identify_object(run_, whole_));
     SOLSTICE_CHECK(open_compiler(run_, opened_));
@@ -171,6 +182,8 @@ Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& open
   }
   if (!any.ok()) return any.error();
   if (!*any) return false;
+  SOLSTICE_TRY(why_not, parts.difference());
+  if (!why_not.empty()) return false;
   SOLSTICE_CHECK(parts.optimize_stages());
   SOLSTICE_CHECK(parts.assemble());
   return true;

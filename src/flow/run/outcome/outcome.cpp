@@ -152,6 +152,28 @@ Status move_whole(const fs::path& out) {
   return success();
 }
 
+bool is_stage(const std::string& folder) {
+  constexpr std::string_view kPrefix = "stage_";
+  return folder.starts_with(kPrefix) && folder.size() > kPrefix.size() &&
+         folder.find_first_not_of("0123456789", kPrefix.size()) == std::string::npos;
+}
+
+// Of a module that PyTorch runs a part of: which stages it has is known at the end only.
+Status check_stages(const fs::path& out, const std::vector<fs::path>& listed) {
+  if (!is_there(out)) return success();
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(out, error)) {
+    const fs::path folder = entry.path().filename();
+    if (!is_stage(folder.string())) continue;
+    for (const char* name : kExpected) {
+      const bool ours = std::find(listed.begin(), listed.end(), folder / name) != listed.end();
+      if (!ours && is_there(out / folder / name)) return not_ours(out / folder / name);
+    }
+  }
+  if (error) return fail(Code::io_error, fmt::format("cannot read {}: {}", out.string(), error.message()));
+  return success();
+}
+
 Status check_room(const fs::path& out) {
   SOLSTICE_TRY(const std::vector<fs::path> listed, read_list(out));
   for (const char* name : kExpected) {
@@ -159,7 +181,7 @@ Status check_room(const fs::path& out) {
         std::any_of(listed.begin(), listed.end(), [&](const fs::path& file) { return is_below(file, name); });
     if (!ours && is_there(out / name)) return not_ours(out / name);
   }
-  return success();
+  return check_stages(out, listed);
 }
 
 }  // namespace

@@ -40,6 +40,7 @@ class Assembly {
   Result<std::string> put_together();
   void predict();
   Result<std::string> measure();
+  void measure_calls();
   Result<std::string> check(const std::string& path);
   Result<std::string> time(const std::string& path);
   Status write();

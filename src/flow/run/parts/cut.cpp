@@ -49,11 +49,9 @@ Result<Json> schedule_of(run::OracleClient& oracle, const std::vector<int>& kept
   return reply.at("schedule");
 }
 
-Result<std::vector<std::string>> schedule_differences(run::OracleClient& oracle) {
+Result<ScheduleCheck> check_schedule(run::OracleClient& oracle) {
   SOLSTICE_TRY(const Json reply, oracle.call("check_schedule", Json::object(), kLimit));
-  std::vector<std::string> out;
-  for (const Json& text : reply.at("differences").items()) out.push_back(text.as_string());
-  return out;
+  return from_json<ScheduleCheck>(reply).context("reading the oracle's reply to `check_schedule`");
 }
 
 Result<std::map<std::string, Seconds>> time_calls(run::OracleClient& oracle, const std::string& set,

@@ -53,6 +53,15 @@ struct Cut {
   }
 };
 
+struct ScheduleCheck {
+  std::vector<std::string> differences;
+  std::string left_out;  // why nothing was compared
+  static auto fields() {
+    return std::make_tuple(field("differences", &ScheduleCheck::differences, "from the module"),
+                           optional_field("left_out", &ScheduleCheck::left_out, "why nothing was compared"));
+  }
+};
+
 using Refused = std::map<std::string, std::string>;  // reasons by the names of calls
 
 // Errors: those of the oracle; unsupported_operator where the module's calls make no flat graph.
@@ -62,7 +71,7 @@ Status enter_stage(run::OracleClient& oracle, int number);
 // Steps of the drop-in (docs/protocol.md, "Schedule"); stages that are not `kept` are PyTorch's calls.
 Result<Json> schedule_of(run::OracleClient& oracle, const std::vector<int>& kept);
 // What of the module's results and effects the stages and calls in their order, all in PyTorch, do not give.
-Result<std::vector<std::string>> schedule_differences(run::OracleClient& oracle);
+Result<ScheduleCheck> check_schedule(run::OracleClient& oracle);
 // Measured seconds of each of PyTorch's calls, by name.
 Result<std::map<std::string, Seconds>> time_calls(run::OracleClient& oracle, const std::string& set,
                                                   const std::vector<int>& kept);

@@ -22,8 +22,11 @@ std::string decline(Run& run, std::string why);
 Result<std::string> declined_or_error(Run& run, const Error& error);
 // Why KernelBench's check was not passed.
 std::string why_failed(const OracleDropinCheck& check);
-// Why the drop-in may not be timed, after this check; nothing where it may. Warns of what it says of the problem.
-std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check);
+enum class Verified { kWhole, kInParts };  // against float64: the drop-in, or each of its stages alone
+
+// Why the drop-in may not be timed, after this check; nothing where it may. Warns of what it says of the problem. What
+// was verified as a whole may fail the check for the original's own error.
+std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check, Verified verified);
 // Rounds of the headline for the drop-in at `path`, with the clocks read after each block. The oracle has the set
 // `trial`.
 Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path);

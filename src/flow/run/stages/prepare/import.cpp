@@ -26,13 +26,14 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_TRY(out.rivals, start_rivals_early(run));
   SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
+  // Also of a module that is cut.
+  if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
+  for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
   if (const Status bound = bind_problem(out.problem); !bound.ok()) {
     if (refused) *refused = std::move(out.problem);
     return bound.error();
   }
   out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
-  if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
-  for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
   return out;
 }
 

@@ -132,6 +132,19 @@ TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
   EXPECT_EQ(read(out_ / "b.cubin") + read(out_ / "plan.json") + read(out_ / "mine.cubin"), "22mine");
 }
 
+TEST_F(OutcomeTest, AForeignFileOfAStageIsRefusedAtTheBeginning) {
+  const fs::path fresh = *begin_outcome(out_);
+  write(fresh / "stage_1/report.json", "{}");
+  ASSERT_TRUE(commit_outcome(fresh, out_).ok());
+  write(out_ / "stage_one/report.json", "mine");
+  EXPECT_TRUE(begin_outcome(out_).ok());
+  write(out_ / "stage_2/report.json", "mine");
+  const Result<fs::path> begun = begin_outcome(out_);
+  ASSERT_FALSE(begun.ok());
+  EXPECT_NE(begun.error().message.find("stage_2/report.json exists and is not a file of an earlier result"),
+            std::string::npos);
+}
+
 TEST_F(OutcomeTest, AListNeverLeadsOutOfTheFolder) {
   write(folder_.path() / "precious", "kept");
   write(out_ / ".files", "[\"../precious\", \"" + (folder_.path() / "precious").string() + "\"]");
