@@ -136,10 +136,11 @@ Result<Bytes> parse_bytes(const std::string& what, const std::string& text) {
   std::string unit = text;
   const std::optional<double> number = leading_number(unit);
   unit.erase(0, unit.find_first_not_of(' '));
+  if (number && *number == 0 && unit.empty()) return Bytes(0);
   const auto bytes =
       machine::parse_quantity(fmt::format("{} {}", number.value_or(-1), unit), machine::Dimension::kBytes);
   if (number && *number >= 0 && bytes.ok()) return Bytes(*bytes);
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are sizes: 500MB, 2GB, 1.5GiB", what, text));
+  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are sizes: 500MB, 2GB, 1.5GiB, 0", what, text));
 }
 
 Result<double> parse_eps(const std::string& text) { return parse_real("--eps", text, 0, 1000); }
