@@ -198,6 +198,11 @@ Status check_whole(const RunRecord& run) {
   }
   if (!run.summary.at(kCut).as_bool()) return success();
   const std::string anew = run.file.empty() ? "" : fmt::format(": `{}`", shell_text(run.working_folder, run.command));
+  if (run.state == RunState::kFinished)
+    return fail(
+        Code::bad_argument,
+        fmt::format("run {} has optimised {} in parts, and has ended: nothing is left to do", run.id, run.problem),
+        "for another search optimize it anew, without --resume" + anew);
   return fail(Code::bad_argument,
               fmt::format("run {} cut {} into parts, and a run of parts cannot continue; {} is as it was", run.id,
                           run.problem, run.folder),

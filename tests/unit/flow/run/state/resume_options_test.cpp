@@ -58,6 +58,9 @@ TEST(ResumeOptions, NeitherACutModuleNorItsPartsGoOn) {
   EXPECT_NE(cut.error().message.find(run.folder + " is as it was"), std::string::npos) << cut.error().message;
   EXPECT_NE(cut.error().hint.find("solstice optimize softmax.py"), std::string::npos) << cut.error().hint;
 
+  run.state = RunState::kFinished;
+  EXPECT_NE(check_whole(run).error().message.find("nothing is left to do"), std::string::npos);
+
   OptimizeOptions stage = begun_with();
   stage.module.part = true;
   stage.module.part_of = "20250101-000000-bbbb";
