@@ -165,7 +165,9 @@ TRACED = [
         "`@twice.register_fake`",
     ),
     of("a custom operator", HEAD + CUSTOM.format(space="two") + FAKE + CALLS_IT, "two.twice.default, m.py:13", PART),
-    of("FFT", module("return torch.fft.fft(x).abs()"), "m.py:8: `aten.fft_fft.default`", "yields complex numbers", PART),
+    of(
+        "FFT", module("return torch.fft.fft(x).abs()"), "m.py:8: `aten.fft_fft.default`", "yields complex numbers", PART
+    ),
     of(
         "a sparse product",
         module("return torch.sparse.mm(x.to_sparse(), x.t())"),

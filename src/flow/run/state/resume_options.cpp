@@ -25,8 +25,8 @@ std::string on_or_off(bool on) { return on ? "on" : "off"; }
 Status take_file(const RunRecord& run, OptimizeOptions& out) {
   if (!out.left_out.contains("FILE") || out.module.oracle_fd) return success();
   if (run.file.empty()) {
-    return fail(Code::bad_argument, fmt::format("the module of run {} was passed from Python; pass it again: `{}`",
-                                                run.id, python_call(run.id, out.store)));
+    return fail(Code::bad_argument, fmt::format("the module of run {} was passed from Python", run.id),
+                fmt::format("pass it again: `{}`", python_call(run.id, out.store)));
   }
   out.module.file = run.file;
   out.module.class_name = run.options.at("class_name").as_string();
@@ -189,15 +189,15 @@ std::string options_key_of(const OptimizeOptions& options) {
 }
 
 Status check_whole(const RunRecord& run) {
+  const std::string anew = run.file.empty() ? "" : fmt::format(": `{}`", shell_text(run.working_folder, run.command));
   if (run.options.at("part").as_bool()) {
     const std::string parent = run.options.at("part_of").as_string();
     return fail(Code::bad_argument,
                 fmt::format("run {} ({}) is a part of {}: a stage is no module of its own, and cannot continue", run.id,
                             run.problem, parent.empty() ? "a module's run" : "run " + parent),
-                "optimize the module anew: leave --resume out");
+                "optimize the module anew, without --resume" + anew);
   }
   if (!run.summary.at(kCut).as_bool()) return success();
-  const std::string anew = run.file.empty() ? "" : fmt::format(": `{}`", shell_text(run.working_folder, run.command));
   if (run.state == RunState::kFinished)
     return fail(
         Code::bad_argument,

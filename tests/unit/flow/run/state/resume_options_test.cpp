@@ -266,9 +266,8 @@ TEST(ResumeOptions, AModuleOfPythonIsPassedAgain) {
   options.left_out = {"FILE"};
   const auto completed = as_begun(options);
   ASSERT_FALSE(completed.ok());
-  EXPECT_NE(
-      completed.error().message.find("resume=\"20260101-000000-aaaa\", store=\"" + folder->path().string() + "\")"),
-      std::string::npos)
+  EXPECT_NE(completed.error().hint.find("resume=\"20260101-000000-aaaa\", store=\"" + folder->path().string() + "\")"),
+            std::string::npos)
       << completed.error().message;
   options.module.oracle_fd = 3;
   EXPECT_TRUE(as_begun(options).ok());
