@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT / "python"), str(ROOT / "tools")]
 import check_import  # noqa: E402
 import import_batches  # noqa: E402
 from solstice.errors import OracleError  # noqa: E402
-from solstice.tracing import _quiet, lazy  # noqa: E402
+from solstice.tracing import lazy, quiet  # noqa: E402
 
 MOST = 6
 BAR = 0.85  # of the cases import without `opaque` and agree
@@ -70,7 +70,7 @@ def build(case: Case) -> tuple[torch.nn.Module, tuple, dict]:
 def verdict(binary: str, cases: Sequence[Case]) -> Verdict:
     module, args, kwargs = import_batches.together([build(case) for case in cases])
     try:
-        with _quiet():
+        with quiet():
             graph = check_import.decomposed(binary, module, args, kwargs)
     except OracleError as error:
         return Verdict("untraced", str(error))

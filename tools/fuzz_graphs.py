@@ -25,7 +25,7 @@ import check_import  # noqa: E402
 import check_modules  # noqa: E402
 import import_cases  # noqa: E402
 from solstice.errors import OracleError  # noqa: E402
-from solstice.tracing import _quiet  # noqa: E402
+from solstice.tracing import quiet  # noqa: E402
 
 
 def subjects() -> Iterator[tuple[str, torch.nn.Module, tuple, dict]]:
@@ -42,7 +42,7 @@ def subjects() -> Iterator[tuple[str, torch.nn.Module, tuple, dict]]:
 def traced() -> Iterator[tuple[str, dict]]:
     for name, module, args, kwargs in subjects():
         try:
-            with _quiet():
+            with quiet():
                 graph = check_import.trace(module, args, kwargs)
         except OracleError:  # a branch on values, for example
             continue

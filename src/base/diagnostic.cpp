@@ -74,19 +74,22 @@ std::string excerpt(const Lines& lines, Span span) {
                      std::string(column - from + std::strlen(head), ' '), std::string(width, '^'));
 }
 
+// Letters that are added, left out, changed, or swapped with the next.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  std::vector<size_t> above2, above(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) above[j] = j;
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, substitute});
+      const size_t substitute = above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      row[j] = std::min({above[j] + 1, row[j - 1] + 1, substitute});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) row[j] = std::min(row[j], above2[j - 2] + 1);
     }
+    above2 = above;
+    std::swap(above, row);
   }
-  return row[b.size()];
+  return above[b.size()];
 }
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
@@ -260,8 +263,9 @@ std::string instead_of(std::string_view name, const std::vector<std::string>& ca
 std::string closest(std::string_view name, const std::vector<std::string>& candidates) {
   constexpr size_t kLongest = 200;  // of a name that somebody typed
   if (name.size() > kLongest) return "";
+  constexpr size_t kShort = 4;  // with two of its letters changed it is another word
   std::string best;
-  size_t best_distance = std::max<size_t>(2, name.size() / 3) + 1;
+  size_t best_distance = (name.size() <= kShort ? 1 : std::max<size_t>(2, name.size() / 3)) + 1;
   for (const std::string& candidate : candidates) {
     const size_t distance = edit_distance(name, candidate);
     if (distance < best_distance) {

@@ -19,9 +19,8 @@ Result<std::vector<flow::VariantName>> variants_named(const std::string& policie
   std::vector<flow::VariantName> out;
   for (const std::string& policy : split(policies, ',')) {
     if (!numerics::policy_from_name(policy)) {
-      return fail(
-          Code::bad_argument,
-          fmt::format("--numerics `{}`; legal are reference, high and medium, or several separated by commas", policy));
+      return fail(Code::bad_argument, fmt::format("--numerics `{}`", policy),
+                  "legal are reference, high and medium, or several separated by commas");
     }
     for (const std::string& choice : choices) out.push_back({policy, choice});
   }

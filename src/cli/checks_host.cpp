@@ -10,6 +10,7 @@
 #include "cli/view/table.h"
 #include "machine/machine.h"
 #include "store/store.h"
+#include "toolchain/disassembler.h"
 #include "toolchain/toolchain.h"
 
 namespace solstice::cli {
@@ -81,6 +82,13 @@ Finding check_bytecode(const std::string& where, const std::string& folder) {
           "set SOLSTICE_CACHE to a folder of your own"};
 }
 
+Finding check_disassembler() {
+  const fs::path found = toolchain::find_disassembler();
+  if (!found.empty()) return good("disassembler", found.string());
+  return {"disassembler", Health::kLimited, "neither nvdisasm nor cuobjdump", "`compile --keep` leaves no SASS",
+          "pip install nvidia-cuda-nvdisasm, or a CUDA toolkit"};
+}
+
 }  // namespace
 
 std::vector<Finding> check_data() {
@@ -117,6 +125,7 @@ std::vector<Finding> check_compilers() {
   all.push_back(folders.empty() ? missing("CUDA headers", "none", "`by cuda` kernels that include them do not compile",
                                           from_pip(kPipCuda, "pip install nvidia-cuda-runtime nvidia-cuda-cccl"))
                                 : good("CUDA headers", fmt::format("{}", fmt::join(folders, ", "))));
+  all.push_back(check_disassembler());
   return all;
 }
 

@@ -63,12 +63,14 @@ constexpr Task kTasks[] = {
     {"the same in a build that has to fail", "solstice optimize FILE.py --budget 60s --require-faster"},
     {"a module as it is used for inference", "solstice optimize FILE.py --eval"},
     {"how fast could it run on an H200", "solstice sol FILE.py --machine h200"},
-    {"its kernels, without a search", "solstice plan FILE.py"},
+    {"its kernels, and the slowest, without a search", "solstice plan FILE.py"},
     {"continue a run that was interrupted", "solstice optimize --resume last"},
     {"what the last run tried, and one trial's error", "solstice show last; solstice show last --trial 3"},
     {"check a program that is written by hand", "solstice check PROGRAM.ucut"},
     {"run it as a candidate for its module", "solstice run PROGRAM.ucut --of FILE.py"},
     {"compile it to cubins", "solstice compile PROGRAM.ucut"},
+    {"its machine code (SASS), PTX, and a profile", "solstice compile PROGRAM.ucut --keep"},
+    {"what lies on the disk, and what can go", "solstice gc"},
     {"what this machine lacks", "solstice doctor"}};
 
 std::string overview() {

@@ -46,9 +46,9 @@ std::string place_of(const Error& error) {
   return fmt::format("{}{}{}: ", error.file, line, error.column > 0 ? fmt::format(":{}", error.column) : "");
 }
 
-// The way out by the kind of mistake, where the message has none of its own ("what; way out").
+// The way out; by the kind of mistake where the error has none.
 std::string way_out(const Error& error, const Command* command) {
-  if (!error.hint.empty() || error.message.find("; ") != std::string::npos) return error.hint;
+  if (!error.hint.empty()) return error.hint;
   if (error.kind() == ErrorKind::kInternal)
     return "this is a bug of Solstice: report it with the command and this text";
   if (error.kind() == ErrorKind::kEnvironment)

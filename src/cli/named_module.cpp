@@ -49,6 +49,19 @@ Result<std::string> locate(const std::string& module) {
   return done.out.substr(0, done.out.find('\n'));
 }
 
+// "package:NAME" for "package.NAME" where the package is there, else "".
+Result<std::string> with_colon(const std::string& named) {
+  const size_t dot = named.rfind('.');
+  if (dot == std::string::npos || dot == 0) return std::string();
+  SOLSTICE_TRY(const std::string package, locate(named.substr(0, dot)));
+  return package.empty() ? std::string() : named.substr(0, dot) + ":" + named.substr(dot + 1);
+}
+
+Error named_with_a_dot(const std::string& named, const std::string& meant) {
+  return fail(Code::not_found, fmt::format("no file {}, and Python finds no module of this name", named),
+              fmt::format("a name in a module stands behind a colon: {}", meant));
+}
+
 Error no_file(const std::string& file) {
   if (is_file(file + ".py"))
     return fail(Code::not_found, fmt::format("no file {}", file), fmt::format("did you mean {}.py?", file));
@@ -67,7 +80,10 @@ Result<std::string> file_of(const std::string& named) {
                 "name one of its files: FILE.py, or FILE.py:NAME");
   if (!is_module_name(named)) return no_file(named);
   SOLSTICE_TRY(std::string found, locate(named));
-  if (found.empty()) return no_file(named);
+  if (found.empty()) {
+    SOLSTICE_TRY(const std::string meant, with_colon(named));
+    return meant.empty() ? no_file(named) : named_with_a_dot(named, meant);
+  }
   return found;
 }
 
@@ -91,6 +107,9 @@ Result<flow::ModuleOptions> named_module(const std::string& text, const Invocati
   SOLSTICE_TRY(out.mode, mode_of(in));
   const FileAndName parts = cut(text);
   SOLSTICE_TRY(const std::string file, file_of(parts.file));
+  if (fs::path(file).extension() == ".ucut")
+    return fail(Code::bad_argument, fmt::format("{} is a program, not a module of PyTorch's", file),
+                fmt::format("`solstice run {} --of FILE.py` tries it as a candidate for its module", file));
   out.file = file;
   out.class_name = parts.name;
   return out;

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cctype>
 #include <deque>
+#include <functional>
+#include <map>
 
 #include "base/diagnostic.h"
 
@@ -142,6 +144,16 @@ void declare(CLI::App& app, Slot& slot) {
   slot.option->required(p.required);
 }
 
+// Words of other programs for what a command of ours does.
+const std::map<std::string, const char*, std::less<>> kOtherWords = {{"clean", "gc"},
+                                                                     {"cleanup", "gc"},
+                                                                     {"prune", "gc"},
+                                                                     {"sass", "compile PROGRAM.ucut --keep"},
+                                                                     {"ptx", "compile PROGRAM.ucut --keep"},
+                                                                     {"disassemble", "compile PROGRAM.ucut --keep"},
+                                                                     {"profile", "plan FILE.py"},
+                                                                     {"resume", "optimize --resume last"}};
+
 }  // namespace
 
 const std::string& Invocation::get(std::string_view name) const {
@@ -185,6 +197,9 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
     return fail(Code::bad_argument, fmt::format("`{}` is a group of commands", typed),
                 fmt::format("they are `{}`", fmt::join(full, "`, `")));
   }
+  if (const auto known = kOtherWords.find(typed); known != kOtherWords.end())
+    return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
+                fmt::format("did you mean `solstice {}`?", known->second));
   const std::string near = closest(typed, names);
   return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
               near.empty()

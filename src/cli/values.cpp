@@ -107,16 +107,16 @@ Result<int> parse_int(const std::string& what, const std::string& text, int low,
   const char* end = text.data() + text.size();
   const auto [rest, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && rest == end && value >= low && value <= high) return value;
-  return fail(Code::bad_argument,
-              fmt::format("{} is `{}`; legal are whole numbers from {} to {}", what, text, low, high));
+  return fail(Code::bad_argument, fmt::format("{} is `{}`", what, text),
+              fmt::format("legal are whole numbers from {} to {}", low, high));
 }
 
 Result<double> parse_real(const std::string& what, const std::string& text, double low, double high) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !(value >= low && value <= high)) {
-    return fail(Code::bad_argument,
-                fmt::format("{} is `{}`; legal are numbers from {:g} to {:g}", what, text, low, high));
+    return fail(Code::bad_argument, fmt::format("{} is `{}`", what, text),
+                fmt::format("legal are numbers from {:g} to {:g}", low, high));
   }
   return value;
 }
@@ -127,19 +127,19 @@ Result<Seconds> parse_age(const std::string& what, const std::string& text) {
   const std::map<std::string, double> seconds = {{"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 7 * 86400}};
   const auto found = seconds.find(unit);
   if (number && *number >= 0 && found != seconds.end()) return Seconds(*number * found->second);
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are a number of minutes, hours, days or weeks: 45m, "
-                                              "12h, 30d, 8w",
-                                              what, text));
+  return fail(Code::bad_argument, fmt::format("{} is `{}`", what, text),
+              "legal are a number of minutes, hours, days or weeks: 45m, 12h, 30d, 8w");
 }
 
 Result<Bytes> parse_bytes(const std::string& what, const std::string& text) {
   std::string unit = text;
   const std::optional<double> number = leading_number(unit);
   unit.erase(0, unit.find_first_not_of(' '));
+  if (number && *number == 0 && unit.empty()) return Bytes(0);
   const auto bytes =
       machine::parse_quantity(fmt::format("{} {}", number.value_or(-1), unit), machine::Dimension::kBytes);
   if (number && *number >= 0 && bytes.ok()) return Bytes(*bytes);
-  return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are sizes: 500MB, 2GB, 1.5GiB", what, text));
+  return fail(Code::bad_argument, fmt::format("{} is `{}`", what, text), "legal are sizes: 500MB, 2GB, 1.5GiB, 0");
 }
 
 Result<double> parse_eps(const std::string& text) { return parse_real("--eps", text, 0, 1000); }

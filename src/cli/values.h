@@ -32,7 +32,7 @@ Result<int> parse_int(const std::string& what, const std::string& text, int low,
 
 // "30d": a number of minutes (m), hours (h), days (d) or weeks (w). Error bad_argument, as of the next.
 Result<Seconds> parse_age(const std::string& what, const std::string& text);
-// "2GB", "500 MiB".
+// "2GB", "500 MiB", "0".
 Result<Bytes> parse_bytes(const std::string& what, const std::string& text);
 
 // Stop rules of a search (docs/search.md): --eps, --window and --roi have one range in every command that takes them.

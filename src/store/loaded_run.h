@@ -33,8 +33,10 @@ struct ListedRun {
 struct RunSize {
   std::string id;
   bool running = false;
-  Seconds age;  // since it began
-  Bytes size;   // of its records and programs; a program that several runs have counts for each
+  Seconds age;         // since it began
+  Bytes size;          // of its records and programs; a program that several runs have counts for each
+  bool part = false;   // a stage of a module that was cut
+  std::string parent;  // of a part: the module's run; "" where the record names none
 };
 
 }  // namespace solstice::store

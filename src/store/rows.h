@@ -26,6 +26,10 @@ Result<T> read_record(const Database& database, const std::string& what, const s
               fmt::format("the record of {} in {} is damaged: {}", what, database.file(), record.error().message));
 }
 
+// SQL, of a row of `runs`: 1 of a stage of a module that was cut, which has a run of its own; 0 of a damaged record.
+inline constexpr const char* kIsPart =
+    "CASE WHEN json_valid(record) THEN coalesce(json_extract(record, '$.options.part'), 0) ELSE 0 END";
+
 Status insert_problem(Database& database, const RunRecord& run);
 Status insert_run(Database& database, const RunRecord& run);  // of this process
 Status update_run(Database& database, const RunRecord& run);

@@ -33,17 +33,18 @@ Result<bool> add_whole(Database& database, const LoadedRun& run) {
 // The newest run. `started` has milliseconds, an id only seconds. Runs that failed before their search are passed over
 // where there are others: nobody means a mistyped command. So are parts of a module, whose own run is the one that is
 // meant.
-constexpr const char* kLast =
+const std::string kLast = fmt::format(
     "SELECT id FROM runs ORDER BY state = 'failed' AND NOT EXISTS (SELECT 1 FROM events WHERE events.run = runs.id) "
     "AND NOT EXISTS (SELECT 1 FROM trials WHERE trials.run = runs.id), "
-    "coalesce(json_extract(record, '$.options.part'), 0), started DESC, id DESC LIMIT 1";
+    "{}, started DESC, id DESC LIMIT 1",
+    kIsPart);
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
   if (prefix.empty()) return fail(Code::bad_argument, "no run is named: give an id, a prefix of one, or `last`");
   const bool last = prefix == "last";
   SOLSTICE_TRY(Statement query,
-               database.prepare(last ? kLast : "SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9"));
+               database.prepare(last ? kLast : std::string("SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9")));
   if (!last) query.bind(static_cast<int64_t>(prefix.size())).bind(prefix);
   std::vector<std::string> ids;
   for (;;) {

@@ -93,10 +93,11 @@ class Store {
 
   // All runs with what removing one would free, about; the oldest first.
   Result<std::vector<RunSize>> sizes();
-  // Removes runs with their trials and events, but not one that is running; what memory learnt from them stays.
-  // Returns how many went.
+  // Removes runs with their trials and events, but not one that is running; what memory learnt from them stays. Each is
+  // a transaction of its own, so that a run that is running writes in between. Returns how many went.
   Result<int> remove_runs(const std::vector<std::string>& ids);
-  // Gives the file's free space back. store_error while another process writes: the space then serves later runs.
+  // Gives the file's free space back. store_error while a run is running, which would wait for longer than it can, or
+  // while another process writes: the space then serves later runs.
   Status compact();
 
   const std::filesystem::path& folder() const;

@@ -208,12 +208,16 @@ std::vector<std::string> disassembler() {
 
 }  // namespace
 
+fs::path find_disassembler() {
+  const std::vector<std::string> argv = disassembler();
+  return argv.empty() ? fs::path() : fs::path(argv[0]);
+}
+
 Result<std::string> disassemble(const fs::path& cubin) {
   std::vector<std::string> argv = disassembler();
   if (argv.empty()) {
-    return fail(Code::not_found,
-                "neither nvdisasm nor cuobjdump was found; install a CUDA toolkit, or `pip install "
-                "nvidia-cuda-nvdisasm`");
+    return fail(Code::not_found, "neither nvdisasm nor cuobjdump was found",
+                "install a CUDA toolkit, or `pip install nvidia-cuda-nvdisasm`");
   }
   argv.push_back(cubin.string());
   SOLSTICE_TRY(const CommandOutput done, run_command({.argv = argv, .in = Pipe::kNull}, Seconds(120)));

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import sqlite3
 import subprocess
 import sys
 
@@ -167,3 +168,37 @@ def test_from_python(environment):
     assert [part.what for part in found.parts if not part.ours and not part.what.startswith("stage")] == [
         "aten.dropout.default"
     ]
+
+
+@pytest.mark.slow
+def test_a_run_of_parts_does_not_go_on_and_its_outcome_stays(environment, tmp_path, write_model):
+    out = tmp_path / "out"
+    run("optimize", write_model(MODEL), "--device", "model", "--budget", "8trials", "--out", out)
+    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    database = sqlite3.connect(tmp_path / "home" / "runs.db")
+    runs = {
+        json.loads(record)["problem"]: (name, record)
+        for name, record in database.execute("SELECT id, record FROM runs")
+    }
+
+    def refused(*arguments):
+        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 2, done.stdout + done.stderr
+        assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
+        return done.stderr
+
+    assert "nothing is left to do" in refused("optimize", "--resume", "last", "--out", out)
+    whole, record = runs["model"]
+    assert f"a part of run {whole}" in refused("optimize", "--resume", runs["model, stage 1"][0], "--out", out)
+    killed = json.dumps({**json.loads(record), "state": "interrupted"})
+    database.execute("UPDATE runs SET state = 'interrupted', record = ? WHERE id = ?", (killed, whole))
+    database.commit()
+    said = refused("optimize", "--resume", "last", "--out", out)
+    assert "a run of parts cannot continue" in said and "hint: optimize it anew" in said
+
+
+def test_refusals_of_a_draw_name_the_way_out(environment, write_model):
+    drawing = MODEL.replace("F.dropout(F.gelu(self.up(x)), 0.1, True)", "F.dropout(self.up(x), 0.1, self.training)")
+    done = subprocess.run([PROGRAM, "sol", write_model(drawing)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 2, done.stderr
+    assert "hint: --eval traces" in done.stderr and "`solstice optimize` leaves such calls" in done.stderr

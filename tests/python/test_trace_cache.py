@@ -1,6 +1,7 @@
 """The cache of traced graphs: a hit says the same, and nothing that matters goes unseen."""
 
 import json
+import os
 import subprocess
 import sys
 
@@ -52,6 +53,15 @@ def test_a_second_trace_is_read_back(tmp_path, write_model):
     first, second = trace(made, tmp_path), trace(made, tmp_path)
     assert not first["cached"] and second["cached"] and first["entry"] == second["entry"]
     assert json.loads(json.dumps(first["graph"])) == second["graph"]
+
+
+def test_an_entry_that_is_read_is_the_latest_used(tmp_path, write_model):
+    made = session(tmp_path, write_model, "used")
+    trace(made, tmp_path)
+    (entry,) = (tmp_path / "graphs").glob("*.json")
+    os.utime(entry, (1e9, 1e9))
+    assert trace(made, tmp_path)["cached"]
+    assert entry.stat().st_mtime > 1e9 + 1
 
 
 def key(made):

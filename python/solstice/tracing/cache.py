@@ -80,9 +80,20 @@ def find(folder: str, key: str) -> Optional[dict[str, Any]]:
             return None
         if any(_file_hash(source["file"]) != source["sha256"] for source in entry["sources"]):
             return None
-        return entry if isinstance(entry["graph"], dict) else None
+        if not isinstance(entry["graph"], dict):
+            return None
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
+    _mark_used(path_of(folder, key))
+    return entry
+
+
+def _mark_used(path: Path) -> None:
+    """The time of a file is that of its last use: `solstice gc` removes what was not used for longest."""
+    try:
+        os.utime(path)
+    except OSError:  # a cache that may only be read still serves
+        pass
 
 
 def store(folder: str, key: str, graph: dict[str, Any], sources: list[dict[str, str]]) -> bool:

@@ -13,7 +13,7 @@ Result<int> run_bench_merge(const Invocation& in) {
   const std::filesystem::path out = in.get("--out");
   std::error_code ignored;
   if (std::filesystem::exists(out / "bench.json", ignored)) {
-    return fail(Code::bad_argument, fmt::format("{} holds a bench already; use another --out", out.string()));
+    return fail(Code::bad_argument, fmt::format("{} holds a bench already", out.string()), "use another --out");
   }
   std::vector<flow::NamedBench> benches;
   for (const std::string& folder : in.all("OUT")) {

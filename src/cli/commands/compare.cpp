@@ -29,8 +29,8 @@ Result<std::vector<store::LoadedRun>> finished_runs(store::Store& store, const s
     if (one.run->state == RunState::kFinished && one.run->problem == problem) ids.push_back(one.id);
   }
   if (ids.empty())
-    return fail(Code::not_found, fmt::format("no finished run of `{}` in {}; `solstice show` lists them", problem,
-                                             store.folder().string()));
+    return fail(Code::not_found, fmt::format("no finished run of `{}` in {}", problem, store.folder().string()),
+                "`solstice show` lists them");
   std::reverse(ids.begin(), ids.end());
   return named_runs(store, ids);
 }

@@ -102,7 +102,8 @@ const Command solstice_commands_compile = {
     .help =
         "Needs NVRTC or nvcc, but no GPU. Writes plan.json and, for every module, a .cubin and a .cu below DIR; "
         "prints registers, shared memory and spills as ptxas reports them. Kernels whose code differs in names "
-        "only share a module. --keep also leaves PTX, SASS, a NAME.alone.cu with all headers of ours inside, which "
+        "only share a module. --keep also leaves PTX, SASS (by nvdisasm or cuobjdump, which the pip package "
+        "nvidia-cuda-nvdisasm or a CUDA toolkit has), a NAME.alone.cu with all headers of ours inside, which "
         "nvcc compiles alone, and launch.cu, which runs the plan on random inputs; it prints the command lines that "
         "build and profile it.",
     .example = "solstice compile program.ucut --machine h200 --out build/program",

@@ -68,7 +68,7 @@ Result<int> run_gc(const Invocation& in) {
   if (done) {
     SOLSTICE_CHECK(flow::clean(store, cleaning));
     const Status compacted = store.compact();
-    if (!compacted.ok()) note = "the run store keeps its size for now: " + compacted.error().message;
+    if (!compacted.ok()) note = "the run store keeps its size for now: " + compacted.error().sentence();
   }
   if (in.json()) {
     fmt::print("{}\n", cleaning_json(cleaning, done, note).dump(2));
@@ -88,14 +88,17 @@ const Command solstice_commands_gc = {
     .help =
         "Removes nothing without --yes. Without other options only leftovers go: damaged entries of caches, and what "
         "killed processes left half written. A running run stays; what memory learnt from a run stays when it goes, "
-        "and so do folders of results, which are yours. A cache entry that is removed is made anew when it is needed.",
+        "and so do folders of results, which are yours. Stages of a module that was cut go and stay with its run. "
+        "While "
+        "a run is running the store's file keeps its size. A cache entry that is removed is made anew when it is "
+        "needed.",
     .example = "solstice gc --older-than 30d --keep 20 --cache-limit 2GB --yes",
     .parameters = {{"--older-than", "AGE", "remove runs that began longer ago: 12h, 30d, 8w", "", {}, false, false},
                    {"--keep", "N", "keep the newest N runs; alone, remove all others", "", {}, false, false},
                    {"--cache-limit",
                     "SIZE",
-                    "remove the least recently used entries of all caches beyond this size: "
-                    "2GB",
+                    "remove the least recently used entries of all caches beyond this size: 2GB; 0 empties them; "
+                    "bytecode counts as used when it was written",
                     "",
                     {},
                     false,

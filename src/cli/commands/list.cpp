@@ -177,8 +177,8 @@ Status list_fit(const Invocation& in) {
   }
   SOLSTICE_TRY(const flow::Fit fit, flow::judge_models(times));
   if (fit.points.empty()) {
-    return fail(Code::not_found,
-                fmt::format("no measured kernel in {}; `solstice bench families` measures some", source.string()));
+    return fail(Code::not_found, fmt::format("no measured kernel in {}", source.string()),
+                "`solstice bench families` measures some");
   }
   SOLSTICE_TRY(const std::filesystem::path shipped, data_folder("bench/families"));
   const std::filesystem::path measured = shipped / "originals.jsonl";

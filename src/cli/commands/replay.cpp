@@ -23,7 +23,7 @@ Status set_eps(const std::string& text, ReplayRule& rule) {
 Status set_window(const std::string& text, ReplayRule& rule) {
   SOLSTICE_TRY(const int window, parse_window(text));
   if (window == 0)
-    return fail(Code::bad_argument, "--window is 0, which stops no search; leave it out, or name 1 or more trials");
+    return fail(Code::bad_argument, "--window is 0, which stops no search", "leave it out, or name 1 or more trials");
   rule.stop.window = window;
   return success();
 }

@@ -118,7 +118,7 @@ Result<int> apply_rewrites(const Invocation& in, const ir::BoundText& subject) {
 
 Result<int> run_rewrite(const Invocation& in) {
   if (in.has("--out") && !in.has("--apply"))
-    return fail(Code::bad_argument, "`--out` writes what `--apply` makes; give `--apply all`");
+    return fail(Code::bad_argument, "`--out` writes what `--apply` makes", "give `--apply all`");
   SOLSTICE_TRY(ir::BoundText loaded, load_subject(in.get("FILE"), in));
   SOLSTICE_TRY(const ir::BoundText subject, ir::rewritable(std::move(loaded)));
   return in.has("--apply") ? apply_rewrites(in, subject) : list_sites(in, subject);

@@ -69,6 +69,7 @@ std::string text_of(const flow::ProgramRun& done) {
     out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m)) out += text_of_prediction(done);
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
+  if (const std::string same = flow::same_as_module(m); usable(m) && !same.empty()) out += "\n" + same;
   if (m.record.find("trace")) out += "\n" + text_of_trace(m.record);
   if (usable(m)) out += text_of_table(m);
   return m.detail.empty() ? out : out + "\n" + m.detail;

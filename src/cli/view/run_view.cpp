@@ -108,10 +108,11 @@ Result<RunView> view_of(const store::LoadedRun& loaded) {
   RunView view{.run = loaded.run, .tree = search::Tree(), .attempts = {}, .skipped = 0, .on_path = {}};
   const bool has_parts = loaded.run.summary.at("parts").size() > 0;  // the searches are those of its stages
   if (loaded.events.empty() && !has_parts) {
-    return fail(Code::not_found,
-                fmt::format("run {} has no search tree: it ended before its search, or was made before searches were "
-                            "stored; `solstice show {}` lists its {} trials",
-                            loaded.run.id, loaded.run.id, loaded.trials.size()));
+    return fail(
+        Code::not_found,
+        fmt::format("run {} has no search tree: it ended before its search, or was made before searches were stored",
+                    loaded.run.id),
+        fmt::format("`solstice show {}` lists its {} trials", loaded.run.id, loaded.trials.size()));
   }
   for (const store::StoredEvent& stored : loaded.events) {
     const size_t before = view.tree.events().size();

@@ -78,11 +78,10 @@ Status prepare(Run& run, const Batch& batch, EvaluateStages& at) {
 Status write_original(const Run& run, const Measurable& measurable, const Batch& batch, const fs::path& folder) {
   const std::optional<BatchOriginal> before = standing_original(folder, batch, !measurable.opened.gpu);
   if (before && before->device != run.report.device) {
-    return fail(
-        Code::bad_argument,
-        fmt::format("the existing results are from {}, this is {}: a batch holds results of one machine; remove {} to "
-                    "measure all candidates here",
-                    before->device, run.report.device, (folder / "results").string()));
+    return fail(Code::bad_argument,
+                fmt::format("the existing results are from {}, this is {}: a batch holds results of one machine",
+                            before->device, run.report.device),
+                fmt::format("remove {} to measure all candidates here", (folder / "results").string()));
   }
   std::map<std::string, std::string> versions = run.report.versions;
   versions["build"] = build_identity();

@@ -37,8 +37,8 @@ Result<std::string> read_batch_file(const fs::path& file) {
 Result<Batch> read_batch(const fs::path& folder) {
   std::error_code error;
   if (!fs::exists(folder / "batch.json", error)) {
-    return fail(Code::bad_argument,
-                fmt::format("{} is no batch: it has no batch.json; `solstice propose` makes one", folder.string()));
+    return fail(Code::bad_argument, fmt::format("{} is no batch: it has no batch.json", folder.string()),
+                "`solstice propose` makes one");
   }
   SOLSTICE_TRY(Batch batch, read_record_file<Batch>(folder / "batch.json"));
   // It may come from elsewhere: names are of files in the folder, numbers of different nodes.

@@ -28,19 +28,17 @@ Result<Bench> start_bench(const BenchOptions& options) {
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return fresh;
   if (!options.resume) {
-    return fail(Code::bad_argument,
-                fmt::format("{} holds the rows of an earlier bench; continue with --resume, or use another --out",
-                            file.string()));
+    return fail(Code::bad_argument, fmt::format("{} holds the rows of an earlier bench", file.string()),
+                "continue with --resume, or use another --out");
   }
   Result<Bench> old = load_bench(options.out);
   if (!old.ok()) {
-    return fail(old.error().code, fmt::format("{} cannot be resumed: {}; move it away, or use another --out",
-                                              file.string(), old.error().message));
+    return fail(old.error().code, fmt::format("{} cannot be resumed: {}", file.string(), old.error().message),
+                "move it away, or use another --out");
   }
   if (const std::string other = differences(old->options, fresh.options, "then", "now"); !other.empty()) {
-    return fail(
-        Code::bad_argument,
-        fmt::format("{} was run with other options: {}; use another --out, or the same options", file.string(), other));
+    return fail(Code::bad_argument, fmt::format("{} was run with other options: {}", file.string(), other),
+                "use another --out, or the same options");
   }
   std::erase_if(old->rows, [](const BenchRow& row) { return row.failed(); });
   return old;

@@ -15,8 +15,9 @@ namespace {
 Status check_same_place(const Bench& bench, const BenchRow& fresh, const std::filesystem::path& out) {
   for (const BenchRow& row : bench.rows) {
     if (const std::string other = place_difference(row, fresh, "then", "now"); !other.empty()) {
-      return fail(Code::bad_argument, fmt::format("{} holds rows from another place: {}; use another --out",
-                                                  (out / "bench.json").string(), other));
+      return fail(Code::bad_argument,
+                  fmt::format("{} holds rows from another place: {}", (out / "bench.json").string(), other),
+                  "use another --out");
     }
   }
   return success();

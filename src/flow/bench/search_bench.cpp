@@ -57,14 +57,14 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
   std::error_code missing;
   if (!options.memory.empty() && !fs::exists(options.memory / "runs.db", missing)) {
     return fail(Code::not_found,
-                fmt::format("--memory {}: not a run store (it has no runs.db); give one, or leave --memory out",
-                            options.memory.string()));
+                fmt::format("--memory {}: not a run store (it has no runs.db)", options.memory.string()),
+                "give one, or leave --memory out");
   }
   std::error_code ignored;
   if (!fs::exists(file, ignored)) return fresh;
   if (!options.resume) {
-    return fail(Code::bad_argument,
-                fmt::format("{} holds an earlier bench; continue with --resume, or use another --out", file.string()));
+    return fail(Code::bad_argument, fmt::format("{} holds an earlier bench", file.string()),
+                "continue with --resume, or use another --out");
   }
   SOLSTICE_TRY(const std::string text, read_file(file));
   SOLSTICE_TRY(const Json json, parse_json(text));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <map>
 #include <set>
 #include <system_error>
@@ -66,13 +67,14 @@ class Planner {
   Status add_runs(store::Store& store) {
     Stock stock{.name = "runs", .place = store.folder() / "runs.db"};
     SOLSTICE_TRY(const std::vector<store::RunSize> runs, store.sizes());
-    for (size_t i = 0; i < runs.size(); ++i) {
-      ++stock.entries;
-      stock.size += runs[i].size;
-      if (!goes(runs[i], runs.size() - i)) continue;
-      ++stock.going;
-      stock.going_size += runs[i].size;
-      plan_.runs.push_back(runs[i].id);
+    const std::set<std::string> going = going_runs(runs);
+    for (const store::RunSize& run : runs) {
+      stock.entries += run.part ? 0 : 1;
+      stock.size += run.size;
+      if (!going.contains(run.id)) continue;
+      stock.going += run.part ? 0 : 1;
+      stock.going_size += run.size;
+      plan_.runs.push_back(run.id);
     }
     plan_.stocks.push_back(std::move(stock));
     return success();
@@ -88,6 +90,26 @@ class Planner {
   Cleaning take() { return std::move(plan_); }
 
  private:
+  // Runs of modules, and of their parts with them. A part whose module's run is gone goes where runs are to go.
+  std::set<std::string> going_runs(const std::vector<store::RunSize>& runs) const {
+    std::set<std::string> known, going;
+    size_t newer = static_cast<size_t>(std::count_if(runs.begin(), runs.end(), [](const auto& r) { return !r.part; }));
+    for (const store::RunSize& run : runs) {
+      if (run.part) continue;
+      known.insert(run.id);
+      if (goes(run, newer--)) going.insert(run.id);
+    }
+    std::string before;  // the latest run of a module, whose a part is that names none
+    for (const store::RunSize& run : runs) {
+      if (!run.part) before = run.id;
+      if (!run.part || run.running) continue;
+      const std::string& parent = run.parent.empty() ? before : run.parent;
+      const bool orphan = !known.contains(parent);
+      if (orphan ? goes(run, std::numeric_limits<size_t>::max()) : going.contains(parent)) going.insert(run.id);
+    }
+    return going;
+  }
+
   // `newer`: how many runs began no earlier, itself included.
   bool goes(const store::RunSize& run, size_t newer) const {
     if (run.running || (!wishes_.older_than && !wishes_.keep)) return false;

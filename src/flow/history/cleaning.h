@@ -16,6 +16,7 @@
 namespace solstice::flow {
 
 struct CleaningWishes {
+  // Stages of a module that was cut have runs of their own: they go and stay with their module's run, uncounted.
   std::optional<Seconds> older_than;  // runs that began longer ago; alone, or beyond `keep`
   std::optional<int> keep;            // the newest runs stay
   std::optional<Bytes> cache_limit;   // of all caches together; what was not used for longest goes first

@@ -15,6 +15,7 @@
 #include "flow/run/parts/stage_progress.h"
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/prepare/compiler.h"
+#include "flow/run/state/resume_options.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -121,6 +122,7 @@ class Parts {
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
     out.module.oracle_fd = run_.options.module.oracle_fd;
     out.module.part = true;
+    out.module.part_of = run_.report.run;
     out.resume = "";
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
     out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
@@ -168,7 +170,8 @@ class Parts {
 
 bool may_be_cut(const Run& run, const Status& done) {
   if (done.ok() || run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
-  if (run.options.place.detached || run.stored.resumed) return false;
+  const bool searched = run.stored.resumed && !run.stored.resumed->events.empty();  // as a whole
+  if (run.options.place.detached || searched) return false;
   return done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet;
 }
 
@@ -184,6 +187,7 @@ Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& open
   if (!*any) return false;
   SOLSTICE_TRY(why_not, parts.difference());
   if (!why_not.empty()) return false;
+  SOLSTICE_CHECK(run.stored.store->keep_summary(run.report.run, Json::object().set(kCut, true)));
   SOLSTICE_CHECK(parts.optimize_stages());
   SOLSTICE_CHECK(parts.assemble());
   return true;

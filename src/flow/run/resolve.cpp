@@ -20,6 +20,7 @@ Status open_store(OptimizeOptions& request, StoredRun& stored) {
   SOLSTICE_CHECK(stored.store->close_abandoned());  // of a killed process it is as begin_run() will find it
   SOLSTICE_TRY(stored.resumed, stored.store->load_run(request.resume));
   request.resume = stored.resumed->run.id;
+  SOLSTICE_CHECK(check_whole(stored.resumed->run));
   return take_as_begun(*stored.resumed, request);
 }
 
@@ -44,10 +45,9 @@ Status check_trials_left(const store::LoadedRun& resumed, const RunOptions& opti
   }));
   if (trials < options.search.trials) return success();
   return fail(Code::bad_argument,
-              fmt::format("run {} has {} trials, and its budget is {}: none is left for {}; give more, for example "
-                          "--budget {}trials, or "
-                          "leave --agent out",
-                          record.id, trials, options.search.trials, options.agent.controller, trials + kMore));
+              fmt::format("run {} has {} trials, and its budget is {}: none is left for {}", record.id, trials,
+                          options.search.trials, options.agent.controller),
+              fmt::format("give more, for example --budget {}trials, or leave --agent out", trials + kMore));
 }
 
 }  // namespace

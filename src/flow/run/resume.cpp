@@ -63,8 +63,8 @@ Status claim(Run& run) {
   if (now.events.size() == loaded.events.size() && to_json(now.run).dump() == to_json(loaded.run).dump())
     return success();
   const Status changed =
-      fail(Code::bad_argument,
-           fmt::format("another process went on with run {} meanwhile; run the command again", now.run.id));
+      fail(Code::bad_argument, fmt::format("another process went on with run {} meanwhile", now.run.id),
+           "run the command again");
   return told_after(changed, store.stop_run(now.run.id, now.run.state, now.run.reason));
 }
 
@@ -87,11 +87,12 @@ Status check_results_out(const Run& run, const store::LoadedRun& resumed) {
   for (const store::StoredEvent& stored : resumed.events)
     SOLSTICE_CHECK(tree.apply(stored.event).context("run " + record.id));
   if (tree.in_flight() == 0) return success();
-  return fail(Code::bad_argument, fmt::format("run {}: {}, and no GPU is here: times would be predicted; `solstice "
-                                              "absorb BATCH` takes results, `{} --give-up` "
-                                              "does not wait for them, --device model predicts what is out",
-                                              record.id, waiting_for(record.id, tree.in_flight(), options.store),
-                                              command_to_propose(record.id, options.store)));
+  return fail(Code::bad_argument,
+              fmt::format("run {}: {}, and no GPU is here: times would be predicted", record.id,
+                          waiting_for(record.id, tree.in_flight(), options.store)),
+              fmt::format("`solstice absorb BATCH` takes results, `{} --give-up` does not wait for them, --device "
+                          "model predicts what is out",
+                          command_to_propose(record.id, options.store)));
 }
 
 }  // namespace

@@ -1,11 +1,14 @@
 #include "flow/run/run_program.h"
 
+#include <fmt/format.h>
+
 #include "base/file.h"
 #include "evaluate/model_device.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/stages/prepare/device.h"
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/state/engine.h"
+#include "ir/equivalence.h"
 
 namespace solstice::flow {
 namespace {
@@ -16,7 +19,8 @@ Status try_program(Run& run, search::Evaluator& device, const std::string& text,
     device.start(*node);
     SOLSTICE_TRY(search::Landed landed, device.land());
     out.measurement = std::move(*landed.measurement);
-    return std::string(enum_name(out.measurement.state));
+    const std::string same = same_as_module(out.measurement);
+    return fmt::format("{}{}{}", enum_name(out.measurement.state), same.empty() ? "" : "; ", same);
   });
 }
 
@@ -62,6 +66,16 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
 }
 
 }  // namespace
+
+std::string same_as_module(const search::Measurement& measurement) {
+  const Json& meaning = measurement.record.at("meaning");
+  if (meaning.as_string().empty()) return "";
+  const auto is = [&](ir::Verdict verdict) { return meaning.as_string() == ir::name_of(verdict); };
+  if (is(ir::Verdict::kProved)) return "its equations are the module's: proved";
+  if (is(ir::Verdict::kTested)) return "its equations are the module's: tested with random values, not proved";
+  if (is(ir::Verdict::kRefuted)) return "its equations are not the module's";
+  return "it is not known whether its equations are the module's";
+}
 
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
                                Progress& progress) {

@@ -19,6 +19,9 @@ struct ProgramRun {
   std::optional<Seconds> bound;                         // practical SOL bound, where the module is known
 };
 
+// "its equations are the module's: proved", or how far that is known; "" without a module.
+std::string same_as_module(const search::Measurement& measurement);
+
 // `text` is a scheduled program. With `options.file` it is a candidate for that module: verified on its inputs against
 // the float64 oracle and timed on a GPU, else predicted. Without, there are no inputs: it is checked, compiled and
 // predicted. Errors: program_invalid; bad_argument where a GPU is asked for without a module; those of the oracle.

@@ -90,6 +90,7 @@ TEST(Closest, FindsTyposOnly) {
   const std::vector<std::string> names = {"tile", "stages", "cluster"};
   EXPECT_EQ(closest("tiel", names), "tile");
   EXPECT_EQ(closest("stage", names), "stages");
+  EXPECT_EQ(closest("a100", {"h200", "b200"}), "");  // another machine
   EXPECT_EQ(closest("permutation", names), "");
   EXPECT_EQ(closest("x", {}), "");
   EXPECT_EQ(closest(std::string(100000, 'x'), {std::string(100001, 'x')}), "");  // nobody typed that

@@ -12,13 +12,17 @@ namespace fs = std::filesystem;
 
 class GcTest : public ProgramTest {
  protected:
-  void add_run(const std::string& started) {
+  // Of a module's part where `options` say so. Its id.
+  std::string add_run(const std::string& started, const Json& options = {}, bool ends = true) {
     auto store = store::Store::open(folder_.path() / "home").value();
     RunRecord run;
     run.problem = run.problem_key = "softmax";
     run.started = started;
+    run.options = options;
     const std::string id = store.begin_run(run).value();
-    ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object()).ok());
+    if (!ends) return id;
+    EXPECT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object()).ok());
+    return id;
   }
   // A file of the cache that was last used so many hours ago.
   fs::path add_file(const std::string& name, size_t bytes, int hours) {
@@ -50,6 +54,32 @@ TEST_F(GcTest, RemovesOldRunsBeyondTheKeptOnesAndOnlyWhenToldTo) {
   EXPECT_EQ(runs_left(), 0u);
 }
 
+Json part_of(const std::string& run) { return Json::object().set("part", true).set("part_of", run); }
+
+TEST_F(GcTest, PartsGoAndStayWithTheirModule) {
+  const std::string old = add_run("2019-01-01T00:00:00.000Z");
+  add_run("2019-01-01T00:00:01.000Z", part_of(old));
+  const std::string kept = add_run("2020-01-01T00:00:00.000Z");
+  add_run("2020-01-01T00:00:01.000Z", part_of(kept));
+  add_run("2020-01-01T00:00:02.000Z", Json::object().set("part", true));  // as one that names no module
+  EXPECT_EQ(gc({}).at("parts").at(size_t{0}).at("entries").as_int(), 2);
+  EXPECT_EQ(gc({"--keep", "1", "--yes"}).at("runs").size(), 2u);
+  auto store = store::Store::open(folder_.path() / "home").value();
+  EXPECT_EQ(store.list()->size(), 3u);
+  EXPECT_EQ(store.load_run("last")->run.id, kept);
+  EXPECT_EQ(gc({"--keep", "0", "--yes"}).at("runs").size(), 3u);
+}
+
+TEST_F(GcTest, PartsOfARunningModuleStayAndOrphansGo) {
+  add_run("2018-01-01T00:00:00.000Z", part_of("20170101-000000-gone"));
+  const std::string running = add_run("2019-01-01T00:00:00.000Z", {}, false);
+  const std::string part = add_run("2019-01-01T00:00:01.000Z", part_of(running));
+  const Json done = gc({"--keep", "0", "--yes"});
+  EXPECT_EQ(done.at("runs").size(), 1u);
+  EXPECT_NE(done.at("note").as_string().find(running), std::string::npos) << done.at("note").as_string();
+  EXPECT_EQ(runs_left(), 2u);
+}
+
 TEST_F(GcTest, CachesLoseWhatWasNotUsedForLongest) {
   const fs::path old_cubin = add_file("jit/aa.cubin", 4000, 50), old_record = add_file("jit/aa.json", 1000, 50);
   const fs::path cubin = add_file("jit/bb.cubin", 4000, 50), record = add_file("jit/bb.json", 1000, 1);  // used
@@ -61,6 +91,8 @@ TEST_F(GcTest, CachesLoseWhatWasNotUsedForLongest) {
   gc({"--cache-limit", "5 kB", "--yes"});
   EXPECT_FALSE(fs::exists(graph));
   EXPECT_TRUE(fs::exists(cubin) && fs::exists(record));
+  gc({"--cache-limit", "0", "--yes"});
+  EXPECT_FALSE(fs::exists(cubin) || fs::exists(record));
 }
 
 TEST_F(GcTest, LeftoversGoAndFilesBeingWrittenStay) {

@@ -29,6 +29,24 @@ TEST_F(ProgramTest, DiagnosticsNameTheUsersFile) {
   }
 }
 
+TEST_F(ProgramTest, WordsOfOtherProgramsLeadToTheCommand) {
+  for (const auto& [word, command] : {std::pair{"clean", "`solstice gc`"},
+                                      {"sass", "`solstice compile PROGRAM.ucut --keep`"},
+                                      {"profile", "`solstice plan FILE.py`"}}) {
+    const CommandOutput done = run({word});
+    EXPECT_EQ(done.exit.code, 2);
+    EXPECT_NE(done.err.find(std::string("hint: did you mean ") + command), std::string::npos) << done.err;
+  }
+}
+
+TEST_F(ProgramTest, AProgramIsNoModule) {
+  const std::string file = (folder_.path() / "p.ucut").string();
+  ASSERT_TRUE(write_file(file, "program p\n").ok());
+  const CommandOutput done = run({"optimize", file});
+  EXPECT_EQ(done.exit.code, 2);
+  EXPECT_NE(done.err.find("hint: `solstice run " + file + " --of FILE.py`"), std::string::npos) << done.err;
+}
+
 TEST_F(ProgramTest, AFolderIsNoFile) {
   for (const char* command : {"check", "compile", "import", "optimize"}) {
     const CommandOutput done = run({command, folder_.path().string()});

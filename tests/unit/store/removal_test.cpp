@@ -63,5 +63,40 @@ TEST_F(RemovalTest, SizesComeOldestFirst) {
   EXPECT_FALSE((*sizes)[0].running);
 }
 
+TEST_F(RemovalTest, SizesSayWhichRunAPartIsOf) {
+  Store store = open();
+  const std::string whole = add_run(store, "2026-01-01T00:00:00.000Z", "program a\n");
+  RunRecord stage = run_of("softmax, stage 1", "o");
+  stage.started = "2026-01-01T00:00:01.000Z";
+  stage.options = Json::object().set("part", true).set("part_of", whole);
+  ASSERT_TRUE(store.begin_run(stage).ok());
+  const auto sizes = store.sizes();
+  ASSERT_TRUE(sizes.ok()) << sizes.error().text();
+  EXPECT_FALSE((*sizes)[0].part);
+  EXPECT_TRUE((*sizes)[1].part);
+  EXPECT_EQ((*sizes)[1].parent, whole);
+}
+
+TEST_F(RemovalTest, ARecordThatIsNoJsonHidesNoOtherRun) {
+  Store store = open();
+  const std::string damaged = add_run(store, "2020-01-01T00:00:00.000Z", "program a\n");
+  const std::string last = add_run(store, "2026-01-01T00:00:00.000Z", "program b\n");
+  ASSERT_TRUE(database().execute(("UPDATE runs SET record = '{' WHERE id = '" + damaged + "'").c_str()).ok());
+  const auto found = store.load_run("last");
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  EXPECT_EQ(found->run.id, last);
+  EXPECT_EQ(store.sizes()->size(), 2u);
+}
+
+TEST_F(RemovalTest, NothingIsCompactedWhileARunIsRunning) {
+  Store store = open();
+  const std::string id = store.begin_run(run_of("softmax", "o")).value();
+  const Status compacted = store.compact();
+  ASSERT_FALSE(compacted.ok());
+  EXPECT_NE(compacted.error().message.find(id), std::string::npos) << compacted.error().message;
+  ASSERT_TRUE(store.finish_run(id, RunState::kFinished, RunOutcome::kNotFaster, "", Json::object()).ok());
+  EXPECT_TRUE(store.compact().ok());
+}
+
 }  // namespace
 }  // namespace solstice::store

@@ -18,7 +18,7 @@ Result<Json> measure() {
   options.argv = {python.string(), "-m", "solstice.calibrating"};
   SOLSTICE_TRY(options.environment, python_environment());
   SOLSTICE_TRY(const CommandOutput done, run_command(options, kLimit));
-  if (done.exit.code == 3) return fail(Code::no_gpu, "PyTorch sees no usable GPU; `solstice doctor` says more");
+  if (done.exit.code == 3) return fail(Code::no_gpu, "PyTorch sees no usable GPU", "`solstice doctor` says more");
   if (!done.exit.ok()) {
     return fail(Code::process_failed, fmt::format("the measurement in Python {}:\n"
                                                   "{}",

@@ -10,9 +10,8 @@ namespace solstice::flow {
 namespace {
 
 Error not_legal(std::string_view text, std::string_view why) {
-  return fail(Code::bad_argument,
-              fmt::format("--devices `{}`: {}; legal are GPU numbers separated by commas, for example 0,1, and `all`",
-                          text, why));
+  return fail(Code::bad_argument, fmt::format("--devices `{}`: {}", text, why),
+              "legal are GPU numbers separated by commas, for example 0,1, and `all`");
 }
 
 std::string kind_text(const GpuKind& kind) {

@@ -34,13 +34,12 @@ bool fits_another_case(const MemoryNeed& need, Bytes available) {
 namespace {
 
 Error too_large(const MemoryNeed& need, const std::string& available, const char* way_out) {
-  return fail(
-      Code::too_large,
-      fmt::format(
-          "measuring takes at least {} of GPU memory and {}: inputs and parameters {} and results {}, each for PyTorch "
-          "and for the candidate, and {} for the float64 oracle; use smaller sizes or {}",
-          bytes_text(need.total()), available, bytes_text(need.given), bytes_text(need.results),
-          bytes_text(need.oracle), way_out));
+  return fail(Code::too_large,
+              fmt::format("measuring takes at least {} of GPU memory and {}: inputs and parameters {} and results {}, "
+                          "each for PyTorch and for the candidate, and {} for the float64 oracle",
+                          bytes_text(need.total()), available, bytes_text(need.given), bytes_text(need.results),
+                          bytes_text(need.oracle)),
+              fmt::format("use smaller sizes or {}", way_out));
 }
 
 }  // namespace

@@ -70,8 +70,8 @@ Result<std::vector<fs::path>> read_list(const fs::path& folder) {
   const Result<Json> list = parse_json(text);
   if (!list.ok() || !list->is_array()) {
     return fail(Code::bad_record,
-                fmt::format("{} does not list the files of the earlier result; use another --out, or empty the folder",
-                            (folder / kList).string()));
+                fmt::format("{} does not list the files of the earlier result", (folder / kList).string()),
+                "use another --out, or empty the folder");
   }
   for (size_t i = 0; i < list->size(); ++i) {
     if (const fs::path file = list->at(i).as_string(); is_inside(file)) files.push_back(file);
@@ -100,12 +100,9 @@ int lock_within(int descriptor, Seconds time) {
 }
 
 Error not_ours(const fs::path& file) {
-  return fail(
-      Code::bad_argument,
-      fmt::format(
-          "{} exists and is not a file of an earlier result, so it is not replaced; move it away, or use another "
-          "--out",
-          file.string()));
+  return fail(Code::bad_argument,
+              fmt::format("{} exists and is not a file of an earlier result, so it is not replaced", file.string()),
+              "move it away, or use another --out");
 }
 
 Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const std::vector<fs::path>& files) {
@@ -225,8 +222,8 @@ Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
   const int error = lock_within(descriptor, kTakenDown);
   if (error == 0) return lock;
   if (error != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)));
-  return fail(Code::bad_argument,
-              fmt::format("another run of solstice writes to {}; wait for it, or use another --out", out.string()));
+  return fail(Code::bad_argument, fmt::format("another run of solstice writes to {}", out.string()),
+              "wait for it, or use another --out");
 }
 
 void OutcomeLock::leave_no_trace() {

@@ -57,9 +57,12 @@ Status bind_problem(Problem& problem) {
     const importer::Draw& draw = problem.imported.draws[0];
     const std::string name = std::filesystem::path(draw.source.file).filename().string();
     const std::string& note = problem.subject.training ? problem.subject.mode_note : "";
-    return fail(Code::not_yet, fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet{}",
-                                           draw.op, name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line),
-                                           note.empty() ? "" : fmt::format(" ({}; --eval traces inference)", note)));
+    const char* const inference = problem.subject.training ? "--eval traces the module as for inference; " : "";
+    return fail(Code::not_yet,
+                fmt::format("`{}`{} draws random numbers; kernels that draw are not built yet{}", draw.op,
+                            name.empty() ? "" : fmt::format(", {}:{},", name, draw.source.line),
+                            note.empty() ? "" : fmt::format(" ({})", note)),
+                fmt::format("{}{}", inference, ir::kRunByPyTorch));
   }
   Diagnostics diagnostics;
   problem.tree = lang::parse(problem.imported.text, diagnostics);

@@ -22,6 +22,7 @@ struct ModuleOptions {
   std::string name;              // in reports; "": from the file
   std::optional<int> oracle_fd;  // the caller's process is the oracle
   bool part = false;             // the oracle has entered a part of a module (flow/run/parts), and stays there
+  std::string part_of;           // the module's run, of a part
 };
 
 struct PlaceOptions {

@@ -25,8 +25,8 @@ std::string on_or_off(bool on) { return on ? "on" : "off"; }
 Status take_file(const RunRecord& run, OptimizeOptions& out) {
   if (!out.left_out.contains("FILE") || out.module.oracle_fd) return success();
   if (run.file.empty()) {
-    return fail(Code::bad_argument, fmt::format("the module of run {} was passed from Python; pass it again: `{}`",
-                                                run.id, python_call(run.id, out.store)));
+    return fail(Code::bad_argument, fmt::format("the module of run {} was passed from Python", run.id),
+                fmt::format("pass it again: `{}`", python_call(run.id, out.store)));
   }
   out.module.file = run.file;
   out.module.class_name = run.options.at("class_name").as_string();
@@ -179,13 +179,34 @@ Json kept_options(const OptimizeOptions& options) {
                  .set("frozen", options.terms.frozen)
                  .set("rewrites", options.terms.rewrites)
                  .set("memory", options.search.memory);
-  if (options.module.part) out.set("part", true);
+  if (options.module.part) out.set("part", true).set("part_of", options.module.part_of);
   // Whoever measures elsewhere finds out what it is.
   return options.place.detached ? out : out.set("machine", options.place.machine);
 }
 
 std::string options_key_of(const OptimizeOptions& options) {
   return Hasher().add(device_asked_for(options)).add(options.terms.numerics).add(int64_t{options.terms.frozen}).hex();
+}
+
+Status check_whole(const RunRecord& run) {
+  const std::string anew = run.file.empty() ? "" : fmt::format(": `{}`", shell_text(run.working_folder, run.command));
+  if (run.options.at("part").as_bool()) {
+    const std::string parent = run.options.at("part_of").as_string();
+    return fail(Code::bad_argument,
+                fmt::format("run {} ({}) is a part of {}: a stage is no module of its own, and cannot continue", run.id,
+                            run.problem, parent.empty() ? "a module's run" : "run " + parent),
+                "optimize the module anew, without --resume" + anew);
+  }
+  if (!run.summary.at(kCut).as_bool()) return success();
+  if (run.state == RunState::kFinished)
+    return fail(
+        Code::bad_argument,
+        fmt::format("run {} has optimised {} in parts, and has ended: nothing is left to do", run.id, run.problem),
+        "for another search optimize it anew, without --resume" + anew);
+  return fail(Code::bad_argument,
+              fmt::format("run {} cut {} into parts, and a run of parts cannot continue; {} is as it was", run.id,
+                          run.problem, run.folder),
+              "optimize it anew, without --resume" + anew);
 }
 
 Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options) {

@@ -19,6 +19,12 @@ Json search_options(const OptimizeOptions& options);
 // RunRecord::options_key.
 std::string options_key_of(const OptimizeOptions& options);
 
+// Member of RunRecord::summary: the module was cut into parts (flow/run/partial.h).
+inline constexpr const char* kCut = "cut";
+// bad_argument of a run that cannot go on: of a module that was cut, whose stages have runs of their own, or of a
+// stage.
+Status check_whole(const RunRecord& run);
+
 // Fills in what `options.left_out` names as the run began with it, as far as its record says. Error bad_argument where
 // the run is of a module that only Python can pass.
 Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options);

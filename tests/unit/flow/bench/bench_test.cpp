@@ -157,7 +157,7 @@ TEST_F(BenchTest, ResumeKeepsRowsAndTriesFailedOnesAgain) {
   const Result<Bench> other = run_bench(again, second, silent_, ignore);
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code, Code::bad_argument);
-  const std::string& why = other.error().message;
+  const std::string why = other.error().sentence();
   EXPECT_NE(why.find("other options: machine (not given then, h100 now), weights (live then, frozen now);"),
             std::string::npos)
       << why;
@@ -171,7 +171,7 @@ TEST_F(BenchTest, WithoutResumeTheRowsOfAnEarlierBenchStay) {
   const Result<Bench> again = run_bench(options(), make, silent_, ignore);
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code, Code::bad_argument);
-  EXPECT_NE(again.error().message.find("continue with --resume, or use another --out"), std::string::npos)
+  EXPECT_NE(again.error().hint.find("continue with --resume, or use another --out"), std::string::npos)
       << again.error().message;
   EXPECT_EQ(*read_file(options().out / "bench.json"), before);
 }
@@ -186,7 +186,7 @@ TEST_F(BenchTest, ADamagedRecordNamesItselfAndTheWayOut) {
     ASSERT_FALSE(bench.ok()) << text;
     EXPECT_EQ(bench.error().message.rfind((again.out / "bench.json").string() + " cannot be resumed", 0), 0u)
         << bench.error().message;
-    EXPECT_NE(bench.error().message.find("move it away, or use another --out"), std::string::npos);
+    EXPECT_NE(bench.error().hint.find("move it away, or use another --out"), std::string::npos);
   }
 }
 
@@ -212,8 +212,9 @@ TEST_F(BenchTest, ResumeOnAnotherMachineIsRefusedAndBuildsAreNamed) {
   gpu = "GPU B";
   const Result<Bench> elsewhere = run_bench(again, make, silent_, ignore);
   ASSERT_FALSE(elsewhere.ok());
-  EXPECT_NE(elsewhere.error().message.find("rows from another place: device GPU A then, GPU B now; use another --out"),
-            std::string::npos);
+  EXPECT_NE(
+      elsewhere.error().sentence().find("rows from another place: device GPU A then, GPU B now; use another --out"),
+      std::string::npos);
   gpu = "GPU A", torch = "2.2";
   EXPECT_NE(run_bench(again, make, silent_, ignore).error().message.find("torch 2.1"), std::string::npos);
 }

@@ -54,7 +54,7 @@ TEST_F(Claim, WhatWentOnMeanwhileIsLeftAsItIs) {
   });
   ASSERT_FALSE(begun.ok());
   EXPECT_EQ(begun.error().code, Code::bad_argument);
-  EXPECT_NE(begun.error().message.find("run the command again"), std::string::npos) << begun.error().message;
+  EXPECT_NE(begun.error().hint.find("run the command again"), std::string::npos) << begun.error().message;
   EXPECT_EQ(record().state, RunState::kFinished);
   EXPECT_EQ(record().reason, "second");
 }

@@ -186,6 +186,13 @@ Result<std::unique_ptr<Searching>> begin_search(Run& run, const Planned& planned
   return out;
 }
 
+// Of a run that went on after `before` trials, and tried nothing.
+void tell_nothing_left(Run& run, int before, search::Stop stop) {
+  if (!run.stored.resumed || before == 0 || run.tree.trials() > before || stop == search::Stop::kInterrupted) return;
+  run.progress.message(fmt::format("run {} had ended: nothing is left to do ({}); --budget gives its search more",
+                                   run.report.run, enum_name(stop)));
+}
+
 Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable& measurable,
                                    std::unique_ptr<Searching>& searching) {
   Searched out;
@@ -195,8 +202,10 @@ Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable&
     if (over) {
       out.stop = *over;
     } else {
+      const int before = run.tree.trials();
       SOLSTICE_CHECK(searching->finish());
       out = searching->so_far();
+      tell_nothing_left(run, before, out.stop);
     }
     warn_of_failures(run, out);
     return summary_line(run, out.stop);

@@ -9,13 +9,13 @@ const std::vector<GpuKind> kHost = {{"NVIDIA H200", 132}, {"NVIDIA H200", 132}, 
 
 std::string parsed(const char* text) {
   const Result<GpuChoice> choice = parse_gpu_choice(text);
-  return choice.ok() ? choice->text() : choice.error().message;
+  return choice.ok() ? choice->text() : choice.error().sentence();
 }
 
 std::string chosen(const char* text, int first = 0) {
   const GpuChoice choice = std::string_view(text).empty() ? GpuChoice() : *parse_gpu_choice(text);
   const Result<std::vector<int>> gpus = further_gpus(choice, first, kHost);
-  if (!gpus.ok()) return gpus.error().message;
+  if (!gpus.ok()) return gpus.error().sentence();
   std::string out;
   for (const int gpu : *gpus) out += std::to_string(gpu) + " ";
   return out;

@@ -35,7 +35,7 @@ TEST(Memory, AShapeThatNoGpuHoldsIsRefusedBeforeAnythingIsAllocated) {
   EXPECT_EQ(refused.error().code, Code::too_large);
   EXPECT_NE(refused.error().message.find("1536.00 GiB of GPU memory and 139.70 GiB are free"), std::string::npos)
       << refused.error().message;
-  EXPECT_NE(refused.error().message.find("use smaller sizes"), std::string::npos);
+  EXPECT_NE(refused.error().hint.find("use smaller sizes"), std::string::npos);
 }
 
 TEST(Memory, TheModelDeviceRefusesWhatItsMachineCannotHold) {
@@ -47,8 +47,8 @@ TEST(Memory, TheModelDeviceRefusesWhatItsMachineCannotHold) {
   EXPECT_EQ(refused.error().code, Code::too_large);
   EXPECT_NE(refused.error().message.find("1536.00 GiB of GPU memory and h200 has"), std::string::npos)
       << refused.error().message;
-  EXPECT_NE(refused.error().message.find("--machine"), std::string::npos);
-  EXPECT_EQ(refused.error().message.find("--device model"), std::string::npos);
+  EXPECT_NE(refused.error().sentence().find("--machine"), std::string::npos);
+  EXPECT_EQ(refused.error().sentence().find("--device model"), std::string::npos);
 }
 
 }  // namespace

@@ -70,7 +70,7 @@ TEST_F(OutcomeTest, WhatNoOutcomeListsIsNeitherRemovedNorReplaced) {
     const Result<fs::path> begun = begin_outcome(out_);
     ASSERT_FALSE(begun.ok()) << name;
     EXPECT_EQ(begun.error().code, Code::bad_argument);
-    EXPECT_NE(begun.error().message.find("move it away, or use another --out"), std::string::npos)
+    EXPECT_NE(begun.error().hint.find("move it away, or use another --out"), std::string::npos)
         << begun.error().message;
     EXPECT_EQ(read(out_ / name), "mine");
     fs::remove_all(out_);
@@ -113,7 +113,7 @@ TEST_F(OutcomeTest, ADamagedListIsAnErrorWithTheWayOut) {
   write(out_ / ".files", "[");
   const Result<fs::path> begun = begin_outcome(out_);
   ASSERT_FALSE(begun.ok());
-  EXPECT_NE(begun.error().message.find("use another --out, or empty the folder"), std::string::npos);
+  EXPECT_NE(begun.error().hint.find("use another --out, or empty the folder"), std::string::npos);
 }
 
 TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
@@ -172,7 +172,7 @@ TEST_F(OutcomeTest, ASecondRunIsKeptOut) {
     const auto second = OutcomeLock::take(out_);
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, Code::bad_argument);
-    EXPECT_NE(second.error().message.find("another --out"), std::string::npos);
+    EXPECT_NE(second.error().sentence().find("another --out"), std::string::npos);
   }
   EXPECT_TRUE(OutcomeLock::take(out_).ok());
 }

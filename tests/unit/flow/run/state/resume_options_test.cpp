@@ -47,6 +47,28 @@ std::string refused(const OptimizeOptions& options, const RunRecord& run, const 
   return checked.ok() ? "" : checked.error().message;
 }
 
+TEST(ResumeOptions, NeitherACutModuleNorItsPartsGoOn) {
+  RunRecord run = run_of(begun_with());
+  EXPECT_TRUE(check_whole(run).ok());
+  run.command = {"solstice", "optimize", "softmax.py"};
+  run.folder = "/home/me/runs/softmax";
+  run.summary = Json::object().set(kCut, true);
+  const Status cut = check_whole(run);
+  ASSERT_FALSE(cut.ok());
+  EXPECT_NE(cut.error().message.find(run.folder + " is as it was"), std::string::npos) << cut.error().message;
+  EXPECT_NE(cut.error().hint.find("solstice optimize softmax.py"), std::string::npos) << cut.error().hint;
+
+  run.state = RunState::kFinished;
+  EXPECT_NE(check_whole(run).error().message.find("nothing is left to do"), std::string::npos);
+
+  OptimizeOptions stage = begun_with();
+  stage.module.part = true;
+  stage.module.part_of = "20250101-000000-bbbb";
+  const Status part = check_whole(run_of(stage));
+  ASSERT_FALSE(part.ok());
+  EXPECT_NE(part.error().message.find("a part of run 20250101-000000-bbbb"), std::string::npos) << part.error().message;
+}
+
 TEST(ResumeOptions, TheSameAreTheRuns) { EXPECT_EQ(refused(begun_with(), run_of(begun_with())), ""); }
 
 TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
@@ -244,9 +266,8 @@ TEST(ResumeOptions, AModuleOfPythonIsPassedAgain) {
   options.left_out = {"FILE"};
   const auto completed = as_begun(options);
   ASSERT_FALSE(completed.ok());
-  EXPECT_NE(
-      completed.error().message.find("resume=\"20260101-000000-aaaa\", store=\"" + folder->path().string() + "\")"),
-      std::string::npos)
+  EXPECT_NE(completed.error().hint.find("resume=\"20260101-000000-aaaa\", store=\"" + folder->path().string() + "\")"),
+            std::string::npos)
       << completed.error().message;
   options.module.oracle_fd = 3;
   EXPECT_TRUE(as_begun(options).ok());

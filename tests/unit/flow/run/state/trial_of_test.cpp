@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "flow/run/run_program.h"
+
 namespace solstice::flow {
 namespace {
 
@@ -17,6 +19,15 @@ TEST(TrialOf, SaysWhichOfSeveralGpusMeasuredIt) {
   const Result<TrialRecord> read = from_json<TrialRecord>(*parse_json(to_json(trial).dump()));
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->gpu, 2);
+}
+
+TEST(SameAsModule, SaysHowFarItIsKnown) {
+  search::Measurement of;
+  EXPECT_EQ(same_as_module(of), "");
+  of.record = Json::object().set("meaning", "proved");
+  EXPECT_EQ(same_as_module(of), "its equations are the module's: proved");
+  of.record.set("meaning", "unknown");
+  EXPECT_EQ(same_as_module(of), "it is not known whether its equations are the module's");
 }
 
 }  // namespace
