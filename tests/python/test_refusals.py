@@ -85,7 +85,8 @@ def test_what_the_exporter_says_is_for_whoever_asks_why(refused):
 
 def test_what_an_exception_says():
     assert said(RuntimeError("a.\nb")) == "a"
-    assert said(RuntimeError("The first sentence. The second one.")) == "The first sentence"
+    assert said(RuntimeError("The first sentence. The second one.")) == "The first sentence. The second one"
+    assert said(RuntimeError(f"The first sentence. {'long ' * 40}.")) == "The first sentence"
     assert said(RuntimeError("size 3.5 of x (4x8)")) == "size 3.5 of x (4x8)"
     assert said(KeyError("x")) == "KeyError: 'x'"
     assert said(RuntimeError()) == "RuntimeError"
