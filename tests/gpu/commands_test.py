@@ -13,17 +13,6 @@ from conftest import ROOT  # noqa: E402
 sys.path.insert(0, str(ROOT / "python"))
 
 
-@pytest.fixture(scope="module")
-def program():
-    from solstice.errors import OracleError
-    from solstice.launch import find_program
-
-    try:
-        return find_program()
-    except OracleError as error:
-        pytest.skip(f"{error.message}: its commands were not run")
-
-
 def output_of(*command):
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

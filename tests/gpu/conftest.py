@@ -20,6 +20,18 @@ def gpu():
 
 
 @pytest.fixture(scope="session")
+def program():
+    """The path of `solstice`."""
+    from solstice.errors import OracleError
+    from solstice.launch import find_program
+
+    try:
+        return find_program()
+    except OracleError as error:
+        pytest.skip(f"{error.message}: its tests did not run")
+
+
+@pytest.fixture(scope="session")
 def nvcc():
     found = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if found is None:

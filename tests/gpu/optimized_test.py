@@ -2,14 +2,12 @@
 
 import copy
 import subprocess
-import sys
 import warnings
 
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from conftest import ROOT  # noqa: E402
 
 LINEAR = """
 import torch
@@ -40,18 +38,6 @@ def get_init_inputs(): return [0.5]
 """
 
 CASES = {"linear": (LINEAR, "live"), "frozen": (LINEAR, "frozen"), "pair": (PAIR, "live")}
-
-
-@pytest.fixture(scope="module")
-def program():
-    sys.path.insert(0, str(ROOT / "python"))
-    from solstice.errors import OracleError
-    from solstice.launch import find_program
-
-    try:
-        return find_program()
-    except OracleError as error:
-        pytest.skip(f"{error.message}: nothing was optimised")
 
 
 @pytest.fixture(scope="module", params=CASES)

@@ -5,7 +5,6 @@ import importlib.util
 import json
 import statistics
 import subprocess
-import sys
 
 import pytest
 
@@ -17,18 +16,6 @@ EXAMPLES = sorted(path.stem for path in (ROOT / "examples" / "partial").glob("*.
 FIFTH = 0.2
 NOT_SLOWER = 0.98  # what timing in turns can tell
 ROUNDS, CALLS = 12, 20
-
-
-@pytest.fixture(scope="module")
-def program():
-    sys.path.insert(0, str(ROOT / "python"))
-    from solstice.errors import OracleError
-    from solstice.launch import find_program
-
-    try:
-        return find_program()
-    except OracleError as error:
-        pytest.skip(f"{error.message}: nothing was optimised")
 
 
 @pytest.fixture(scope="module", params=EXAMPLES)
