@@ -6,10 +6,9 @@
 #include <cmath>
 #include <functional>
 #include <set>
-#include <sstream>
 
-#include "base/file.h"
 #include "families/family.h"
+#include "flow/fit/record_lines.h"
 #include "ir/bind.h"
 #include "machine/machine.h"
 #include "store/store.h"
@@ -163,20 +162,7 @@ std::vector<FitChoices> all_choices(const std::vector<FitPoint>& judged) {
 }  // namespace
 
 Result<std::vector<KernelTime>> read_kernel_times(const std::filesystem::path& file) {
-  SOLSTICE_TRY(const std::string text, read_file(file));
-  std::vector<KernelTime> out;
-  std::istringstream lines(text);
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) continue;
-    const Result<Json> json = parse_json(line);
-    Result<KernelTime> time = json.ok() ? from_json<KernelTime>(*json) : Result<KernelTime>(json.error());
-    if (!time.ok())
-      return fail(time.error().code, fmt::format("{}:{}: {}", file.string(), number, time.error().message));
-    out.push_back(std::move(time).value());
-  }
-  return out;
+  return read_record_lines<KernelTime>(file);
 }
 
 Result<std::vector<KernelTime>> kernel_times_of_trials(const std::filesystem::path& folder) {

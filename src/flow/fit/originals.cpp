@@ -8,9 +8,8 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <sstream>
 
-#include "base/file.h"
+#include "flow/fit/record_lines.h"
 #include "machine/machine.h"
 #include "sol/eager/predict.h"
 
@@ -75,19 +74,7 @@ void add_errors(OriginalFit& fit) {
 }  // namespace
 
 Result<std::vector<OriginalTime>> read_originals(const std::filesystem::path& file) {
-  SOLSTICE_TRY(const std::string text, read_file(file));
-  std::vector<OriginalTime> out;
-  std::istringstream lines(text);
-  int number = 0;
-  for (std::string line; std::getline(lines, line);) {
-    ++number;
-    if (line.empty()) continue;
-    const Result<Json> json = parse_json(line);
-    Result<OriginalTime> one = json.ok() ? from_json<OriginalTime>(*json) : Result<OriginalTime>(json.error());
-    if (!one.ok()) return fail(one.error().code, fmt::format("{}:{}: {}", file.string(), number, one.error().message));
-    out.push_back(std::move(one).value());
-  }
-  return out;
+  return read_record_lines<OriginalTime>(file);
 }
 
 Result<OriginalFit> judge_originals(const std::vector<OriginalTime>& originals) {
