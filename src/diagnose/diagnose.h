@@ -1,0 +1,37 @@
+// Diagnosis: from facts to ranked, bounded findings.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+
+// Why a tool said nothing: its sources are not there.
+struct OpenQuestion {
+  std::string tool, question;
+  std::string source;  // that is missing
+  std::string why, opens;
+};
+
+struct Diagnosis {
+  Classified program;
+  std::vector<std::pair<std::string, Classified>> kernels;  // by name, in the program's order
+  std::vector<Finding> findings;                            // the largest bound first
+  std::vector<OpenQuestion> open;
+  std::vector<std::string> faults;  // tools that broke a rule, with what they said: their findings are left out
+};
+
+struct DiagnoseOptions {
+  // Legality of a move. Actions that are refused become text; without it no move is offered.
+  std::function<bool(const FindingAction&)> legal = {};
+  std::vector<std::string> without = {};  // sources to leave out
+  std::vector<const Tool*> tools = {};    // all_tools() by default
+  size_t most_findings = 200;             // of a tool: more is a fault
+};
+
+Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options = {});
+
+}  // namespace solstice::diagnose

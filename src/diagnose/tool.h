@@ -1,0 +1,81 @@
+// A diagnosis tool: one file in diagnose/tools/ that defines `extern const Tool solstice_tools_NAME`, or any program
+// (diagnose/external.h). It reads facts and answers findings; it decides nothing else.
+//
+// Every tool whose classes match and whose sources are there runs, always: nobody chooses among them. Tools see facts
+// alone, so the same facts give the same findings in any order of the tools.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+#include "diagnose/classify.h"
+#include "machine/machine.h"
+#include "record/facts.h"
+#include "record/finding.h"
+
+namespace solstice::diagnose {
+
+// A number that a tool decides by: a share of one of the machine's ceilings or limits, or derived; never a figure of
+// one GPU. `origin`: the paper and section, or the derivation.
+struct Threshold {
+  std::string_view name;
+  double value = 0;
+  std::string_view unit;  // "share", "x", "count"
+  std::string_view origin;
+};
+
+// A kernel as tools see it.
+struct KernelView {
+  const Facts& facts;
+  const KernelSheet& kernel;
+  const machine::Machine& machine;
+  Class limited;  // stage 1
+  double share;   // of the program's time, 0 to 1
+
+  // Measured, else predicted; 0: neither is known.
+  Seconds time() const;
+  // Steps that run on every call and do work on usual operands.
+  std::vector<const StepFacts*> steps() const;
+  // Of the program's time if this kernel became `kernel_gain` times as fast (Amdahl).
+  GainBound gain(double kernel_gain, std::string because) const;
+  // The kernel's gain at most: its time over its bound; without either, nothing is known and it is 1.
+  double over_bound() const;
+};
+
+struct ProgramView {
+  const Facts& facts;
+  const machine::Machine& machine;
+  std::vector<KernelView> kernels;
+
+  Seconds time() const;       // measured, else predicted
+  double over_bound() const;  // time over `practical`; 1 where not known
+};
+
+struct Tool {
+  std::string_view name;                  // "register spill"
+  std::string_view question;              // "Do values of a thread go to local memory?"
+  std::vector<std::string_view> sources;  // all of which it needs
+  std::vector<Class> classes;             // of kernels that it looks at; none: of every class
+  std::vector<Threshold> thresholds = {};
+  std::string_view paper = {};  // the published tool that it corresponds to
+  // One of these.
+  void (*of_kernel)(const Tool&, const KernelView&, std::vector<Finding>&) = nullptr;
+  void (*of_program)(const Tool&, const ProgramView&, std::vector<Finding>&) = nullptr;
+
+  double threshold(std::string_view which) const;
+};
+
+const std::vector<const Tool*>& all_tools();  // generated table
+
+// A finding of this tool on this kernel: tool, place, sources; severity by its gain.
+Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain);
+Finding finding_on(const Tool& tool, std::string cause, GainBound gain);
+
+Evidence evidence(std::string what, double value, std::string unit, std::string source);
+FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);
+FindingAction advice(std::string text);
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,302 @@
+// Facts about a program on a machine, from which tools diagnose (schema solstice.facts/1): saved, mailed, and diagnosed
+// elsewhere. Each part is the word of one source; `sources` says which were there, and why others were not. A part
+// that is absent or empty was not asked for or could not be read: no tool takes it for zero.
+#pragma once
+
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/fields.h"
+#include "record/kernel_facts.h"
+#include "record/plan.h"
+
+namespace solstice {
+
+// One of `ptxas`, `cubin`, `sass`, `plan`, `trace`, `counters`.
+struct SourceState {
+  std::string name;
+  bool there = false;
+  std::string why = {};    // it is not, or only in part
+  std::string opens = {};  // the one line that would open it
+  static auto fields() {
+    return std::make_tuple(field("name", &SourceState::name, "ptxas, cubin, sass, plan, trace or counters"),
+                           field("there", &SourceState::there, "it was read"),
+                           optional_field("why", &SourceState::why, "it was not, or only in part"),
+                           optional_field("opens", &SourceState::opens, "the one line that would open it"));
+  }
+};
+
+// Loads and stores of one width. `space`: "global", "shared", "local", "generic".
+struct SassAccess {
+  std::string space;
+  bool store = false;
+  int bits = 0;  // a thread and instruction
+  int64_t count = 0;
+  static auto fields() {
+    return std::make_tuple(field("space", &SassAccess::space, "global, shared, local or generic"),
+                           field("store", &SassAccess::store, "written"),
+                           field("bits", &SassAccess::bits, "a thread and instruction"),
+                           field("count", &SassAccess::count, "instructions"));
+  }
+};
+
+// Static instructions of a piece of machine code. `counts` has the classes of diagnose/sass/instruction.h: "wgmma",
+// "mma", "fp32", "fp64", "fp16", "int", "address", "mufu", "convert", "move", "compare", "control", "barrier", "wait",
+// "fence", "shuffle", "atomic", "tma", "async_copy", "load", "store", "constant", "unknown".
+struct SassMix {
+  int64_t instructions = 0;
+  int64_t issue_cycles = 0;  // stalls that the encoding itself asks for, added up in program order
+  int64_t waits = 0;         // instructions that wait for a scoreboard
+  std::map<std::string, int64_t> counts;
+  std::vector<SassAccess> accesses;
+  static auto fields() {
+    return std::make_tuple(field("instructions", &SassMix::instructions, "in the text"),
+                           optional_field("issue_cycles", &SassMix::issue_cycles, "asked for by the encoding"),
+                           optional_field("waits", &SassMix::waits, "instructions that wait for a scoreboard"),
+                           field("counts", &SassMix::counts, "by class"),
+                           optional_field("accesses", &SassMix::accesses, "by space, direction and width"));
+  }
+};
+
+struct SassLoop {
+  int parent = -1;  // index in the function's loops; -1: outermost
+  int depth = 1;
+  int64_t first = 0, last = 0;  // addresses of its first and last instruction
+  std::string does = {};        // "load", "wgmma", "promote", "store", "compute", "wait": most of its innermost work
+  int line = 0;                 // in the source, of most of its instructions; 0: not known
+  SassMix mix;                  // inner loops included, once
+  static auto fields() {
+    return std::make_tuple(optional_field("parent", &SassLoop::parent, "index of the loop around it, -1: none"),
+                           field("depth", &SassLoop::depth, "1: outermost"),
+                           field("first", &SassLoop::first, "address of its first instruction"),
+                           field("last", &SassLoop::last, "address of its last instruction"),
+                           optional_field("does", &SassLoop::does, "most of its work"),
+                           optional_field("line", &SassLoop::line, "in the source"),
+                           field("mix", &SassLoop::mix, "static counts"));
+  }
+};
+
+struct SassFacts {
+  SassMix mix;
+  std::vector<SassLoop> loops;  // an outer one before its inner ones
+  double unknown = 0;           // share of instructions that the parser does not know
+  static auto fields() {
+    return std::make_tuple(field("mix", &SassFacts::mix, "of the whole function"),
+                           field("loops", &SassFacts::loops, "outer ones first"),
+                           field("unknown", &SassFacts::unknown, "share of unknown instructions"));
+  }
+};
+
+// A place in machine code where the sampler found warps, by what they waited for.
+struct HotSpot {
+  int64_t address = 0;
+  int line = 0;  // 0: not known
+  std::string instruction = {};
+  std::map<std::string, int64_t> samples;  // by stall reason
+  static auto fields() {
+    return std::make_tuple(field("address", &HotSpot::address, "in the function"),
+                           optional_field("line", &HotSpot::line, "in the source"),
+                           optional_field("instruction", &HotSpot::instruction, "its text"),
+                           field("samples", &HotSpot::samples, "by stall reason"));
+  }
+};
+
+// By ncu, of one launch; values in ncu's base units (bytes, seconds, cycles, shares of 1 for percentages).
+struct CounterFacts {
+  std::map<std::string, double> metrics;  // by ncu's names
+  std::map<std::string, double> stalls;   // share of warp samples by reason, `selected` included
+  std::vector<HotSpot> hot = {};          // the most sampled, descending
+  static auto fields() {
+    return std::make_tuple(field("metrics", &CounterFacts::metrics, "by ncu's names"),
+                           optional_field("stalls", &CounterFacts::stalls, "share of warp samples by reason"),
+                           optional_field("hot", &CounterFacts::hot, "the most sampled places"));
+  }
+};
+
+// Resident blocks and warps of a launch, and what keeps more of them away.
+struct OccupancyFacts {
+  int64_t blocks_per_sm = 0;
+  int64_t warps_per_sm = 0;
+  std::string limited_by = {};  // "registers", "shared", "threads", "blocks"
+  double waves = 0;             // blocks over those that are resident at once
+  static auto fields() {
+    return std::make_tuple(field("blocks_per_sm", &OccupancyFacts::blocks_per_sm, "resident"),
+                           field("warps_per_sm", &OccupancyFacts::warps_per_sm, "resident"),
+                           field("limited_by", &OccupancyFacts::limited_by, "registers, shared, threads or blocks"),
+                           field("waves", &OccupancyFacts::waves, "of the grid"));
+  }
+};
+
+// One launch, memset or copy of the plan.
+struct StepFacts {
+  std::string step;   // its name
+  std::string entry;  // function; "" of memsets and copies
+  std::array<int64_t, 3> grid = {1, 1, 1}, block = {1, 1, 1}, cluster = {1, 1, 1};
+  bool cooperative = false, pdl = false;
+  bool fallback = false;  // of a guard: does nothing on usual operands
+  bool prepare = false;   // once, at load
+  // ptxas: bytes a thread, and a block for shared memory, static and dynamic together
+  std::optional<int64_t> registers = {}, spill_stores = {}, spill_loads = {}, stack_bytes = {}, shared_bytes = {};
+  std::vector<std::string> notes = {};
+  std::optional<OccupancyFacts> occupancy = {};
+  std::optional<SassFacts> sass = {};
+  std::optional<Seconds> measured = {};  // trace: median
+  std::optional<CounterFacts> counters = {};
+  static auto fields() {
+    return std::make_tuple(
+        field("step", &StepFacts::step, "name in the plan"), field("entry", &StepFacts::entry, "function"),
+        optional_field("grid", &StepFacts::grid, "blocks"), optional_field("block", &StepFacts::block, "threads"),
+        optional_field("cluster", &StepFacts::cluster, "blocks a cluster"),
+        optional_field("cooperative", &StepFacts::cooperative, "all blocks resident"),
+        optional_field("pdl", &StepFacts::pdl, "programmatic dependent launch"),
+        optional_field("fallback", &StepFacts::fallback, "of a guard"),
+        optional_field("prepare", &StepFacts::prepare, "once, at load"),
+        optional_field("registers", &StepFacts::registers, "a thread"),
+        optional_field("spill_stores", &StepFacts::spill_stores, "bytes a thread"),
+        optional_field("spill_loads", &StepFacts::spill_loads, "bytes a thread"),
+        optional_field("stack_bytes", &StepFacts::stack_bytes, "a thread"),
+        optional_field("shared_bytes", &StepFacts::shared_bytes, "a block, static and dynamic"),
+        optional_field("notes", &StepFacts::notes, "of ptxas"),
+        optional_field("occupancy", &StepFacts::occupancy, "resident blocks and warps"),
+        optional_field("sass", &StepFacts::sass, "static machine code"),
+        optional_field("measured", &StepFacts::measured, "seconds, median"),
+        optional_field("counters", &StepFacts::counters, "by ncu"));
+  }
+};
+
+struct CostTerm {
+  std::string name;
+  Seconds time;
+  static auto fields() {
+    return std::make_tuple(field("name", &CostTerm::name, "addend of the cost model"),
+                           field("time", &CostTerm::time, "seconds"));
+  }
+};
+
+struct EquationFacts {
+  std::string text;
+  int line = 0;  // in the program's text
+  static auto fields() {
+    return std::make_tuple(field("text", &EquationFacts::text, "as the program has it"),
+                           field("line", &EquationFacts::line, "in the program"));
+  }
+};
+
+// Bytes that a kernel has to read or write of a tensor, and whose it is.
+struct TensorFacts {
+  std::string name;
+  std::string kind;  // "input", "param", "state", "output", "intermediate"
+  std::string dtype;
+  bool written = false;
+  Bytes bytes;
+  static auto fields() {
+    return std::make_tuple(field("name", &TensorFacts::name, "in the program"),
+                           field("kind", &TensorFacts::kind, "input, param, state, output or intermediate"),
+                           field("dtype", &TensorFacts::dtype, "as it is stored"),
+                           field("written", &TensorFacts::written, "by the kernel"),
+                           field("bytes", &TensorFacts::bytes, "of the tensor"));
+  }
+};
+
+struct KernelSheet {
+  std::string kernel;  // name in the program
+  std::string family;
+  std::string schedule;                           // its clause: "gemm(math=fp16x3)"
+  std::string computes = {};                      // in a line
+  std::string missing = {};                       // what it does without a family for it
+  std::string math = {};                          // of its products
+  std::map<std::string, std::string> knobs = {};  // each with the value it has, written or chosen
+  std::vector<EquationFacts> equations = {};
+  std::vector<TensorFacts> tensors = {};
+  std::vector<ResourceNeed> needs = {};
+  std::optional<Seconds> bound = {};  // the longest of its needs
+  std::optional<Seconds> predicted = {};
+  std::string limited_by = {};  // by the cost model
+  std::string form = {};
+  std::vector<CostTerm> terms = {};
+  bool once = false;
+  std::optional<Seconds> measured = {};  // trace: of its steps together
+  std::vector<StepFacts> steps = {};
+  static auto fields() {
+    return std::make_tuple(field("kernel", &KernelSheet::kernel, "name in the program"),
+                           field("family", &KernelSheet::family, "runs it"),
+                           field("schedule", &KernelSheet::schedule, "its clause"),
+                           optional_field("computes", &KernelSheet::computes, "in a line"),
+                           optional_field("missing", &KernelSheet::missing, "what it does without a family for it"),
+                           optional_field("math", &KernelSheet::math, "of its products"),
+                           optional_field("knobs", &KernelSheet::knobs, "as written or chosen"),
+                           optional_field("equations", &KernelSheet::equations, "that it computes"),
+                           optional_field("tensors", &KernelSheet::tensors, "read and written"),
+                           optional_field("needs", &KernelSheet::needs, "by its equations alone"),
+                           optional_field("bound", &KernelSheet::bound, "seconds, by its equations alone"),
+                           optional_field("predicted", &KernelSheet::predicted, "seconds by the cost model"),
+                           optional_field("limited_by", &KernelSheet::limited_by, "by the cost model"),
+                           optional_field("form", &KernelSheet::form, "which of the family's ways"),
+                           optional_field("terms", &KernelSheet::terms, "addends of the cost model"),
+                           optional_field("once", &KernelSheet::once, "runs at load"),
+                           optional_field("measured", &KernelSheet::measured, "seconds"),
+                           optional_field("steps", &KernelSheet::steps, "launches, memsets and copies"));
+  }
+};
+
+// One activity of one call, from the call's first.
+struct TimelineEntry {
+  std::string step;
+  Seconds start, end;
+  static auto fields() {
+    return std::make_tuple(field("step", &TimelineEntry::step, "name in the plan"),
+                           field("start", &TimelineEntry::start, "seconds from the first"),
+                           field("end", &TimelineEntry::end, "seconds from the first"));
+  }
+};
+
+// Of the whole program.
+struct BoundFacts {
+  std::optional<Seconds> io = {}, work = {}, practical = {};
+  std::string practical_by = {};  // what the practical bound consists of mostly
+  static auto fields() {
+    return std::make_tuple(optional_field("io", &BoundFacts::io, "seconds, sound"),
+                           optional_field("work", &BoundFacts::work, "seconds of the equations"),
+                           optional_field("practical", &BoundFacts::practical, "seconds, measured ceilings"),
+                           optional_field("practical_by", &BoundFacts::practical_by, "its largest term"));
+  }
+};
+
+struct Facts {
+  static constexpr const char* kSchema = "solstice.facts/1";
+  std::string program;  // its text
+  std::string numerics;
+  std::string machine;       // name of the description
+  std::string device = {};   // the driver's name; "": nothing ran
+  std::string version = {};  // of solstice
+  bool frozen = false;
+  BoundFacts bounds;
+  std::optional<Seconds> measured = {};     // of a call, cold L2
+  std::optional<Seconds> predicted = {};    // without launches
+  std::optional<Seconds> host_launch = {};  // host time of a launch call
+  std::optional<double> error = {};         // normwise, over the policy's limit
+  std::vector<KernelSheet> kernels = {};    // in the program's order
+  std::vector<TimelineEntry> timeline = {};
+  std::vector<SourceState> sources = {};
+  static auto fields() {
+    return std::make_tuple(field("program", &Facts::program, "its text"),
+                           field("numerics", &Facts::numerics, "accuracy policy"),
+                           field("machine", &Facts::machine, "description"),
+                           optional_field("device", &Facts::device, "the GPU that ran it"),
+                           optional_field("version", &Facts::version, "of solstice"),
+                           optional_field("frozen", &Facts::frozen, "parameters may be packed once"),
+                           optional_field("bounds", &Facts::bounds, "of the whole program"),
+                           optional_field("measured", &Facts::measured, "seconds of a call"),
+                           optional_field("predicted", &Facts::predicted, "seconds by the cost models"),
+                           optional_field("host_launch", &Facts::host_launch, "host seconds of a launch call"),
+                           optional_field("error", &Facts::error, "over the policy's limit"),
+                           field("kernels", &Facts::kernels, "in the program's order"),
+                           optional_field("timeline", &Facts::timeline, "of one call"),
+                           field("sources", &Facts::sources, "which were there"));
+  }
+};
+
+}  // namespace solstice
