@@ -1,0 +1,25 @@
+// Diagnosis of a trial: its facts, and what the tools make of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnose.h"
+#include "evaluate/preparation.h"
+
+namespace solstice::evaluate {
+
+struct DiagnosisOptions {
+  bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
+};
+
+// Every tool on the facts, moves checked for legality.
+diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting,
+                                   const std::vector<std::string>& without = {});
+// `findings` in a trial's record, with `faults` of tools where there are any, and `facts` where they are kept.
+void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record);
+
+// Of a trial's record (Measurement::record). None if an older Solstice wrote it. Error bad_record where it is damaged.
+Result<std::vector<Finding>> findings_of_record(const Json& record);
+
+}  // namespace solstice::evaluate
