@@ -45,9 +45,9 @@ struct Utilisation {
   const char* metric;
 };
 constexpr Utilisation kUtilisations[] = {
-    {Class::kDram, "dram__throughput.avg.pct_of_peak_sustained_elapsed"},
+    {Class::kDram, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
     {Class::kL2, "lts__throughput.avg.pct_of_peak_sustained_elapsed"},
-    {Class::kTensor, "sm__inst_executed_pipe_tensor.avg.pct_of_peak_sustained_active"},
+    {Class::kTensor, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"},
     {Class::kSfu, "sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_active"},
     {Class::kSimt, "sm__pipe_fma_cycles_active.avg.pct_of_peak_sustained_active"},
     {Class::kIssue, "smsp__issue_active.avg.pct_of_peak_sustained_active"},

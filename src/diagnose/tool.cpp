@@ -73,6 +73,18 @@ Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, 
   return out;
 }
 
+std::optional<double> counter(const StepFacts& step, std::string_view metric) {
+  if (!step.counters) return std::nullopt;
+  const auto found = step.counters->metrics.find(std::string(metric));
+  return found == step.counters->metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> stall(const StepFacts& step, std::string_view reason) {
+  if (!step.counters || step.counters->stalls.empty()) return std::nullopt;
+  const auto found = step.counters->stalls.find(std::string(reason));
+  return found == step.counters->stalls.end() ? 0.0 : found->second;
+}
+
 Evidence evidence(std::string what, double value, std::string unit, std::string source) {
   return {std::move(what), value, std::move(unit), std::move(source)};
 }

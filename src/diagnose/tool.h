@@ -74,6 +74,11 @@ const std::vector<const Tool*>& all_tools();  // generated table
 Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain);
 Finding finding_on(const Tool& tool, std::string cause, GainBound gain);
 
+// A counter of a step, in base units; nullopt: it was not read.
+std::optional<double> counter(const StepFacts& step, std::string_view metric);
+// Share of the warps' samples that waited for this, 0 to 1; nullopt: they were not sampled.
+std::optional<double> stall(const StepFacts& step, std::string_view reason);
+
 Evidence evidence(std::string what, double value, std::string unit, std::string source);
 FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);
 FindingAction advice(std::string text);
