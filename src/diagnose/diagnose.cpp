@@ -10,7 +10,7 @@ namespace {
 
 const SourceState* missing_source(const Facts& facts, const Tool& tool, const std::vector<std::string>& without) {
   static const SourceState left_out{"", false, "it was left out", ""};
-  for (const std::string_view name : tool.sources) {
+  for (const std::string& name : tool.sources) {
     if (std::find(without.begin(), without.end(), name) != without.end()) return &left_out;
     const auto found = std::find_if(facts.sources.begin(), facts.sources.end(),
                                     [&](const SourceState& source) { return source.name == name; });
@@ -21,10 +21,10 @@ const SourceState* missing_source(const Facts& facts, const Tool& tool, const st
 }
 
 std::string name_of_missing(const Facts& facts, const Tool& tool, const std::vector<std::string>& without) {
-  for (const std::string_view name : tool.sources) {
+  for (const std::string& name : tool.sources) {
     const bool there = std::any_of(facts.sources.begin(), facts.sources.end(),
                                    [&](const SourceState& source) { return source.name == name && source.there; });
-    if (!there || std::find(without.begin(), without.end(), name) != without.end()) return std::string(name);
+    if (!there || std::find(without.begin(), without.end(), name) != without.end()) return name;
   }
   return "";
 }
@@ -64,7 +64,8 @@ ProgramView view_of(const Facts& facts, const machine::Machine& machine, const D
   return out;
 }
 
-std::vector<Finding> findings_of_tool(const Tool& tool, const ProgramView& view) {
+Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramView& view) {
+  if (tool.elsewhere) return tool.elsewhere(view.facts);
   std::vector<Finding> out;
   if (tool.of_program) {
     tool.of_program(tool, view, out);
@@ -103,7 +104,9 @@ bool before(const Finding& a, const Finding& b) {
 }
 
 void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, Diagnosis& out) {
-  std::vector<Finding> found = findings_of_tool(tool, view);
+  Result<std::vector<Finding>> answered = findings_of_tool(tool, view);
+  if (!answered.ok()) return out.faults.push_back(fmt::format("{}: {}", tool.name, answered.error().message));
+  std::vector<Finding>& found = *answered;
   if (found.size() > options.most_findings) {
     out.faults.push_back(
         fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), options.most_findings));
@@ -135,8 +138,8 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
       run_tool(*tool, view, options, out);
       continue;
     }
-    out.open.push_back({std::string(tool->name), std::string(tool->question),
-                        name_of_missing(seen, *tool, options.without), missing->why, missing->opens});
+    out.open.push_back(
+        {tool->name, tool->question, name_of_missing(seen, *tool, options.without), missing->why, missing->opens});
   }
   std::sort(out.findings.begin(), out.findings.end(), before);
   std::sort(out.open.begin(), out.open.end(), [](const auto& a, const auto& b) { return a.tool < b.tool; });

@@ -59,7 +59,7 @@ Finding finding_on(const Tool& tool, std::string cause, GainBound gain) {
   out.severity = severity_of(gain.program);
   out.cause = std::move(cause);
   out.gain = std::move(gain);
-  for (const std::string_view source : tool.sources) out.sources.emplace_back(source);
+  out.sources = tool.sources;
   return out;
 }
 

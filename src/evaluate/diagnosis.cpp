@@ -4,10 +4,7 @@
 
 namespace solstice::evaluate {
 
-diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting,
-                                   const std::vector<std::string>& without) {
-  diagnose::DiagnoseOptions options;
-  options.without = without;
+diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, diagnose::DiagnoseOptions options) {
   options.legal = [&](const FindingAction& action) { return is_legal_move(facts.program, action, setting); };
   return diagnose::diagnose(facts, setting.machine, options);
 }

@@ -13,9 +13,8 @@ struct DiagnosisOptions {
   bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
 };
 
-// Every tool on the facts, moves checked for legality.
-diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting,
-                                   const std::vector<std::string>& without = {});
+// Every tool on the facts, moves checked for legality: `options.legal` is set here.
+diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, diagnose::DiagnoseOptions options = {});
 // `findings` in a trial's record, with `faults` of tools where there are any, and `facts` where they are kept.
 void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record);
 

@@ -70,6 +70,7 @@ Result<int> run_profile(const Invocation& in) {
   flow::ProfileOptions wanted;
   wanted.kernel = in.get("--kernel");
   SOLSTICE_TRY(wanted.without, left_out(in));
+  if (in.has("--tool")) wanted.tools = {in.get("--tool")};
   SOLSTICE_TRY(const flow::Profile profile, profile_subject(in, wanted));
   if (in.has("--facts")) SOLSTICE_CHECK(write_file(in.get("--facts"), to_json(profile.facts).dump(1)));
   if (in.json()) {
@@ -110,6 +111,7 @@ const Command solstice_commands_profile = {
           {},
           false,
           false},
+         {"--tool", "TOOL", "an executable of yours that looks too: command:PROGRAM", "", {}, false, false},
          {"--facts", "FILE", "write the facts there", "", {}, false, false},
          eval_flag(),
          train_flag(),

@@ -8,7 +8,7 @@
 namespace solstice::cli {
 namespace {
 
-constexpr int kWidth = 110;
+constexpr int kFindingWidth = 110;
 
 std::string place_text(const FindingPlace& place) {
   std::string out = place.kernel.empty() ? "program" : fmt::format("`{}`", place.kernel);
@@ -82,7 +82,7 @@ std::string open_text(const diagnose::Diagnosis& diagnosis) {
     const diagnose::OpenQuestion& first = *questions.front();
     out += wrap(fmt::format("open without {} ({}{}): {}", source, first.why,
                             first.opens.empty() ? "" : "; to open: " + first.opens, fmt::join(asked, ", ")),
-                kWidth, 2) +
+                kFindingWidth, 2) +
            "\n";
   }
   for (const std::string& fault : diagnosis.faults) out += "tool failed: " + fault + "\n";
@@ -94,10 +94,10 @@ std::string open_text(const diagnose::Diagnosis& diagnosis) {
 std::string text_of(const Finding& finding, int number) {
   std::string out = wrap(fmt::format("{}. {} [{}, {}] {}", number, place_text(finding.place), finding.tool,
                                      enum_name(finding.severity), finding.cause),
-                         kWidth, 3) +
+                         kFindingWidth, 3) +
                     "\n";
   const auto line = [&](const std::string& text) {
-    if (!text.empty()) out += "   " + wrap(text, kWidth - 3, 5) + "\n";
+    if (!text.empty()) out += "   " + wrap(text, kFindingWidth - 3, 5) + "\n";
   };
   line("evidence: " + evidence_text(finding));
   line(gain_text(finding.gain));

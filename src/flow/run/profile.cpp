@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "diagnose/external.h"
 #include "evaluate/diagnosis.h"
 
 namespace solstice::flow {
@@ -19,6 +20,18 @@ Status check_kernel(const Facts& facts, const std::string& kernel) {
               fmt::format("its kernels are {}", fmt::join(names, ", ")));
 }
 
+// The built-in tools, and those that are executables, which `own` keeps.
+Result<std::vector<const diagnose::Tool*>> tools_of(const std::vector<std::string>& commands,
+                                                    std::vector<std::unique_ptr<diagnose::Tool>>& own) {
+  std::vector<const diagnose::Tool*> out = diagnose::all_tools();
+  for (const std::string& command : commands) {
+    SOLSTICE_TRY(std::unique_ptr<diagnose::Tool> tool, diagnose::tool_named(command));
+    out.push_back(tool.get());
+    own.push_back(std::move(tool));
+  }
+  return out;
+}
+
 }  // namespace
 
 Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
@@ -26,7 +39,11 @@ Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(facts.machine));
   const evaluate::Setting setting{machine, facts.numerics, facts.frozen};
   Profile out;
-  out.diagnosis = evaluate::diagnose_facts(facts, setting, wanted.without);
+  std::vector<std::unique_ptr<diagnose::Tool>> own;
+  diagnose::DiagnoseOptions options;
+  options.without = wanted.without;
+  SOLSTICE_TRY(options.tools, tools_of(wanted.tools, own));
+  out.diagnosis = evaluate::diagnose_facts(facts, setting, std::move(options));
   if (!wanted.kernel.empty()) {
     std::erase_if(out.diagnosis.findings, [&](const Finding& f) { return f.place.kernel != wanted.kernel; });
   }

@@ -19,6 +19,7 @@ struct Profile {
 
 struct ProfileOptions {
   std::vector<std::string> without;  // sources to leave out
+  std::vector<std::string> tools;    // executables that look too (diagnose/external.h): "command:PROGRAM"
   std::string kernel;                // of the program: findings on others are left out; "": of all
 };
 

@@ -71,7 +71,7 @@ TEST(Tools, AHealthyKernelIsAtItsCeilingAndHasNoFindingOfWeight) {
 }
 
 TEST(Tools, HaveNamesQuestionsSourcesAndOneWayToLook) {
-  std::set<std::string_view> names;
+  std::set<std::string> names;
   for (const Tool* tool : all_tools()) {
     EXPECT_TRUE(names.insert(tool->name).second) << tool->name;
     EXPECT_TRUE(tool->question.ends_with("?")) << tool->name;
