@@ -123,6 +123,29 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
   }
 }
 
+// Of equal parts of the whole, each of which may become faster by its own bound.
+double together(double a, double b) {
+  const double left = 1 / a + 1 / b - 1;
+  return left > 0 ? std::max({a, b, 1 / left}) : std::max(a, b);
+}
+
+// Kernels that are alike share a function, and what is wrong with it.
+void merge_alike(std::vector<Finding>& findings) {
+  std::vector<Finding> out;
+  for (Finding& finding : findings) {
+    const auto same = [&](const Finding& other) { return other.tool == finding.tool && other.cause == finding.cause; };
+    const auto found = std::find_if(out.begin(), out.end(), same);
+    if (found == out.end()) {
+      out.push_back(std::move(finding));
+      continue;
+    }
+    found->also.push_back(finding.place.kernel);
+    found->gain.program = together(found->gain.program, finding.gain.program);
+    found->severity = severity_of(found->gain.program);
+  }
+  findings = std::move(out);
+}
+
 }  // namespace
 
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options) {
@@ -141,6 +164,8 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
     out.open.push_back(
         {tool->name, tool->question, name_of_missing(seen, *tool, options.without), missing->why, missing->opens});
   }
+  std::sort(out.findings.begin(), out.findings.end(), before);
+  merge_alike(out.findings);
   std::sort(out.findings.begin(), out.findings.end(), before);
   std::sort(out.open.begin(), out.open.end(), [](const auto& a, const auto& b) { return a.tool < b.tool; });
   std::sort(out.faults.begin(), out.faults.end());

@@ -10,13 +10,13 @@ namespace {
 
 constexpr double kHigh = 1.15, kMedium = 1.05, kLow = 1.01;  // bounds of the gain that a severity begins at
 
+}  // namespace
+
 FindingSeverity severity_of(double gain) {
   if (gain >= kHigh) return FindingSeverity::kHigh;
   if (gain >= kMedium) return FindingSeverity::kMedium;
   return gain >= kLow ? FindingSeverity::kLow : FindingSeverity::kNote;
 }
-
-}  // namespace
 
 Seconds KernelView::time() const { return kernel.measured.value_or(kernel.predicted.value_or(Seconds(0))); }
 

@@ -78,6 +78,9 @@ struct Tool {
 
 const std::vector<const Tool*>& all_tools();  // generated table
 
+// By the bound of the gain of the whole program.
+FindingSeverity severity_of(double gain);
+
 // A finding of this tool on this kernel: tool, place, sources; severity by its gain.
 Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain);
 Finding finding_on(const Tool& tool, std::string cause, GainBound gain);

@@ -19,13 +19,4 @@ void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOpt
   if (options.keep_facts) record.set("diagnosed", to_json(facts));
 }
 
-Result<std::vector<Finding>> findings_of_record(const Json& record) {
-  std::vector<Finding> out;
-  for (const Json& item : record.at("findings").items()) {
-    SOLSTICE_TRY(Finding finding, from_json<Finding>(item));
-    out.push_back(std::move(finding));
-  }
-  return out;
-}
-
 }  // namespace solstice::evaluate

@@ -18,7 +18,4 @@ diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, d
 // `findings` in a trial's record, with `faults` of tools where there are any, and `facts` where they are kept.
 void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record);
 
-// Of a trial's record (Measurement::record). None if an older Solstice wrote it. Error bad_record where it is damaged.
-Result<std::vector<Finding>> findings_of_record(const Json& record);
-
 }  // namespace solstice::evaluate

@@ -167,6 +167,19 @@ TEST(Tools, GapsAreWhereNothingRuns) {
   EXPECT_EQ(of_tool(findings(facts), "gaps")->place.step, "c");
 }
 
+TEST(Tools, KernelsThatShareAFunctionAreOneFinding) {
+  Facts facts = healthy();
+  facts.kernels[0].measured = Seconds(4e-3);
+  facts.kernels[0].steps[0].spill_stores = 128;
+  facts.kernels.push_back(facts.kernels[0]);
+  facts.kernels.back().kernel = "down";
+  facts.measured = Seconds(8e-3);
+  const std::vector<Finding> all = findings(facts);
+  EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const Finding& f) { return f.tool == "register spill"; }), 1);
+  EXPECT_EQ(of_tool(all, "register spill")->also, std::vector<std::string>{"up"});
+  EXPECT_NEAR(of_tool(all, "register spill")->gain.program, 2, 0.01);  // each half becomes twice as fast
+}
+
 TEST(Tools, AMissingSourceLeavesAQuestionOpenAndNothingElse) {
   Facts facts = healthy();
   facts.kernels[0].steps[0].spill_stores = 128;
