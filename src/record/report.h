@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "record/fields.h"
+#include "record/finding.h"
 #include "record/kernel_table.h"
 #include "record/kernel_trace.h"
 #include "record/original.h"
@@ -197,6 +198,7 @@ struct Report {
   std::string rewrites;  // that made other equations, which were searched too: "factor_sums, cancel_bias"; "": none did
   std::vector<KernelRow> kernels;
   std::optional<KernelTable> time_by_kernel;            // of the best candidate
+  std::vector<Finding> findings;                        // on the best candidate, the gravest first
   std::optional<PredictedOriginal> predicted_original;  // also where the original was measured
   int launches = 0;                                     // of kernels, in one execution of the winner
   std::string verdict;         // of the full verification: "passed 18 cases, each twice", or why not
@@ -234,6 +236,7 @@ struct Report {
         optional_field("trials_skipped", &Report::trials_skipped, "proposals without a predicted gain"),
         optional_field("rewrites", &Report::rewrites, "that made other equations, searched too"),
         optional_field("kernels", &Report::kernels, "of the partition"),
+        optional_field("findings", &Report::findings, "on the best candidate"),
         optional_field("time_by_kernel", &Report::time_by_kernel, "where the best candidate's time goes"),
         optional_field("predicted_original", &Report::predicted_original, "a model's time of the original"),
         known_field("launches", &Report::launches, "of one execution of the winner"),

@@ -31,6 +31,7 @@ struct TrialRecord {
   Json verdict;                      // errors against the oracle, limits (as the judge wrote it)
   Json timing;                       // samples, interval, clocks (as the judge wrote it)
   Json table;                        // where its time goes (KernelTable), predicted
+  Json findings;                     // of its diagnosis (Finding)
   Json trace;                        // time by kernel (KernelTrace), where it was taken
   Json cost;                         // terms of the cost model
   Seconds compile_time;
@@ -54,6 +55,7 @@ struct TrialRecord {
         optional_field("verdict", &TrialRecord::verdict, "errors against the oracle"),
         optional_field("timing", &TrialRecord::timing, "samples, interval, clocks"),
         optional_field("table", &TrialRecord::table, "where its time goes, predicted"),
+        optional_field("findings", &TrialRecord::findings, "of its diagnosis"),
         optional_field("trace", &TrialRecord::trace, "time by kernel, beside the cost model's"),
         optional_field("cost", &TrialRecord::cost, "terms of the cost model"),
         optional_field("compile_time", &TrialRecord::compile_time, "seconds"),

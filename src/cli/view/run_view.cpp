@@ -81,7 +81,7 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   out.set("attempts", attempts);
   if (!whole) return out;
   Json record = Json::object();
-  for (const char* key : {"meaning", "modules", "trace", "verdict"}) {
+  for (const char* key : {"meaning", "modules", "trace", "verdict", "findings"}) {
     if (node.measurement && node.measurement->record.find(key)) record.set(key, node.measurement->record.at(key));
   }
   if (const std::optional<KernelTable> table = table_of(node)) record.set("table", to_json(*table));

@@ -6,6 +6,7 @@
 
 #include "base/line_diff.h"
 #include "cli/harmless.h"
+#include "cli/view/finding_text.h"
 #include "cli/view/run_view.h"
 #include "cli/view/table.h"
 #include "record/kernel_trace.h"
@@ -150,6 +151,15 @@ std::string kernels_of(const TrialRecord& trial, const Origin& origin) {
   return table(rows);
 }
 
+std::string findings_of(const TrialRecord& trial) {
+  const Result<std::vector<Finding>> findings = findings_of_record(Json::object().set("findings", trial.findings));
+  if (!findings.ok()) return "cannot be read: " + findings.error().message;
+  std::string out;
+  int number = 0;
+  for (const Finding& finding : *findings) out += harmless_lines(text_of(finding, ++number));
+  return out;
+}
+
 std::string resources_table(const TrialRecord& trial) {
   Rows rows = {{"module", "kernel", "registers", "shared", "spills"}};
   for (size_t i = 0; i < trial.cost.size(); ++i) {
@@ -173,8 +183,8 @@ std::string trial_page(const store::LoadedRun& loaded, const TrialRecord& trial)
   const std::string changed = origin.parent ? fmt::format("changes from trial {}", origin.parent->number) : "";
   return head_of(trial, origin) + section("schedule", schedule_of(trial)) +
          section(changed, harmless_lines(changes_of(origin, trial))) + section("verdict", verdict_of(trial)) +
-         section("time by kernel", kernels_of(trial, origin)) + section("resources", resources_table(trial)) +
-         section("program", harmless_lines(trial.program));
+         section("time by kernel", kernels_of(trial, origin)) + section("findings", findings_of(trial)) +
+         section("resources", resources_table(trial)) + section("program", harmless_lines(trial.program));
 }
 
 Json trial_page_json(const store::LoadedRun& loaded, const TrialRecord& trial) {

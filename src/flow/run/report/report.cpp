@@ -70,6 +70,27 @@ std::string steps_text(const Report& r) {
   return out;
 }
 
+std::string finding_text(const Finding& finding) {
+  std::string out = finding.place.kernel.empty() ? "" : code(finding.place.kernel) + ": ";
+  out += finding.cause;
+  if (!finding.also.empty()) out += fmt::format(" ({} kernels more)", finding.also.size());
+  if (finding.gain.program > 1) out += fmt::format(". At most {:.2f}x: {}", finding.gain.program, finding.gain.because);
+  if (!finding.actions.empty()) out += ". To try: " + finding.actions[0].text;
+  return out;
+}
+
+// Those that bear on the time.
+std::string findings_section(const Report& r) {
+  constexpr size_t kMost = 5;
+  std::string list;
+  size_t shown = 0;
+  for (const Finding& finding : r.findings) {
+    if (finding.severity == FindingSeverity::kNote || shown++ >= kMost) continue;
+    list += fmt::format("- {} ({}, {})\n", finding_text(finding), finding.tool, enum_name(finding.severity));
+  }
+  return list.empty() ? "" : "\n## What stands in the way\n\n" + list;
+}
+
 std::string time_section(const Report& r) {
   if (!r.time_by_kernel || r.time_by_kernel->rows.empty()) return "";
   Rows rows = cells_of(*r.time_by_kernel);
@@ -278,9 +299,9 @@ std::string headline_text(const Report& r) {
 }
 
 std::string render_markdown(const Report& r) {
-  return title(r) + headline_section(r) + parts_section(r) + time_section(r) + kernel_section(r) + original_section(r) +
-         ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) + program_section(r) +
-         machine_section(r) + timings_section(r);
+  return title(r) + headline_section(r) + parts_section(r) + time_section(r) + findings_section(r) + kernel_section(r) +
+         original_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
+         program_section(r) + machine_section(r) + timings_section(r);
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

@@ -45,6 +45,7 @@ TrialRecord trial_of(const std::string& run, const search::Node& node, bool meas
   trial.meaning = m.record.at("meaning").as_string();
   trial.timing = m.record.at("seconds");
   trial.table = m.record.at("table");
+  trial.findings = m.record.at("findings");
   trial.trace = m.record.at("trace");
   trial.cost = m.record.at("modules");
   trial.compile_time = slowest_compile(trial.cost);
