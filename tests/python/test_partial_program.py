@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-import os
-import pathlib
 import re
 import sqlite3
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 import torch
 
 import solstice
-from conftest import ROOT
+from real_program import PROGRAM, needs_program
 
 MODEL = """
     import torch
@@ -45,17 +43,7 @@ REFUSED = MODEL.replace(
 )
 
 
-def _program():
-    named = os.environ.get("SOLSTICE_PROGRAM")
-    built = [pathlib.Path(named)] if named else [*ROOT.glob("build/bin/solstice"), *ROOT.glob("build/*/bin/solstice")]
-    built = [b for b in built if os.access(b, os.X_OK)]
-    return str(max(built, key=lambda b: b.stat().st_mtime)) if built else None
-
-
-PROGRAM = _program()
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
-)
+pytestmark = needs_program
 
 
 @pytest.fixture
