@@ -81,7 +81,7 @@ Bench second(FirstBench old) {
 }  // namespace
 
 bool BenchVariant::complete() const {
-  return !kernels.empty() &&
+  return !kernels.empty() && !parts &&
          std::none_of(kernels.begin(), kernels.end(), [](const BenchKernel& k) { return k.family == "torch"; });
 }
 

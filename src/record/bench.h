@@ -83,6 +83,17 @@ struct BenchTurns {
   }
 };
 
+// How much is ours of a module that PyTorch runs a part of (docs/partial.md).
+struct BenchParts {
+  int ours = 0, all = 0;  // stages of ours; with PyTorch's calls
+  double share = 0;       // of the drop-in's time
+  static auto fields() {
+    return std::make_tuple(field("ours", &BenchParts::ours, "stages that run in our kernels"),
+                           field("all", &BenchParts::all, "stages and PyTorch's calls"),
+                           known_field("share", &BenchParts::share, "of the drop-in's time, null: not known"));
+  }
+};
+
 // Ours under one policy.
 struct BenchVariant {
   std::string numerics = "reference";
@@ -101,6 +112,7 @@ struct BenchVariant {
   double worst = 0, worst_eager = 0;  // normwise errors over all its cases: ours, and PyTorch's; 0: none
   Seconds io, work, practical;        // bounds, 0: unknown
   std::vector<BenchKernel> kernels;   // of the partition; empty where there is none
+  std::optional<BenchParts> parts;    // of a module that was cut
   int launches = 0;                   // of one execution of the winner
   std::string run;                    // id in the store
   std::string folder;                 // folder of report.md and model_new.py
@@ -135,6 +147,7 @@ struct BenchVariant {
         known_field("io", &BenchVariant::io, "bound"), known_field("work", &BenchVariant::work, "bound"),
         known_field("practical", &BenchVariant::practical, "bound"),
         optional_field("kernels", &BenchVariant::kernels, "and families"),
+        optional_field("parts", &BenchVariant::parts, "how much is ours, where PyTorch runs a part"),
         known_field("launches", &BenchVariant::launches, "of the winner"),
         optional_field("run", &BenchVariant::run, "id in the store"),
         optional_field("folder", &BenchVariant::folder, "of its outcome"),

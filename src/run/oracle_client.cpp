@@ -73,6 +73,7 @@ Result<Json> OracleClient::call(std::string_view request, Json params, Seconds l
   const bool given_up =
       !answer.ok() && (answer.error().code == Code::deadline || answer.error().code == Code::interrupted);
   if (given_up) transport_->abandon();
+  if (given_up || (!answer.ok() && answer.error().code == Code::process_failed)) sound_ = false;
   if (!answer.ok() && answer.error().code == Code::process_failed && is_new_) return no_worker(answer.error());
   return answer;
 }

@@ -119,6 +119,9 @@ class OracleClient {
   Status release(bool keep_opponents = false);  // the module and all it holds
   Status shutdown();
 
+  // False once an answer did not come, or was that a process failed: what it held of the module may be gone.
+  bool sound() const { return sound_; }
+
   // Wall time of all answered requests so far, by name.
   const std::map<std::string, Seconds>& spent() const { return spent_; }
 
@@ -137,6 +140,7 @@ class OracleClient {
   std::function<bool()> stop_;
   int64_t last_id_ = 0;
   bool is_new_ = false;  // a Python of ours, from which no line came yet
+  bool sound_ = true;
   std::map<std::string, Seconds> spent_;
 };
 

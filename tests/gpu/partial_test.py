@@ -23,7 +23,7 @@ def optimized(request, program, tmp_path_factory):
     """The report, and the names that model_new.py defines; None where nothing is faster."""
     folder = tmp_path_factory.mktemp(request.param)
     file = ROOT / "examples" / "partial" / f"{request.param}.py"
-    options = ["--budget", "40s,24trials", "--no-baselines", "--json", "--store", str(folder / "store")]
+    options = ["--budget", "40s,24trials", "--json", "--store", str(folder / "store")]
     done = subprocess.run(
         [program, "optimize", str(file), *options, "--out", str(folder / "out")], capture_output=True, text=True
     )
@@ -96,6 +96,15 @@ def test_says_whose_each_part_is(optimized):
     theirs = [row for row in report["parts"] if not row["ours"] and not row["what"].startswith("stage ")]
     assert theirs and all(row["why"] and row["place"].startswith(f"{name}.py:") for row in theirs)
     assert abs(sum(row["share"] for row in report["parts"]) - 1) < 1e-6
+
+
+def test_opponents_are_timed_next_to_it(optimized):
+    """As next to a module that is ours as a whole; one that fails says why."""
+    eager, *others = optimized[1]["baselines"]
+    print(f"\n{optimized[0]}: " + ", ".join(f"{b['name']} {b.get('speedup')}x" for b in (eager, *others)))
+    assert eager["name"] == "PyTorch eager" and eager["time"]["median"] > 0
+    assert [b["name"] for b in others] == ["PyTorch eager, TF32 allowed", "torch.compile"]
+    assert all("time" in b or b["note"] for b in others)
 
 
 def test_is_faster_where_a_fifth_is_ours(optimized):

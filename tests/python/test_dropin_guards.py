@@ -241,3 +241,15 @@ def test_untied_parameter(subject, record):
     module.drop.w = torch.nn.Parameter(torch.tensor([9.0]))
     with pytest.warns(UserWarning, match="`drop.w` is no longer the same tensor as `inner.w`"):
         assert not subject.call(module=module)[1]
+
+
+def test_a_storage_that_is_read_from_its_beginning_begins_with_the_tensor(subject, record):
+    """`as_strided` counts from the storage's beginning, the kernels from the tensor's."""
+    new = subject.module({**record, "by_place": True})
+    part = torch.arange(128.0)[64:70].view(2, 3)
+    for _ in range(2):
+        assert subject.call(module=new)[1] and subject.call(part)[1]
+    refused(subject, "argument 0 is a part of a storage, from whose beginning `forward` reads", x=part, module=new)
+    weights = torch.tensor([1.0, 2.0])
+    new.inner.w = torch.nn.Parameter(weights[1:])
+    refused(subject, "`inner.w` is a part of a storage, from whose beginning `forward` reads", module=new)

@@ -120,6 +120,26 @@ def test_running_statistics_are_state_of_a_stage():
     assert "`norm.num_batches_tracked` is written in place" in why(parts).values()
 
 
+def test_state_that_pytorch_writes_is_no_constant_of_a_stage():
+    """Neither packed with frozen weights nor assumed to hold what it held (zeros, say) when the module was traced."""
+
+    def scaled(m, x):
+        m.scale[2:].add_(1)
+        return F.gelu(m.up(x) * m.scale + m.shift)
+
+    net = Net(scaled, scale=torch.zeros(16), shift=torch.zeros(16))
+    session = session_of(net, torch.randn(4, 8))
+    parts = make_parts(session, {}, MACHINE)
+    (stage,) = parts.stages
+    assert [parts.own.sources[n] for n in stage.inputs] == [("state", "scale"), ("argument", 0)]
+    assert ("state", "shift") in [parts.own.sources[n] for n in stage.state]
+    subject = stage_subject(session, parts, stage)
+    (scale, _), _ = subject.inputs()
+    assert scale.tolist() == [0, 0] + [1] * 14 and not net.scale.any()
+    assert dict(subject.module.named_buffers()).keys() == {"shift"}
+    assert partial.check_schedule(Session(session.device, session.subject, parts=parts))["differences"] == []
+
+
 def test_decisions_stay_where_their_values_are_pytorchs():
     def forward(m, x):
         scores, chosen = torch.topk(F.softmax(m.up(x), -1), 2)
@@ -360,3 +380,28 @@ def test_every_line_of_a_stage_is_the_users(tmp_path):
     line = next(i for i, t in enumerate(text.splitlines(), 1) if "self.dropout(F.gelu" in t)
     assert {graph["files"][n["src"]["file"]] for n in graph["nodes"]} == {str(tmp_path / "model.py")}
     assert {n["src"]["line"] for n in graph["nodes"]} == {line}
+
+
+def test_products_that_pytorch_does_not_count_are_named(monkeypatch):
+    """Its formula of attention, for one, refuses keys with fewer heads than queries."""
+    from torch.utils.flop_counter import flop_registry
+
+    def refuses(*shapes, **others):
+        raise AssertionError("other heads")
+
+    monkeypatch.setitem(flop_registry, torch.ops.aten.bmm, refuses)
+    squared = lambda m, x: m.down(m.up(x).unsqueeze(0).bmm(x.new_ones(1, 16, 16))[0])[x[0].nonzero()]
+    session = session_of(Net(squared), torch.randn(4, 8))
+    reply = partial.cut(session, machine=MACHINE, refused={"bmm": "no kernel family"})
+    assert reply["uncounted"] == ["aten.bmm.default (AssertionError: other heads)"]  # `nonzero` multiplies nothing
+
+
+def test_an_error_that_no_operator_raises_is_no_prediction(monkeypatch):
+    from solstice.partial import weights
+
+    def broken(self, *args, **kwargs):
+        raise KeyError("a mistake of ours")
+
+    monkeypatch.setattr(weights.FlopCounterMode, "__enter__", broken)
+    with pytest.raises(KeyError):
+        partial.cut(session_of(Net(lambda m, x: m.down(torch.sin(m.up(x)))), torch.randn(4, 8)), machine=MACHINE)

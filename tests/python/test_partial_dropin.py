@@ -183,6 +183,46 @@ def test_a_predicted_one_says_so(tmp_path, fake_runtime):
     assert "predicted and not measured" in dropin.read(str(tmp_path), record).problem
 
 
+class Wide(torch.nn.Module):
+    """Reads all of the storage that its argument is a part of, and writes its other argument."""
+
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.tensor([2.0]))
+
+    def forward(self, x, cache):
+        y = torch.relu(x * self.w)
+        cache.mul_(2)
+        return y, torch.as_strided(x, (2, 3), (3, 1), 0)
+
+
+def test_a_storage_that_is_read_beyond_its_tensor_needs_the_original(tmp_path, fake_runtime):
+    HostDevice.capturing_into, HostDevice.stream_number = None, 0
+    module = Wide()
+    session = session_of(module, torch.randn(2, 3), torch.randn(2, 3))
+    parts = make_parts(session, {}, MACHINE)
+    assert "it reads a storage, of which its tensor may be a part" in parts.found.why.values()
+    new = attached(write_dropin(tmp_path, fake_runtime, session, parts), copy.deepcopy(module))
+    launches = ctypes.CDLL(str(fake_runtime)).fake_launches
+
+    def both_on(cut):
+        found = []
+        for each in (module, new):
+            whole = torch.arange(128.0)
+            found.append((each(whole[64:70].view(2, 3), cut(whole)), whole))
+        torch.testing.assert_close(found[1], found[0])
+
+    with torch.no_grad():
+        before = launches()
+        for _ in range(2):
+            both_on(lambda whole: torch.ones(2, 3))  # a part of a storage that nothing writes
+        assert launches() - before == 2 and new.solstice_fallbacks() == []
+        with pytest.warns(UserWarning, match="argument 1 is written in place and shares memory with argument 0"):
+            for _ in range(2):
+                both_on(lambda whole: whole[:6].view(2, 3))  # the extents of the two do not meet
+        assert launches() - before == 2
+
+
 class Turned(torch.nn.Module):
     """PyTorch hands the stage a transposed value, though its trace had a plain one."""
 

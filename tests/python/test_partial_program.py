@@ -2,8 +2,6 @@
 
 import importlib.util
 import json
-import os
-import pathlib
 import re
 import sqlite3
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 import torch
 
 import solstice
-from conftest import ROOT
+from real_program import PROGRAM, needs_program, until
 
 MODEL = """
     import torch
@@ -45,17 +43,7 @@ REFUSED = MODEL.replace(
 )
 
 
-def _program():
-    named = os.environ.get("SOLSTICE_PROGRAM")
-    built = [pathlib.Path(named)] if named else [*ROOT.glob("build/bin/solstice"), *ROOT.glob("build/*/bin/solstice")]
-    built = [b for b in built if os.access(b, os.X_OK)]
-    return str(max(built, key=lambda b: b.stat().st_mtime)) if built else None
-
-
-PROGRAM = _program()
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="the program is not built; set SOLSTICE_PROGRAM or run ./x build"
-)
+pytestmark = needs_program
 
 
 @pytest.fixture
@@ -170,31 +158,81 @@ def test_from_python(environment):
     ]
 
 
+def stored(home):
+    """Of each run, by its problem: id, state, and how many trials were proposed."""
+    with sqlite3.connect(home / "runs.db") as database:
+        rows = database.execute("SELECT id, record FROM runs ORDER BY started").fetchall()
+        count = "SELECT count(*) FROM events WHERE run = ?"
+        return {
+            json.loads(record)["problem"]: (
+                name,
+                json.loads(record)["state"],
+                database.execute(count, (name,)).fetchone()[0],
+            )
+            for name, record in rows
+        }
+
+
 @pytest.mark.slow
-def test_a_run_of_parts_does_not_go_on_and_its_outcome_stays(environment, tmp_path, write_model):
-    out = tmp_path / "out"
-    run("optimize", write_model(MODEL), "--device", "model", "--budget", "8trials", "--out", out)
-    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
-    database = sqlite3.connect(tmp_path / "home" / "runs.db")
-    runs = {
-        json.loads(record)["problem"]: (name, record)
-        for name, record in database.execute("SELECT id, record FROM runs")
+def test_a_run_of_parts_goes_on_where_it_was_killed(environment, tmp_path, write_model):
+    out, home = tmp_path / "out", tmp_path / "home"
+    options = ["--device", "model", "--budget", "20s,8trials", "--out", out]
+    command = [PROGRAM, "optimize", write_model(MODEL), *map(str, options)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
+        until(process, "stage 2: search")
+        process.kill()
+    before = stored(home)
+    assert before["model, stage 1"][1] == "finished" and before["model, stage 2"][1] == "running"
+    refused = subprocess.run(
+        [PROGRAM, "optimize", "--resume", before["model, stage 1"][0]], capture_output=True, text=True, timeout=300
+    )
+    assert refused.returncode == 2 and f"a part of run {before['model'][0]}" in refused.stderr
+    assert f"hint: `solstice optimize --resume {before['model'][0]}`" in refused.stderr
+    assert not (out / "report.json").exists()
+
+    said = run("optimize", "--resume", before["model"][0]).stderr
+    assert f"stage 1: run {before['model, stage 1'][0]} has searched it already" in said
+    assert f"stage 2: run {before['model, stage 2'][0]} began its search" in said
+    after = stored(home)
+    assert {name: run_id for name, (run_id, *_) in after.items()} == {
+        name: run_id for name, (run_id, *_) in before.items()
     }
+    assert {state for _, state, _ in after.values()} == {"finished"}
+    assert after["model, stage 1"] == before["model, stage 1"]  # nothing of it was tried again
+    assert after["model, stage 2"][2] > before["model, stage 2"][2]
+    report = json.loads((out / "report.json").read_text())
+    assert report["outcome"] == "predicted" and len(report["parts"]) == 3
 
-    def refused(*arguments):
-        done = subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 2, done.stdout + done.stderr
-        assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == before
-        return done.stderr
+    kept = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    again = subprocess.run([PROGRAM, "optimize", "--resume", "last"], capture_output=True, text=True, timeout=300)
+    assert again.returncode == 2 and "nothing is left to do" in again.stderr
+    assert {file: file.read_bytes() for file in out.rglob("*") if file.is_file()} == kept
 
-    assert "nothing is left to do" in refused("optimize", "--resume", "last", "--out", out)
-    whole, record = runs["model"]
-    assert f"a part of run {whole}" in refused("optimize", "--resume", runs["model, stage 1"][0], "--out", out)
-    killed = json.dumps({**json.loads(record), "state": "interrupted"})
-    database.execute("UPDATE runs SET state = 'interrupted', record = ? WHERE id = ?", (killed, whole))
-    database.commit()
-    said = refused("optimize", "--resume", "last", "--out", out)
-    assert "a run of parts cannot continue" in said and "hint: optimize it anew" in said
+
+@pytest.mark.slow
+def test_a_bench_cuts_too_and_its_row_says_how_much_is_ours(environment, tmp_path, write_model):
+    (tmp_path / "problems" / "level1").mkdir(parents=True)
+    write_model(MODEL, "problems/level1/1_Dropout.py")
+    options = ["--device", "model", "--budget", "4s,8trials", "--opponents", "none"]
+    run("bench", "kernelbench", "--path", tmp_path / "problems", *options, "--out", tmp_path / "bench")
+    (row,) = json.loads((tmp_path / "bench" / "bench.json").read_text())["rows"]
+    (variant,) = row["variants"]
+    assert variant["outcome"] == "predicted" and variant["parts"]["all"] == 3
+    assert 0 < variant["parts"]["share"] < 1
+    assert f"{variant['parts']['ours']} of 3 parts ours" in (tmp_path / "bench" / "bench.md").read_text()
+    run(
+        "bench",
+        "kernelbench",
+        "--path",
+        tmp_path / "problems",
+        *options,
+        "--total",
+        "8trials",
+        "--out",
+        tmp_path / "one",
+    )
+    (row,) = json.loads((tmp_path / "one" / "bench.json").read_text())["rows"]
+    assert row["variants"][0]["parts"]["all"] == 3 and row["variants"][0]["turns"]["trials"] == 8
 
 
 def test_refusals_of_a_draw_name_the_way_out(environment, write_model):

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from solstice.errors import OracleError
-from solstice.oracle import timing
-from solstice.oracle.session import InputSet
+from solstice.loading import Subject
+from solstice.oracle import requests, rivals, timing
+from solstice.oracle.session import InputSet, Session
 
 
 class Fails(torch.nn.Module):
@@ -195,3 +196,61 @@ def test_ascending_rows_of_one_stay_too(host):
 def test_a_comparison_needs_rounds(host):
     with pytest.raises(OracleError, match="rounds"):
         timing.compare(HostSession(Fails(None)), inputs_of(), lambda: None, lambda: None, reps=3, warmups=0, rounds=0)
+
+
+class Positions(torch.nn.Module):
+    """A cache with room for two rows, and what counts them: a third call in a row finds none."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("rows", torch.zeros(2, 3), persistent=False)
+        self.register_buffer("at", torch.zeros((), dtype=torch.int64))
+
+    def forward(self, x, calls):
+        self.rows[self.at] = x[0]
+        self.at += 1
+        calls += 1
+        if calls > 2:
+            raise IndexError("too many calls")
+        return torch.nn.functional.dropout(x, 0.5, True) + self.rows.sum()
+
+
+def positions_session():
+    make = lambda: ((torch.arange(6.0).view(2, 3), torch.zeros((), dtype=torch.int64)), {})
+    return Session(torch.device("cpu"), Subject(Positions(), make, None, None, "Positions", None, weights="real"))
+
+
+def test_opponents_that_write_in_place_are_timed_as_if_each_call_were_the_first(host, monkeypatch):
+    """Of a module that draws nothing is known of errors: its draws are others in float64."""
+    monkeypatch.setattr(rivals, "import_compiler", lambda: None)
+    monkeypatch.setattr(torch, "compile", lambda module: module)
+    session = positions_session()
+    made = requests.time_rivals(session, reps=4, warmups=2, blocks=2)["rivals"]
+    assert [(len(r["seconds"]), r["error"]) for r in made] == [(8, None)] * 3
+    assert [r["note"] for r in made] == ["no errors are known: its draws are others in float64", "", "default mode"]
+    assert session.module().at == 0 and not session.module().rows.any()
+
+
+def test_a_module_without_a_float64_result_has_opponents_all_the_same(host, monkeypatch):
+    monkeypatch.setattr(rivals, "import_compiler", lambda: None)
+    monkeypatch.setattr(torch, "compile", lambda module: module)
+
+    class Narrow(torch.nn.Module):
+        def forward(self, x):
+            if x.dtype is torch.float64:
+                raise TypeError("an operator of float32 alone")
+            return x + 1
+
+    subject = Subject(Narrow(), lambda: ((torch.ones(2, 3),), {}), None, None, "Narrow", None, weights="real")
+    made = requests.time_rivals(Session(torch.device("cpu"), subject), reps=1, warmups=1)["rivals"]
+    assert [len(r["seconds"]) for r in made] == [4] * 3
+    assert made[0]["note"].startswith("no errors are known: ") and "float32 alone" in made[0]["note"]
+
+
+def test_a_drop_in_that_writes_in_place_is_timed_as_if_each_call_were_the_first(host, monkeypatch):
+    session, new = positions_session(), Positions()
+    monkeypatch.setattr(requests.kernelbench, "load_dropin", lambda session, path: new)
+    requests.prepare_inputs(session, set="trial", seed=1, family="default", weights="built")
+    found = requests.time_dropin(session, path="model_new.py", set="trial", reps=4, warmups=2, rounds=2)
+    assert len(found["blocks"]) == 8 and found["excess"] <= 1
+    assert session.module().at == 0

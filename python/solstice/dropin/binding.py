@@ -69,6 +69,8 @@ def bind(module: torch.nn.Module, recording: Recording, device: Any, assumed: li
     for spec in recording.state:
         found = _owners(module, spec, recording.tied.get(spec.path, []))
         problem = found if isinstance(found, str) else _misfit(found[0].tensor, spec, device)
+        if not problem and recording.by_place and found[0].tensor.storage_offset():
+            problem = f"`{spec.path}` is a part of a storage, from whose beginning `forward` reads"
         if problem:
             return problem
         owners += found

@@ -165,6 +165,8 @@ def _addresses(text: Text, recording: Recording, binding: Binding) -> Iterator[s
         yield f"(a{position} := x{position}.data_ptr()) % {spec.alignment}"
         if math.prod(spec.shape):
             yield f"not a{position}"
+        if recording.by_place:
+            yield f"x{position}.storage_offset()"
     for owner in binding.owners:
         tensor = text.bind("state", owner.tensor)
         yield f"{text.bind('store', owner.store)}[{owner.name!r}] is not {tensor}"

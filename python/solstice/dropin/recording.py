@@ -60,6 +60,7 @@ class Recording:
     frozen: bool
     persistent: bool  # the workspace keeps content from prepare on
     assumed: list[Assumption] = field(default_factory=list)  # buffers that have to hold a closed form
+    by_place: bool = False  # `forward` counts elements from the beginning of a storage (`as_strided`)
     problem: str = ""  # why the files beside it are not its own; then nothing else here counts
     schedule: Optional[schedules.Schedule] = None  # of a module that PyTorch runs a part of; then there is no plan
     parts: list[dict[str, Any]] = field(default_factory=list)  # what is whose, with times
@@ -110,6 +111,7 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         assumed=[
             Assumption(a["path"], DTYPES[a["dtype"]], tuple(a["shape"]), a["form"]) for a in record.get("assumed", [])
         ],
+        by_place=record.get("by_place", False),
     )
 
 

@@ -132,7 +132,7 @@ class Runtime:
             return reason
         binding = self._bound.binding
         for position, recorded in enumerate(self.recording.arguments):
-            reason = _unfit(leaves[position], recorded, binding.device.index, position)
+            reason = _unfit(leaves[position], recorded, binding.device.index, position, self.recording.by_place)
             if reason is not None:
                 return reason
         reason = overlaps.refusal(self.recording, binding, leaves)
@@ -198,8 +198,10 @@ def _never(module: torch.nn.Module, args: tuple, kwargs: dict) -> Any:
     return fast.MISS
 
 
-def _unfit(value: Any, recorded: Any, device: int, position: int) -> Optional[str]:
+def _unfit(value: Any, recorded: Any, device: int, position: int, by_place: bool) -> Optional[str]:
     if isinstance(recorded, TensorSpec):
+        if by_place and isinstance(value, torch.Tensor) and value.storage_offset():
+            return f"argument {position} is a part of a storage, from whose beginning `forward` reads"
         return guards.misfit(value, recorded, device, position)
     if isinstance(recorded, Constant) and not recorded.equals(value):
         return f"argument {position} is {value!r}; recorded was {recorded.value!r}"

@@ -19,6 +19,8 @@ from .unrolled import Text
 
 
 _HERE = {"device": "here"}
+# Operators that count elements from the beginning of the storage, not of the tensor.
+BY_PLACE = ("aten.as_strided", "aten.set_", "aten.resize_")
 
 
 @dataclass(frozen=True)
@@ -33,6 +35,18 @@ class Schedule:
     def paths(self) -> list[str]:
         """Of parameters and buffers that the calls read."""
         return [source["state"] for source in self.given.values() if "state" in source]
+
+    def read_by_place(self) -> set[str]:
+        """Those of `given` whose storage a call may read beyond their elements, also through other calls between."""
+        behind = {name: {name} for name in self.given}
+        found: set[str] = set()
+        for step in self.steps:
+            reads = set().union(*(behind[name] for name in _reads(step)))
+            for name in step["out"] if "stage" in step else [step["out"]]:
+                behind[name] = reads
+            if step.get("op", "").startswith(BY_PLACE):
+                found |= reads
+        return found
 
     def calls(self) -> list[dict[str, Any]]:
         """Those that PyTorch makes for a reason."""

@@ -31,7 +31,7 @@ from . import (
     stability,
     timing,
 )
-from .running import kept_buffers
+from .running import Buffers, kept_buffers
 from .session import InputSet, Session
 
 
@@ -234,9 +234,16 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
 
+    attached = new._buffers is original._buffers  # they are one state
+    states = [Buffers(module) for module in ((original,) if attached else (original, new))]
+
+    def put_back() -> None:
+        for state in states:
+            state.put_back()
+
     @contextlib.contextmanager
     def alike() -> Iterator[None]:
-        if new._buffers is original._buffers:  # attached: they are one state
+        if attached:
             with kept_buffers(original):
                 yield
         else:
@@ -254,6 +261,7 @@ def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, 
             rounds,
             alike,
             getattr(new, "solstice_workspaces", list),  # others have no kernels of ours
+            put_back,
         )
         excess = kernelbench.excess_of(*results, numerics="high") if results else None
     shown = None if excess == float("inf") else excess

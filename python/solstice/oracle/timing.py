@@ -61,7 +61,8 @@ class FreshContent:
     """Moves every input's rows on by one between repetitions: new content at each address, the same
     distribution, and integers still valid; those that ascend stay, since they may have to (where groups end). Where
     memory has no room for a copy it does nothing. The judge reads the same inputs: at the end of the `with` they are
-    as they were, also where a call failed."""
+    as they were, also where a call failed. An input that keeps its content and is written in place has it again each
+    time."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
         rows = [_rows(t) for t in inputs.tensors() if t.numel() > 1 and t.is_contiguous()]
@@ -69,6 +70,10 @@ class FreshContent:
         free = torch.cuda.mem_get_info(session.device)[0]
         self.active = bool(tensors) and logical_bytes(tensors) < free // 2
         self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
+        moved = {t.untyped_storage()._cdata for t, _ in self._pairs}
+        rest = [t for t in inputs.tensors() if t.untyped_storage()._cdata not in moved]
+        has_room = logical_bytes(rest) < free // 2
+        self._rest = [(t, t.clone(), t._version) for t in rest] if has_room else []
         self._shift = 0
 
     def __call__(self) -> None:
@@ -84,13 +89,16 @@ class FreshContent:
 
     def __exit__(self, *failure: object) -> None:
         self._place(0)
-        self._pairs = []
+        self._pairs, self._rest = [], []
 
     def _place(self, shift: int) -> None:
         for tensor, original in self._pairs:
             n = shift % tensor.shape[0]
             tensor[: tensor.shape[0] - n].copy_(original[n:])
             tensor[tensor.shape[0] - n :].copy_(original[:n])
+        for tensor, original, version in self._rest:
+            if tensor._version != version:
+                tensor.copy_(original)
 
 
 class Poison:
@@ -217,12 +225,14 @@ def compare(
     rounds: int,
     alike: Callable[[], ContextManager[None]] = contextlib.nullcontext,
     workspaces: Callable[[], list[torch.Tensor]] = list,
+    put_back: Callable[[], None] = lambda: None,
 ) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
     """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike
     there, the inputs are others at every repetition. At the end `new` is called once more as when it was timed, and
     `original` with the same content: results that rest on what an earlier call left behind are others. `alike` puts
     both into the same state, and within it a call leaves none. None: there was no fresh content. `workspaces` of `new`,
-    and the memory of its results, are overwritten before each call (Poison)."""
+    and the memory of its results, are overwritten before each call (Poison). `put_back` undoes what a call has written,
+    before the next one."""
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(
@@ -234,6 +244,7 @@ def compare(
     given = {t.untyped_storage()._cdata for t in inputs.tensors()}
 
     def before() -> None:
+        put_back()
         fresh()
         poison()
         flush()
@@ -252,6 +263,7 @@ def compare(
         torch.manual_seed(SEED)  # for both: they may draw
         with alike():
             produced = [own(t, given) for t in tensor_leaves(new())]
+        put_back()
         fresh.again()
         torch.manual_seed(SEED)
         return blocks, ([own(t, given) for t in tensor_leaves(original())], produced)

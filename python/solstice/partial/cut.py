@@ -14,6 +14,7 @@ from typing import Iterable, Iterator, Mapping
 import torch
 from torch.fx import Node
 
+from ..dropin.schedule import BY_PLACE
 from ..tracing.nodes import draws
 from .decisions import is_decision, only_for_decisions
 from .own_graph import KNOWN, OwnGraph, aliased, bound_arguments, has_effects, is_projection, is_view
@@ -66,12 +67,21 @@ def _free(own: OwnGraph) -> set[Node]:
     free: set[Node] = set()
     for node in own.calls():
         pure = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in KNOWN
-        if own.memory[node] in is_written or not (pure or is_projection(node)):
+        if own.memory[node] in is_written or not (pure or is_projection(node)) or _by_place(own, node):
             continue
         part = node.args[0] in free if is_projection(node) else is_view(node)
         if part or not node.all_input_nodes and not _draws(node):
             free.add(node)
     return free
+
+
+def _by_place(own: OwnGraph, node: Node) -> bool:
+    """What it reads of memory from outside may lie beyond the tensor; with an offset it begins elsewhere where that is
+    a part of a storage."""
+    if is_projection(node) or not str(node.target).startswith(BY_PLACE):
+        return False
+    from_outside = any(own.memory[n] in own.sources for n in node.all_input_nodes)
+    return from_outside or any(a.name == "storage_offset" and at is not None for a, at in bound_arguments(node))
 
 
 def _draws(node: Node) -> bool:
@@ -94,12 +104,23 @@ def _stays(own: OwnGraph, node: Node, refused: Mapping[str, str]) -> str:
         return _why_written(own, outside[0])
     if own.memory[node] in {root for roots in own.writes.values() for root in roots} and aliased(node):
         return "a view of memory that is written in place"
+    if _by_place(own, node):
+        return "it reads a storage, of which its tensor may be a part"
     return refused.get(node.meta.get("custom", {}).get("own", ""), "")
 
 
 def _is_statistic(node: Node) -> bool:
     """Running statistics are state with equations."""
     return not any(a.alias_info is not None and a.alias_info.is_write for a, _ in bound_arguments(node))
+
+
+def rewritten(own: OwnGraph) -> set[Node]:
+    """Memory that PyTorch's calls write. What a stage reads there is no constant of the stage's: it changes within a
+    call, after everything was asked about the module's state."""
+    by_call, by_statistics = set(), set()
+    for node, roots in own.writes.items():
+        (by_statistics if _is_statistic(node) else by_call).update(roots)
+    return by_call - by_statistics  # these are written by the stage itself
 
 
 def _why_written(own: OwnGraph, root: Node) -> str:

@@ -79,7 +79,8 @@ def stage_subject(session: Session, parts: Parts, stage: Stage) -> Subject:
         state = state_of(module)
         with torch.no_grad(), kept_buffers(module):
             values = parts.schedule().run(leaves(given), state.__getitem__, until=stage)
-        return tuple(values[n].clone(memory_format=torch.preserve_format) for n in stage.inputs), {}
+            # Before buffers are as they were: a value may be one.
+            return tuple(values[n].clone(memory_format=torch.preserve_format) for n in stage.inputs), {}
 
     part = StageModule(stage, parts.own, module)
     name = f"{parts.original.class_name}, stage {stage.number}"
@@ -102,7 +103,7 @@ def display_of(subject: Subject) -> dict[str, str]:
 
 
 def describe_parts(parts: Parts) -> dict[str, Any]:
-    """`calls`: those that stay PyTorch's."""
+    """`calls`: those that stay PyTorch's. `uncounted`: operators whose products no predicted time has, and why."""
     sources = SourceTable(display_of(parts.original))
     calls = [_describe_call(parts, sources, node) for node in parts.found.why if moves(node)]
     decided = upstream({node for node in parts.found.why if is_decision(node)})
@@ -110,7 +111,8 @@ def describe_parts(parts: Parts) -> dict[str, Any]:
         {**describe(stage, parts.weights.total(stage.calls)), "decides": not decided.isdisjoint(stage.calls)}
         for stage in parts.stages
     ]
-    return {"stages": stages, "calls": calls}
+    uncounted = [f"{name} ({why})" for name, why in sorted(parts.weights.uncounted.items())]
+    return {"stages": stages, "calls": calls, "uncounted": uncounted}
 
 
 def moves(node: Node) -> bool:

@@ -9,7 +9,7 @@ import torch
 from torch.fx import Graph, GraphModule, Node
 
 from ..tensors import dtype_name
-from .cut import Cut, bases
+from .cut import Cut, bases, rewritten
 from .own_graph import OwnGraph, is_projection, is_view
 
 
@@ -17,7 +17,7 @@ from .own_graph import OwnGraph, is_projection, is_view
 class Stage:
     number: int
     calls: list[Node]
-    inputs: list[Node]  # values that enter it
+    inputs: list[Node]  # values that enter it, also state that PyTorch's calls write
     state: list[Node]  # placeholders of parameters and buffers
     outputs: list[Node]
     graph: GraphModule  # of inputs, then state; returns a tuple
@@ -52,10 +52,12 @@ def _stage(own: OwnGraph, found: Cut, number: int, calls: list[Node], needed: di
     inside = set(calls)
     outputs = [n for n in calls if needed.get(n, set()) - {number} and isinstance(n.meta.get("val"), torch.Tensor)]
     members = _with_free(own, calls, found.free)
-    outer = {n: None for m in members for n in m.all_input_nodes if n not in members and n not in inside}
-    is_state = lambda n: own.sources.get(n, ("", ""))[0] == "state"
-    inputs, state = [n for n in outer if not is_state(n)], [n for n in outer if is_state(n)]
     order = {n: i for i, n in enumerate(own.graph.nodes)}
+    outside = {n for m in members for n in m.all_input_nodes if n not in members and n not in inside}
+    outer = sorted(outside, key=order.__getitem__)  # the same in every process: a run that goes on knows its stages
+    changing = rewritten(own)
+    is_state = lambda n: own.sources.get(n, ("", ""))[0] == "state" and own.memory[n] not in changing
+    inputs, state = [n for n in outer if not is_state(n)], [n for n in outer if is_state(n)]
     graph, copied = Graph(), {}
     for node in (*inputs, *state):
         copied[node] = graph.placeholder(f"given_{node.name}")

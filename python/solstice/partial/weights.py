@@ -3,25 +3,35 @@ tells without a GPU which part of the time is whose."""
 
 from __future__ import annotations
 
-from typing import Iterable, Mapping
+from typing import Iterable, Mapping, Union
 
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 from torch.utils.flop_counter import FlopCounterMode
 
+from ..errors import first_line
 from ..tensors import dtype_name, logical_bytes, tensor_leaves
 from .own_graph import is_projection, is_view, mutates
 
 
+# Of a call on tensors without values, and of formulas that hold for some of an operator's shapes only (attention, where
+# keys have fewer heads than queries).
+_REFUSALS = (RuntimeError, AssertionError)
+_OF_VALUES = (DataDependentOutputException, DynamicOutputShapeException)  # such operators have no formula
+
+
 class Weights:
-    """`machine`: `bandwidth` in bytes a second, `launch` in seconds, `flops` a second by dtype (`f32`, `f16`, ..)."""
+    """`machine`: `bandwidth` in bytes a second, `launch` in seconds, `flops` a second by dtype (`f32`, `f16`, ..).
+    `uncounted`: operators that count by their bytes alone though they may multiply, and why."""
 
     def __init__(self, machine: Mapping[str, object]) -> None:
         self._bandwidth = float(machine["bandwidth"])
         self._launch = float(machine["launch"])
         self._peaks: Mapping[str, float] = machine["flops"]
         self._flops: dict[Node, int] = {}
+        self.uncounted: dict[str, str] = {}
 
     def total(self, nodes: Iterable[Node]) -> float:
         return sum(self.seconds(node) for node in nodes)
@@ -41,7 +51,10 @@ class Weights:
 
     def flops(self, node: Node) -> int:
         if node not in self._flops:
-            self._flops[node] = 0 if is_projection(node) else _count(node)
+            found = 0 if is_projection(node) else _count(node)
+            if isinstance(found, str):
+                self.uncounted[str(node.target)] = found
+            self._flops[node] = 0 if isinstance(found, str) else found
         return self._flops[node]
 
     @staticmethod
@@ -52,8 +65,8 @@ class Weights:
         return [*read, *made]
 
 
-def _count(node: Node) -> int:
-    """Zero where PyTorch has no formula, and for what cannot be asked without values."""
+def _count(node: Node) -> Union[int, str]:
+    """Zero where PyTorch has no formula; why it was not counted, where it may have one."""
     args, kwargs = pytree.tree_map_only(Node, lambda n: n.meta.get("val"), (node.args, node.kwargs))
     mode = torch._guards.detect_fake_mode((args, kwargs))
     if mode is None or not isinstance(node.target, torch._ops.OpOverload) or node.target.namespace != "aten":
@@ -64,6 +77,8 @@ def _count(node: Node) -> int:
     try:
         with mode, counter, torch.no_grad():
             node.target(*args, **kwargs)
-    except Exception:  # a prediction: whatever cannot run on fake tensors counts by its bytes
+    except _OF_VALUES:
         return 0
+    except _REFUSALS as error:
+        return first_line(error, 200)
     return counter.get_total_flops()

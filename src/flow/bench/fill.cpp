@@ -40,6 +40,18 @@ void fill_headline(BenchVariant& v, const Report& report) {
   }
 }
 
+std::optional<BenchParts> parts_of(const Report& report) {
+  if (report.parts.empty()) return std::nullopt;
+  BenchParts out;
+  out.all = static_cast<int>(report.parts.size());
+  for (const PartRow& row : report.parts) {
+    if (!row.ours) continue;
+    ++out.ours;
+    out.share += row.share;
+  }
+  return out;
+}
+
 // Median over all compiled trials.
 Seconds median_trial(const Report& report) {
   std::vector<double> all;
@@ -74,6 +86,7 @@ void fill_variant(BenchVariant& v, const OptimizeOutcome& outcome) {
   v.work = bound_of(report, "work");
   v.practical = bound_of(report, "practical");
   for (const KernelRow& kernel : report.kernels) v.kernels.push_back({kernel.name, kernel.family});
+  v.parts = parts_of(report);
   v.launches = report.launches;
   v.trial = median_trial(report);
   v.verification = report.verification;

@@ -42,7 +42,7 @@ void free_memory(EngineParts& parts) {
 }
 
 Result<OpponentsFound> ask(EngineParts& parts, const OpponentsRequest& request, Progress& progress) {
-  if (parts.opponents_of != request.file) SOLSTICE_CHECK(start(parts, request));
+  if (!parts.oracle || parts.opponents_of != request.file) SOLSTICE_CHECK(start(parts, request));
   parts.opponents_of.clear();
   free_memory(parts);
   run::OracleClient& oracle = *parts.oracle;

@@ -7,6 +7,7 @@
 #include "flow/bench/bench_files.h"
 #include "flow/bench/row.h"
 #include "flow/bench/same.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace {
@@ -67,11 +68,7 @@ Status BenchRows::open(const BenchProblem& problem, const std::string& run) {
 std::optional<search::Stop> BenchRows::ended(const BenchProblem& problem) const {
   const auto found = bench_.ended.find(problem.id);
   if (found == bench_.ended.end()) return std::nullopt;
-  const std::vector<const char*> names = enum_names(search::Stop{});
-  const std::string& word = found->second == "patience" ? "window" : found->second;  // as an earlier Solstice wrote
-  const auto name = std::find(names.begin(), names.end(), word);
-  if (name == names.end()) return std::nullopt;  // of a newer Solstice: it is found out again
-  return static_cast<search::Stop>(name - names.begin());
+  return stop_named(found->second == "patience" ? "window" : found->second);  // as an earlier Solstice wrote
 }
 
 Status BenchRows::end(const BenchProblem& problem, search::Stop why) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/clock.h"
@@ -33,13 +34,13 @@ class SharedBench {
     for (const BenchTurns& had : slots_.kept()) tell_again(turns, turns.add(Seconds(0), Seconds(0)), had);
     for (const BenchTurns& had : slots_.given_up()) turns.spend(spent_of(had));
     for (BenchSlot& slot : slots_.all()) {
-      if (!slot.search && !slot.apart) continue;
+      if (!slot.search && !slot.apart && !slot.cut) continue;
       slot.place = turns.add(Seconds(0), Seconds(0));
       tell_again(turns, slot.place, slot.given_up.value_or(BenchTurns()));
     }
     SOLSTICE_CHECK(take_turns(turns));
     for (BenchSlot& slot : slots_.all()) {
-      if (!slot.apart) SOLSTICE_CHECK(conclude(slot));
+      if (!slot.apart && !slot.cut) SOLSTICE_CHECK(conclude(slot));
     }
     return run_apart(turns);
   }
@@ -158,6 +159,7 @@ class SharedBench {
   // Nobody else is there now: what does not fit any more is told in its row.
   Status run_apart(search::Turns& turns) {
     for (BenchSlot& slot : slots_.all()) {
+      if (slot.cut && !interrupted()) SOLSTICE_CHECK(run_in_parts(slot, turns));
       if (!slot.apart || interrupted()) continue;
       slot.apart = false;
       SOLSTICE_CHECK(slots_.open(slot));
@@ -165,6 +167,24 @@ class SharedBench {
       SOLSTICE_CHECK(conclude(slot));
     }
     return success();
+  }
+
+  // With the fixed split's share, whose use by the parts is not known trial by trial.
+  Status run_in_parts(BenchSlot& slot, search::Turns& turns) {
+    slot.cut = false;
+    BenchOptions own = options_;
+    SearchOptions& search = own.each.search;
+    if (share_.trials) search.trials = std::min(search.trials, *share_.trials);
+    if (share_.seconds) search.budget = std::min(search.budget, Seconds(*share_.seconds));
+    SOLSTICE_TRY(BenchRow row,
+                 run_problem(own, *slot.problem, worker_, progress_).context("bench of " + slot.problem->id));
+    if (interrupted()) return success();
+    BenchTurns had{share_.trials.value_or(1), Seconds(share_.seconds.value_or(0)), 0, {}, "shared"};
+    turns.spend(spent_of(had));
+    turns.reserve(static_cast<int>(slots_.waiting()));
+    row.took += slot.took;
+    row.variants[0].turns = std::move(had);
+    return rows_.add(std::move(row));
   }
 
   const BenchOptions& options_;

@@ -18,6 +18,7 @@ struct BenchSlot {
   std::unique_ptr<BenchSearch> search = nullptr;        // while it is open
   std::optional<Result<OptimizeOutcome>> outcome = {};  // of what has no search, or no more
   bool apart = false;                                   // it found no room beside the others
+  bool cut = false;                                     // it may be ours in parts, which are searched after the others
   std::optional<BenchTurns> given_up = {};              // its turns until then, in an earlier bench
   search::Tree seen{Seconds(0)};                        // as far as the schedule was told
   size_t told = 0;                                      // events

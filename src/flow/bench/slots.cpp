@@ -30,12 +30,13 @@ Status BenchSlots::open_all() {
 }
 
 size_t BenchSlots::waiting() const {
-  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), [](const BenchSlot& s) { return s.apart; }));
+  const auto later = [](const BenchSlot& s) { return s.apart || s.cut; };
+  return static_cast<size_t>(std::count_if(slots_.begin(), slots_.end(), later));
 }
 
 size_t BenchSlots::searches() const {
-  const auto open = std::count_if(slots_.begin(), slots_.end(), [](const BenchSlot& s) { return s.search || s.apart; });
-  return kept_.size() + static_cast<size_t>(open);
+  const auto open = std::count_if(slots_.begin(), slots_.end(), [](const BenchSlot& s) { return s.search != nullptr; });
+  return kept_.size() + static_cast<size_t>(open) + waiting();
 }
 
 Status BenchSlots::open(BenchSlot& slot) {
@@ -72,6 +73,8 @@ Status BenchSlots::take_failure(BenchSlot& slot) {
   if (!outcome.ok() && ends_the_bench(outcome.error())) return std::move(outcome).error();
   if (!outcome.ok() && outcome.error().code == Code::too_large && others_open(slot))
     set_apart(slot, outcome.error().message);
+  else if (outcome.ok() && outcome->left_whole)
+    set_cut(slot, outcome->report.reason);
   else
     slot.outcome.emplace(std::move(outcome));
   return sound ? success() : open_others_again();
@@ -95,11 +98,21 @@ bool BenchSlots::others_open(const BenchSlot& slot) const {
   return std::any_of(slots_.begin(), slots_.end(), [&](const BenchSlot& s) { return s.search && &s != &slot; });
 }
 
-void BenchSlots::set_apart(BenchSlot& slot, const std::string& why) {
+void BenchSlots::begin_later(BenchSlot& slot) {
   BenchSlot fresh{slot.problem, slot.number};
   fresh.place = slot.place;
   fresh.took = slot.took;
   slot = std::move(fresh);
+}
+
+void BenchSlots::set_cut(BenchSlot& slot, const std::string& why) {
+  begin_later(slot);
+  slot.cut = true;
+  say(slot, "is not ours as a whole and is searched in parts after the others: " + why);
+}
+
+void BenchSlots::set_apart(BenchSlot& slot, const std::string& why) {
+  begin_later(slot);
   slot.apart = true;
   say(slot, "does not fit into memory next to the others and is searched after them: " + why);
 }

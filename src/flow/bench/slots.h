@@ -22,10 +22,11 @@ class BenchSlots {
   // others go on from the store with another.
   Status take_failure(BenchSlot& slot);
   void set_apart(BenchSlot& slot, const std::string& why);
+  void set_cut(BenchSlot& slot, const std::string& why);
   bool others_open(const BenchSlot& slot) const;
 
   std::vector<BenchSlot>& all() { return slots_; }
-  size_t waiting() const;   // that are searched alone
+  size_t waiting() const;   // that are searched alone, or in parts
   size_t searches() const;  // with those that had their share in an earlier bench
   // Turns spent by an earlier bench: on rows that are kept, and on searches that it set apart before these had rows.
   const std::vector<BenchTurns>& kept() const { return kept_; }
@@ -36,6 +37,7 @@ class BenchSlots {
  private:
   Result<std::unique_ptr<BenchSearch>> begin(const BenchSlot& slot);
   Status open_others_again();
+  static void begin_later(BenchSlot& slot);
 
   const BenchOptions& options_;
   BenchWorker& worker_;

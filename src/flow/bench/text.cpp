@@ -151,6 +151,9 @@ std::string variant_text(const BenchVariant* v, Footnotes& notes) {
     out += " (candidate" + found + ")";
   }
   if (v->ran() && !v->kernels.empty() && !v->complete()) out += ", mixed";
+  if (v->parts)
+    out += fmt::format(", {} of {} parts ours, {:.0f} % of the time", v->parts->ours, v->parts->all,
+                       100 * v->parts->share);
   if (!v->rewritten.empty())
     out += " " + notes.mark("its equations were also searched as rewritten by " + v->rewritten);
   if (!v->check.empty()) out += " " + notes.mark(v->check + "; not counted in fast_1 and fast_2");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/version.h"
 #include "flow/run/account.h"
 #include "flow/run/state/build_identity.h"
@@ -64,7 +63,7 @@ Status describe_run(Run& run) {
 Status identify_object(Run& run, const Problem& problem) {
   if (!run.options.module.file.empty()) return success();
   StoredRun& stored = run.stored;
-  stored.problem_key = hash_hex(problem.imported.text);
+  stored.problem_key = key_of_object(problem);
   if (stored.resumed && !stored.resumed->events.empty() && stored.resumed->run.problem_key != stored.problem_key)
     return fail(Code::bad_argument, fmt::format("run {} is of another module", run.report.run));
   return stored.store->identify_run(run.report.run, stored.problem_key);

@@ -146,8 +146,12 @@ void release_engine(Engine& engine, Run& run, RunStages& at, const Status& done)
   // A part that does not fit in memory leaves the processes whole, and the module's other parts to them.
   const bool small_enough = !run.options.module.part || done.ok() || done.error().code != Code::too_large;
   if (!done.ok() && small_enough && !is_of_the_user(done.error())) drop_broken(parts);
+  if (!run.options.module.part && parts.oracle && !parts.oracle->sound()) {  // the outcome did not need it any more
+    if (parts.judge) parts.judge->imports().close_all_of(&parts);
+    parts.oracle.reset();
+  }
   if (parts.oracle) parts.oracle->stop_when(nullptr);  // it asks this run
-  if (run.options.keep && done.ok()) keep_for_next(run, at);
+  if (run.options.keep && done.ok() && parts.oracle) keep_for_next(run, at);
   if (run.options.module.part) {
     if (parts.judge) parts.judge->imports().close_all_of(&parts);
   } else if (!run.options.keep) {
@@ -306,6 +310,7 @@ Result<OptimizeOutcome> Optimization::finish() {
   Status& done = parts_->done;
   std::vector<std::string> why;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
+  const bool left_whole = (at.imported || at.refused) && is_left_whole(run, done);
   const bool parted = try_parts();
   if (!done.ok() && is_outcome(done.error())) {
     run.report.outcome = RunOutcome::kUnsupported;
@@ -327,9 +332,9 @@ Result<OptimizeOutcome> Optimization::finish() {
     return replaces ? closed.error() : that_left(closed.error(), run.folders.out);
   }
   const Searched& searched = at.searched;
-  return OptimizeOutcome{std::move(run.report), run.folders.out,
-                         searched.agent_failed ? searched.agent_failed : searched.policy_failed, std::move(why),
-                         interrupted()};
+  return OptimizeOutcome{
+      std::move(run.report), run.folders.out, searched.agent_failed ? searched.agent_failed : searched.policy_failed,
+      std::move(why),        left_whole,      interrupted()};
 }
 
 }  // namespace solstice::flow

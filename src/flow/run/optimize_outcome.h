@@ -15,6 +15,7 @@ struct OptimizeOutcome {
   // A language model's provider, or the policy, ended its part of the search; all else was done.
   std::optional<Error> failed = {};
   std::vector<std::string> why = {};  // of `unsupported`: the reason of every kernel family
+  bool left_whole = false;            // `unsupported`, and not tried in parts: it took turns with other problems
   bool interrupted = false;           // the search was stopped; the best it had found was verified and reported
 };
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
-#include <set>
 
 #include "base/file.h"
 #include "base/time_text.h"
@@ -13,6 +13,7 @@
 #include "flow/run/parts/cut.h"
 #include "flow/run/parts/refused_calls.h"
 #include "flow/run/parts/stage_progress.h"
+#include "flow/run/parts/stage_runs.h"
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/state/resume_options.h"
@@ -27,7 +28,9 @@ constexpr int kLeastTrials = 4;  // of a stage
 class Parts {
  public:
   Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
-      : run_(run), optimize_(optimize), opened_(opened), whole_(whole), assembly_(run, opened, whole) {}
+      : run_(run), optimize_(optimize), opened_(opened), whole_(whole), assembly_(run, opened, whole, [&run] {
+          return run.engine.judge->clocks();
+        }) {}
 
   // False: nothing is ours.
   Result<bool> cut() {
@@ -38,6 +41,9 @@ class Parts {
         if (settled) break;
       }
       SOLSTICE_CHECK(enter_stage(oracle(), 0));
+      if (!cut_.uncounted.empty())
+        run_.report.warnings.push_back(
+            fmt::format("predicted times in PyTorch leave out the products of {}", fmt::join(cut_.uncounted, ", ")));
       return fmt::format("stages of ours: {}, calls of PyTorch's: {}", cut_.stages.size(), cut_.calls.size());
     });
     SOLSTICE_CHECK(done);
@@ -59,6 +65,9 @@ class Parts {
     SOLSTICE_CHECK(identify_object(run_, whole_));
     SOLSTICE_CHECK(open_compiler(run_, opened_));
     SOLSTICE_CHECK(describe_run(run_));
+    if (run_.stored.resumed) {
+      SOLSTICE_TRY(before_, stage_runs(*run_.stored.store, run_.report.run));
+    }
     for (const CutStage& stage : cut_.stages) {
       if (interrupted())
         done_.push_back({stage, {}, {}, "the run was stopped before it"});
@@ -80,12 +89,12 @@ class Parts {
     for (const CutStage& stage : cut_.stages) {
       if (good_.contains(stage.names)) continue;
       SOLSTICE_CHECK(enter_stage(oracle(), stage.number));
-      Result<Refused> found = refused_calls(run_, opened_);
+      Result<LookedAt> found = refused_calls(run_, opened_);
       if (!found.ok() && !is_outcome(found.error())) return found.error();
-      if (!found.ok()) found = all_of(stage, found.error().message);
-      if (found->empty()) good_.insert(stage.names);
-      settled = settled && found->empty();
-      refused_.merge(*found);
+      if (!found.ok()) found = LookedAt{all_of(stage, found.error().message), ""};
+      if (found->refused.empty()) good_[stage.names] = found->key;
+      settled = settled && found->refused.empty();
+      refused_.merge(found->refused);
     }
     return settled;
   }
@@ -101,6 +110,9 @@ class Parts {
     const OptimizeOptions options = options_of(stage);
     StageProgress progress(run_.progress, fmt::format("stage {}: ", stage.number));
     progress.message(fmt::format("{} on {}", stage.title, fmt::join(stage.inputs, ", ")));
+    if (!options.resume.empty())
+      progress.message(fmt::format("run {} {}", options.resume,
+                                   options.search.searched ? "has searched it already" : "began its search"));
     const Result<OptimizeOutcome> outcome = optimize_(options, progress);
     if (!run_.engine.oracle) return outcome.error();  // it held the module
     if (!outcome.ok()) {
@@ -123,7 +135,11 @@ class Parts {
     out.module.oracle_fd = run_.options.module.oracle_fd;
     out.module.part = true;
     out.module.part_of = run_.report.run;
-    out.resume = "";
+    const auto known = good_.find(stage.names);
+    const auto before = before_.find({out.module.name, known == good_.end() ? "" : known->second});
+    out.resume = before == before_.end() ? "" : before->second.id;
+    if (before != before_.end()) out.search.searched = before->second.over;
+    out.left_out.clear();  // all is given, by the module's run
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
     out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
     const double share = std::max(whole.trials * own, (whole.trials - tried) * left);
@@ -161,19 +177,25 @@ class Parts {
   Assembly assembly_;
   Cut cut_;
   Refused refused_;
-  std::set<std::vector<std::string>> good_;
+  std::map<std::vector<std::string>, std::string> good_;  // calls of stages that can be planned; keys of their problems
+  StageRuns before_;                                      // of a run that goes on
   std::vector<StageOutcome> done_;
   Seconds spent_{0};
 };
 
+bool is_a_parts_fault(const Status& done) {
+  return !done.ok() && (done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet);
+}
+
 }  // namespace
 
 bool may_be_cut(const Run& run, const Status& done) {
-  if (done.ok() || run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
+  if (run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
   const bool searched = run.stored.resumed && !run.stored.resumed->events.empty();  // as a whole
-  if (run.options.place.detached || searched) return false;
-  return done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet;
+  return !run.options.place.detached && !searched && is_a_parts_fault(done);
 }
+
+bool is_left_whole(const Run& run, const Status& done) { return run.options.search.in_turns && is_a_parts_fault(done); }
 
 Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
                             std::string& why_not) {

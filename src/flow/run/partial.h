@@ -17,6 +17,9 @@ namespace solstice::flow {
 // It may be a part that stops the whole: no equations, a draw, no kernel family.
 bool may_be_cut(const Run& run, const Status& done);
 
+// It would in a run of its own, but takes turns with other problems.
+bool is_left_whole(const Run& run, const Status& done);
+
 // A run of the stage that the oracle has entered, with the processes of the module's.
 using OptimizePart = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;
 

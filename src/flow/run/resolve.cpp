@@ -20,7 +20,7 @@ Status open_store(OptimizeOptions& request, StoredRun& stored) {
   SOLSTICE_CHECK(stored.store->close_abandoned());  // of a killed process it is as begin_run() will find it
   SOLSTICE_TRY(stored.resumed, stored.store->load_run(request.resume));
   request.resume = stored.resumed->run.id;
-  SOLSTICE_CHECK(check_whole(stored.resumed->run));
+  SOLSTICE_CHECK(check_whole(stored.resumed->run, request));
   return take_as_begun(*stored.resumed, request);
 }
 

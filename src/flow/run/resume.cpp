@@ -108,7 +108,7 @@ Status begin_run(Run& run) {
 
 Status check_place(const Run& run, const Opened& opened) {
   const std::optional<store::LoadedRun>& resumed = run.stored.resumed;
-  if (!resumed || resumed->events.empty()) return success();
+  if (!resumed || (resumed->events.empty() && !resumed->run.summary.at(kCut).as_bool())) return success();
   const RunRecord& record = resumed->run;
   if (record.machine != opened.machine.name) {
     return fail(

@@ -131,6 +131,25 @@ TEST(OracleClient, RefusesALineThatIsNoMessage) {
   EXPECT_EQ(client.release().error().code, Code::process_failed);
 }
 
+TEST(OracleClient, KnowsThatItsProcessIsLost) {
+  const auto answered = [](const std::string& kind, const std::string& code) {
+    Script script;
+    script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"error","error":{"kind":")" + kind +
+                      R"(","code":")" + code + R"(","message":"m"}})"};
+    OracleClient client = scripted(script);
+    EXPECT_TRUE(client.sound());
+    EXPECT_FALSE(client.release().ok());
+    return client.sound();
+  };
+  EXPECT_TRUE(answered("input", "session.no_set"));
+  EXPECT_TRUE(answered("environment", "oracle.too_large"));
+  EXPECT_FALSE(answered("internal", "oracle.crashed"));
+  Script silent;
+  OracleClient late = scripted(silent);
+  EXPECT_FALSE(late.hello().ok());
+  EXPECT_FALSE(late.sound());
+}
+
 TEST(OracleClient, GivesUpAnOracleThatMissedItsDeadline) {
   Script script;
   OracleClient client = scripted(script);

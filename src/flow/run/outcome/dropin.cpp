@@ -13,6 +13,8 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kModule = "model_new.py";
+constexpr const char* kRecord = "dropin.json";
 constexpr const char* kOriginal = "original.py";
 constexpr const char* kModules = "original_modules";
 constexpr const char* kRuntime = "solstice_dropin";
@@ -75,6 +77,14 @@ Json assumed_of(const Graph& graph) {
   return out;
 }
 
+// `as_strided` counts elements from the beginning of the storage: the kernels take that for the tensor's.
+bool reads_by_place(const Graph& graph) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [](const GraphNode& node) {
+    const Json* offset = node.args.find("storage_offset");
+    return node.op.starts_with("aten.as_strided") && offset && !offset->is_null();
+  });
+}
+
 Status copy_bytes(const fs::path& from, const fs::path& to) {
   SOLSTICE_TRY(const std::string bytes, read_file(from));
   return write_file(to, bytes);
@@ -120,7 +130,7 @@ Result<Json> content_of(const DropinParts& parts, const fs::path& folder) {
   for (const auto& [number, place] : parts.schedule.at("stages").members()) {
     if (parts.predicted) break;
     SOLSTICE_CHECK(add_plan_files(folder, place.as_string(), names));
-    names.push_back(fs::path(place.as_string()) / "dropin.json");
+    names.push_back(fs::path(place.as_string()) / kRecord);
   }
   std::sort(names.begin(), names.end());
   Json out = Json::object();
@@ -176,6 +186,7 @@ Result<Json> dropin_record(const DropinParts& parts) {
     record.set("schedule", parts.schedule).set("parts", parts.parts);
     if (parts.predicted) record.set("predicted", true);
   }
+  if (reads_by_place(parts.graph)) record.set("by_place", true);
   record.set("target", parts.target).set("weights", parts.frozen ? "frozen" : "live");
   record.set("arguments", arguments_of(parts));
   record.set("in_tree", parts.graph.in_tree).set("out_tree", parts.graph.out_tree);
@@ -194,7 +205,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::
   SOLSTICE_TRY(Json record, dropin_record(parts));
   SOLSTICE_TRY(const Json content, content_of(parts, folder));
   record.set("content", content);
-  SOLSTICE_CHECK(write_file(folder / "dropin.json", record.dump(1)));
+  SOLSTICE_CHECK(write_file(folder / kRecord, record.dump(1)));
   if (!parts.subject.file) return success();
   SOLSTICE_CHECK(copy_original(parts.subject, folder));
   SOLSTICE_TRY(std::string text, read_file(python / "solstice" / "templates" / "model_new.py.in"));
@@ -202,7 +213,19 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::
   text = replaced(std::move(text), "@CLASS@", name_of(parts.subject));
   text = replaced(std::move(text), "@VERSION@", std::string(version()));
   text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(home, error).string()).dump());
-  return write_file(folder / "model_new.py", text);
+  return write_file(folder / kModule, text);
+}
+
+void remove_dropin(const fs::path& folder) {
+  std::error_code ignored;  // what is not there need not be removed
+  const Result<std::string> text = read_file(folder / kRecord);
+  const Result<Json> record = text.ok() ? parse_json(*text) : Result<Json>(text.error());
+  if (record.ok()) {
+    for (const auto& [number, place] : record->at("schedule").at("stages").members())
+      fs::remove_all(folder / place.as_string(), ignored);
+  }
+  for (const char* name : {kModule, kRecord, kOriginal, kModules, kRuntime, kLibrary})
+    fs::remove_all(folder / name, ignored);
 }
 
 }  // namespace solstice::flow

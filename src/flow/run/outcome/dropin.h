@@ -28,6 +28,10 @@ struct DropinParts {
 // `home`: where the folder will lie in the end.
 Status write_dropin(const DropinParts& parts, const std::filesystem::path& folder, const std::filesystem::path& home);
 
+// Removes what write_dropin() wrote, and the stages' folders. A plan of the whole module and its cubins stay: they are
+// the candidate's that the report is about.
+void remove_dropin(const std::filesystem::path& folder);
+
 // The original's file and the user's own modules that it loaded, into `folder`; `source` of dropin.json says where.
 Status copy_original(const OracleSubject& subject, const std::filesystem::path& folder);
 Json source_of(const OracleSubject& subject);

@@ -10,9 +10,10 @@
 #include "base/time_text.h"
 #include "flow/run/outcome/dropin.h"
 #include "flow/run/report/measured.h"
-#include "flow/run/stages/finals/check_dropin.h"
 #include "flow/run/stages/finals/headline.h"
 #include "flow/run/stages/finals/memory_peaks.h"
+#include "flow/run/stages/finals/rivals.h"
+#include "flow/run/stages/prepare/start_rivals.h"
 #include "run/timing_stats.h"
 
 namespace solstice::flow {
@@ -72,13 +73,36 @@ Status Assembly::finish(const Cut& cut, std::vector<StageOutcome>& stages) {
   fs::remove_all(run_.folders.fresh / "stages", ignored);
   run_.report.timings["drop-in"] += monotonic_now() - began;
   run_.progress.stage_finished("drop-in", done, monotonic_now() - began);
+  time_baselines();
   return success();
+}
+
+// The opponents, as next to a module that is ours as a whole; after Ctrl-C there are none.
+void Assembly::time_baselines() {
+  if (!opened_.gpu) return;
+  Baseline eager;
+  eager.name = "PyTorch eager";
+  eager.speedup = 1;
+  eager.time = run_.report.headline.original;
+  eager.note = eager.time ? "in turn with the drop-in" : "not timed: there is no drop-in to compare it with";
+  if (!times_rivals(run_) || interrupted()) {
+    if (eager.time) run_.report.baselines.push_back(eager);
+    return;
+  }
+  const Seconds began = monotonic_now();
+  run_.progress.stage_started("baselines", kRivalsDetail);
+  run_.engine.oracle->stop_when([] { return interrupted(); });
+  const std::string done = time_rivals(run_, eager);
+  run_.engine.oracle->stop_when(nullptr);
+  run_.report.timings["baselines"] += monotonic_now() - began;
+  run_.progress.stage_finished("baselines", done, monotonic_now() - began);
 }
 
 // Also after Ctrl-C, unlike other stages of a run: what was found by then is its outcome.
 Result<std::string> Assembly::put_together() {
   const bool any = !kept().empty();
   std::string done = any ? "predicted" : decline(run_, nothing_ours());
+  if (any) SOLSTICE_CHECK(ask_schedule());
   if (any && opened_.gpu) {
     SOLSTICE_TRY(done, measure());
   }
@@ -136,9 +160,15 @@ Status Assembly::copy_stage(const StageOutcome& stage) {
   return success();
 }
 
+Status Assembly::ask_schedule() {
+  SOLSTICE_TRY(schedule_, schedule_of(*run_.engine.oracle, kept()));
+  return success();
+}
+
+// Needs no oracle: its process may be lost once calls were timed.
 Status Assembly::write() {
   const std::vector<int> numbers = kept();
-  SOLSTICE_TRY(Json schedule, schedule_of(*run_.engine.oracle, numbers));
+  Json schedule = schedule_;
   Json places = Json::object();
   for (const StageOutcome& each : *stages_) {
     std::error_code ignored;  // of an earlier attempt with more stages
@@ -173,6 +203,7 @@ Result<std::string> Assembly::measure() {
   if (!why.empty() && drop_deciders()) {
     run_.report.warnings.push_back("stages that decisions of PyTorch's depend on are not used: with them " + why);
     SOLSTICE_CHECK(enter_stage(oracle, 0));  // which forgets the drop-in that it has loaded
+    SOLSTICE_CHECK(ask_schedule());
     SOLSTICE_CHECK(write());
     SOLSTICE_TRY(why, check(path));
   }
@@ -183,7 +214,8 @@ Result<std::string> Assembly::measure() {
   return done;
 }
 
-// Rows for the reader: the drop-in was timed, whatever becomes of them.
+// Rows for the reader: the drop-in was timed, whatever becomes of them. A call may take the oracle's process with it,
+// so that only the opponents come later, which have a process of their own where the module is a file's.
 void Assembly::measure_calls() {
   Result<std::map<std::string, Seconds>> found = time_calls(*run_.engine.oracle, "trial", kept());
   if (found.ok())
@@ -203,7 +235,7 @@ Result<std::string> Assembly::check(const std::string& path) {
 }
 
 Result<std::string> Assembly::time(const std::string& path) {
-  const Result<Timing> timing = time_in_tries([&] { return compare_once(run_, path); });
+  const Result<Timing> timing = time_in_tries([&] { return compare_once(run_, path, clocks_); });
   if (!timing.ok()) return declined_or_error(run_, timing.error());
   if (const std::string why = objection(*timing); !why.empty())
     return decline(run_, "the drop-in was not compared with the original: " + why);

@@ -10,6 +10,7 @@
 
 #include "flow/run/parts/cut.h"
 #include "flow/run/problem/problem.h"
+#include "flow/run/stages/finals/check_dropin.h"
 #include "flow/run/stages/prepare/open.h"
 #include "flow/run/state/run.h"
 
@@ -30,20 +31,25 @@ struct StageOutcome {
 
 class Assembly {
  public:
-  Assembly(Run& run, const Opened& opened, const Problem& whole) : run_(run), opened_(opened), whole_(whole) {}
+  // `clocks`: of the GPU, read while the drop-in is timed.
+  Assembly(Run& run, const Opened& opened, const Problem& whole, ReadClocks clocks)
+      : run_(run), opened_(opened), whole_(whole), clocks_(std::move(clocks)) {}
 
-  // Outcome, headline and rows of the report, and the drop-in in the run's fresh folder. A drop-in that fails its check
-  // or is no faster is an outcome. Errors: those of the oracle; io_error, disk_full.
+  // Outcome, headline, rows and baselines of the report, and the drop-in in the run's fresh folder. A drop-in that
+  // fails its check or is no faster is an outcome; an oracle that is lost after the drop-in was timed costs what was
+  // not measured yet, with a warning. Errors: those of the oracle before that; io_error, disk_full.
   Status finish(const Cut& cut, std::vector<StageOutcome>& stages);
 
  private:
   Result<std::string> put_together();
+  void time_baselines();
   void predict();
   Result<std::string> measure();
   void measure_calls();
   Result<std::string> check(const std::string& path);
   Result<std::string> time(const std::string& path);
   Status write();
+  Status ask_schedule();
   Status copy_stage(const StageOutcome& stage);
   std::string impossible() const;
   void add_rows();
@@ -55,6 +61,8 @@ class Assembly {
   Run& run_;
   const Opened& opened_;
   const Problem& whole_;
+  ReadClocks clocks_;
+  Json schedule_;  // of the stages that are kept
   const Cut* cut_ = nullptr;
   std::vector<StageOutcome>* stages_ = nullptr;
   std::map<std::string, Seconds> measured_;  // PyTorch's calls, by name

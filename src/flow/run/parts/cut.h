@@ -47,9 +47,11 @@ struct CutCall {
 struct Cut {
   std::vector<CutStage> stages;
   std::vector<CutCall> calls;
+  std::vector<std::string> uncounted;
   static auto fields() {
-    return std::make_tuple(field("stages", &Cut::stages, "parts of ours"),
-                           field("calls", &Cut::calls, "PyTorch's calls"));
+    return std::make_tuple(
+        field("stages", &Cut::stages, "parts of ours"), field("calls", &Cut::calls, "PyTorch's calls"),
+        optional_field("uncounted", &Cut::uncounted, "operators predicted by their bytes alone, and why"));
   }
 };
 

@@ -53,12 +53,13 @@ Result<Refused> without_family(Run& run, const Opened& opened, const Problem& pr
 
 }  // namespace
 
-Result<Refused> refused_calls(Run& run, const Opened& opened) {
+Result<LookedAt> refused_calls(Run& run, const Opened& opened) {
   SOLSTICE_TRY(Problem problem, trace_problem(*run.engine.oracle, {}, {}));
-  Refused out = without_equations(problem);
-  if (!out.empty() || !problem.imported.unsupported.empty()) return out;
+  LookedAt out{without_equations(problem), key_of_object(problem)};
+  if (!out.refused.empty() || !problem.imported.unsupported.empty()) return out;
   SOLSTICE_CHECK(bind_problem(problem));
-  return without_family(run, opened, problem);
+  SOLSTICE_TRY(out.refused, without_family(run, opened, problem));
+  return out;
 }
 
 }  // namespace solstice::flow

@@ -7,7 +7,12 @@
 
 namespace solstice::flow {
 
-// Of the stage that the oracle has entered. Empty: all of it can be planned. Errors: those of tracing it.
-Result<Refused> refused_calls(Run& run, const Opened& opened);
+struct LookedAt {
+  Refused refused;  // empty: all of it can be planned
+  std::string key;  // of the stage's problem, as its run has it (RunRecord::problem_key)
+};
+
+// Of the stage that the oracle has entered. Errors: those of tracing it.
+Result<LookedAt> refused_calls(Run& run, const Opened& opened);
 
 }  // namespace solstice::flow

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "base/hash.h"
 #include "base/paths.h"
 #include "flow/run/problem/traced_import.h"
 #include "ir/bind.h"
@@ -23,6 +24,8 @@ std::string unsupported_text(const importer::ImportedProblem& imported) {
   }
   return out;
 }
+
+std::string key_of_object(const Problem& problem) { return hash_hex(problem.imported.text); }
 
 std::filesystem::path graph_cache() {
   const Result<std::filesystem::path> folder = cache_folder();

@@ -37,6 +37,9 @@ Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::p
                              const std::string& class_name, const std::string& mode = {},
                              const std::filesystem::path& cache = {});
 
+// RunRecord::problem_key of a module given as an object, which has no text but its equations.
+std::string key_of_object(const Problem& problem);
+
 // The folder of traced graphs; "" where there is no cache folder.
 std::filesystem::path graph_cache();
 

@@ -188,14 +188,16 @@ std::string options_key_of(const OptimizeOptions& options) {
   return Hasher().add(device_asked_for(options)).add(options.terms.numerics).add(int64_t{options.terms.frozen}).hex();
 }
 
-Status check_whole(const RunRecord& run) {
+Status check_whole(const RunRecord& run, const OptimizeOptions& options) {
   const std::string anew = run.file.empty() ? "" : fmt::format(": `{}`", shell_text(run.working_folder, run.command));
   if (run.options.at("part").as_bool()) {
+    if (options.module.part) return success();  // its module's run goes on
     const std::string parent = run.options.at("part_of").as_string();
-    return fail(Code::bad_argument,
-                fmt::format("run {} ({}) is a part of {}: a stage is no module of its own, and cannot continue", run.id,
-                            run.problem, parent.empty() ? "a module's run" : "run " + parent),
-                "optimize the module anew, without --resume" + anew);
+    return fail(
+        Code::bad_argument,
+        fmt::format("run {} ({}) is a part of {}: a stage is no module of its own, and continues with it", run.id,
+                    run.problem, parent.empty() ? "a module's run" : "run " + parent),
+        parent.empty() ? "optimize the module anew, without --resume" : "`solstice optimize --resume " + parent + "`");
   }
   if (!run.summary.at(kCut).as_bool()) return success();
   if (run.state == RunState::kFinished)
@@ -203,10 +205,10 @@ Status check_whole(const RunRecord& run) {
         Code::bad_argument,
         fmt::format("run {} has optimised {} in parts, and has ended: nothing is left to do", run.id, run.problem),
         "for another search optimize it anew, without --resume" + anew);
+  if (!options.place.detached) return success();
   return fail(Code::bad_argument,
-              fmt::format("run {} cut {} into parts, and a run of parts cannot continue; {} is as it was", run.id,
-                          run.problem, run.folder),
-              "optimize it anew, without --resume" + anew);
+              fmt::format("run {} cut {} into parts, which batches do not measure", run.id, run.problem),
+              fmt::format("`solstice optimize --resume {}` continues where the GPU is", run.id));
 }
 
 Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options) {

@@ -21,9 +21,9 @@ std::string options_key_of(const OptimizeOptions& options);
 
 // Member of RunRecord::summary: the module was cut into parts (flow/run/partial.h).
 inline constexpr const char* kCut = "cut";
-// bad_argument of a run that cannot go on: of a module that was cut, whose stages have runs of their own, or of a
-// stage.
-Status check_whole(const RunRecord& run);
+// bad_argument of a run that cannot go on: of a module that was cut and has ended, or that batches would measure, and
+// of a stage by itself.
+Status check_whole(const RunRecord& run, const OptimizeOptions& options);
 
 // Fills in what `options.left_out` names as the run began with it, as far as its record says. Error bad_argument where
 // the run is of a module that only Python can pass.

@@ -50,6 +50,13 @@ bool is_of_gpu(const store::LoadedRun& loaded) {
 
 std::string gpu_of(const RunRecord& run) { return names_gpu(run) ? run.device : "a GPU"; }
 
+std::optional<search::Stop> stop_named(const std::string& word) {
+  const std::vector<const char*> names = enum_names(search::Stop{});
+  const auto name = std::find(names.begin(), names.end(), word);
+  if (name == names.end()) return std::nullopt;
+  return static_cast<search::Stop>(name - names.begin());
+}
+
 bool is_measured_elsewhere(const RunRecord& run) {
   return run.state == RunState::kWaiting || run.options.at("batches").as_bool();
 }

@@ -7,6 +7,7 @@
 
 #include "base/result.h"
 #include "flow/run/state/options.h"
+#include "search/stop_rule.h"
 #include "store/store.h"
 
 namespace solstice::flow {
@@ -36,6 +37,8 @@ std::string whole_path(const std::filesystem::path& path);
 bool is_of_gpu(const store::LoadedRun& loaded);
 // That GPU's name; "a GPU" where results of batches came without it.
 std::string gpu_of(const RunRecord& run);
+// The stop that records have under this name; none where there is none, or a newer Solstice wrote it.
+std::optional<search::Stop> stop_named(const std::string& word);
 // It has had batches.
 bool is_measured_elsewhere(const RunRecord& run);
 

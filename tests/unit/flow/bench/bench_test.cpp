@@ -281,6 +281,33 @@ TEST_F(BenchTest, WhereNoRewriteAppliesTheSearchWithoutThemIsTheSame) {
   EXPECT_EQ(bench->rows[2].variants[0].rewritten, "factor_sums");
 }
 
+TEST_F(BenchTest, ARowSaysHowMuchIsOurs) {
+  FakeWorker worker([](const OptimizeOptions& o) {
+    Result<OptimizeOutcome> outcome = faster(o);
+    PartRow stage, call;
+    stage.ours = true;
+    stage.share = 0.75;
+    outcome->report.parts = {stage, call};
+    return outcome;
+  });
+  BenchOptions both = options();
+  both.variants = {{"reference", "on"}, {"reference", "off"}};
+  const Result<Bench> bench = run_bench(both, worker, silent_, [](const BenchRow&) {});
+  ASSERT_TRUE(bench.ok()) << bench.error().text();
+  EXPECT_EQ(worker.log, "(rrc)(rrc)(rrc)");  // rewrites of its stages are not known
+  const BenchVariant& v = bench->rows[0].variants[0];
+  ASSERT_TRUE(v.parts.has_value());
+  EXPECT_EQ(v.parts->ours, 1);
+  EXPECT_EQ(v.parts->all, 2);
+  EXPECT_EQ(v.parts->share, 0.75);
+  EXPECT_FALSE(v.complete());
+  const std::string text = *read_file(both.out / "bench.md");
+  EXPECT_NE(text.find("faster 4x, 1 of 2 parts ours, 75 % of the time"), std::string::npos) << text;
+  const Result<Bench> again = read_bench(*read_file(both.out / "bench.json"));
+  ASSERT_TRUE(again.ok() && again->rows[0].variants[0].parts);
+  EXPECT_EQ(again->rows[0].variants[0].parts->share, 0.75);
+}
+
 TEST_F(BenchTest, WhereNoKernelMultipliesALooserPolicyAllowsNothingMore) {
   FakeWorker worker([](const OptimizeOptions& o) {
     Result<OptimizeOutcome> outcome = faster(o);

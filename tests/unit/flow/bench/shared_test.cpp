@@ -47,6 +47,18 @@ TEST_F(BenchSharedTest, WhatIsUnsupportedIsARowAndTakesNothing) {
   EXPECT_EQ(trials("a"), 5u);
 }
 
+TEST_F(BenchSharedTest, WhatIsOursInPartsHasItsShareAfterTheOthers) {
+  machine_.in_parts = {"b"};
+  const Result<Bench> made = bench(options("fixed", {.trials = 12}));
+  ASSERT_TRUE(made.ok()) << made.error().text();
+  EXPECT_EQ(trials("a"), 4u);
+  EXPECT_EQ(trials("c"), 4u);
+  EXPECT_EQ(machine_.log.back(), "parts of b: 4 trials");
+  EXPECT_EQ(row_of(*made, "b").outcome, RunOutcome::kFaster);
+  EXPECT_EQ(row_of(*made, "b").turns->trials, 4);
+  EXPECT_TRUE(told_.has("2/3 b: is not ours as a whole and is searched in parts after the others: dropout"));
+}
+
 // A share of the budget is kept for it, of which it gets what it is worth.
 TEST_F(BenchSharedTest, WhatFindsNoRoomHasItsTurnsAfterTheOthers) {
   machine_.no_room_at = 2;

@@ -96,8 +96,7 @@ void warn_of_constant(Run& run, const OracleDropinCheck& check) {
 }  // namespace
 
 std::string decline(Run& run, std::string why) {
-  std::error_code ignored;  // what is not there need not be removed
-  for (const char* name : {"model_new.py", "dropin.json"}) std::filesystem::remove(run.folders.fresh / name, ignored);
+  remove_dropin(run.folders.fresh);
   run.report.outcome = RunOutcome::kNotFaster;
   run.report.reason = std::move(why);
   return run.report.reason;
@@ -139,10 +138,10 @@ Result<std::string> declined_or_error(Run& run, const Error& error) {
 }
 
 // The oracle says after each block that it is done; the clocks are read at once.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path) {
-  std::vector<ClockReading> clocks;
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, const ReadClocks& clocks) {
+  std::vector<ClockReading> read;
   run.engine.oracle->on_progress([&](const OracleProgress& news) {
-    if (news.stage == "timed") clocks.push_back(run.engine.judge->clocks());
+    if (news.stage == "timed") read.push_back(clocks());
   });
   const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
   run.engine.oracle->on_progress(nullptr);
@@ -152,7 +151,7 @@ Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path)
       "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
   if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
     warnings.push_back(stale);
-  return headline_rounds(*found, clocks);
+  return headline_rounds(*found, read);
 }
 
 std::filesystem::path dropin_path(const Run& run, const Problem& problem) {
@@ -175,7 +174,8 @@ Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen
     if (!check.ok()) return declined_or_error(run, check.error());
     if (std::optional<std::string> why = refusal_of(run, *check, Verified::kWhole))
       return decline(run, std::move(*why));
-    const Result<Timing> headline = time_in_tries([&] { return compare_once(run, path); });
+    const Result<Timing> headline =
+        time_in_tries([&] { return compare_once(run, path, [&run] { return run.engine.judge->clocks(); }); });
     if (!headline.ok()) return declined_or_error(run, headline.error());
     return conclude_headline(run, measurable.bounds, winner, *headline);
   });

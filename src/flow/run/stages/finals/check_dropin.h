@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,9 +28,10 @@ enum class Verified { kWhole, kInParts };  // against float64: the drop-in, or e
 // Why the drop-in may not be timed, after this check; nothing where it may. Warns of what it says of the problem. What
 // was verified as a whole may fail the check for the original's own error.
 std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check, Verified verified);
-// Rounds of the headline for the drop-in at `path`, with the clocks read after each block. The oracle has the set
-// `trial`.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path);
+// Rounds of the headline for the drop-in at `path`, with the clocks that `clocks` reads after each block. The oracle
+// has the set `trial`.
+using ReadClocks = std::function<ClockReading()>;
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, const ReadClocks& clocks);
 
 // The file that the oracle loads as drop-in: model_new.py, or for a module given as an object the recording, which it
 // attaches to the module.

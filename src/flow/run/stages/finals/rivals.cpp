@@ -38,31 +38,36 @@ Baseline eager_alone(const Measurable& measurable, const Chosen& chosen) {
 
 }  // namespace
 
+std::string time_rivals(Run& run, const Baseline& eager) {
+  const bool known = run.rivals_started || run.options.module.file.empty();
+  const Status begun = known ? success() : start_rivals(run);
+  // They are gone before the opponents are compiled.
+  if (run.engine.judge && !run.options.several) run.engine.judge->dismiss_spares();
+  const Result<OracleRivals> found =
+      begun.ok() ? run.engine.oracle->rivals({10, 3, 4}) : Result<OracleRivals>(begun.error());
+  if (!found.ok()) {
+    run.report.baselines.push_back(eager);
+    run.report.warnings.push_back("the other baselines were not measured: " + found.error().message);
+    return found.error().message;
+  }
+  std::string text;
+  for (const OracleRival& rival : found->rivals) {
+    run.report.baselines.push_back(baseline_of(rival, found->rivals[0]));
+    const Baseline& row = run.report.baselines.back();
+    if (row.time)
+      text += fmt::format("{}{} {:.4g} ms", text.empty() ? "" : ", ", row.name, row.time->median.value * 1e3);
+  }
+  return text;
+}
+
 Status time_rivals(Run& run, const Measurable& measurable, const Chosen& chosen) {
   if (measurable.inputs.original.time.value <= 0) return success();
+  const Baseline eager = eager_alone(measurable, chosen);
   if (!times_rivals(run) || interrupted()) {
-    run.report.baselines.push_back(eager_alone(measurable, chosen));
+    run.report.baselines.push_back(eager);
     return success();
   }
-  return stage(run, "baselines", "eager, TF32, torch.compile", [&]() -> Result<std::string> {
-    const Status begun = measurable.imported.rivals || run.options.module.file.empty() ? success() : start_rivals(run);
-    if (!run.options.several) run.engine.judge->dismiss_spares();  // they are gone before the opponents are compiled
-    const Result<OracleRivals> found =
-        begun.ok() ? run.engine.oracle->rivals({10, 3, 4}) : Result<OracleRivals>(begun.error());
-    if (!found.ok()) {
-      run.report.baselines.push_back(eager_alone(measurable, chosen));
-      run.report.warnings.push_back("the other baselines were not measured: " + found.error().message);
-      return found.error().message;
-    }
-    std::string text;
-    for (const OracleRival& rival : found->rivals) {
-      run.report.baselines.push_back(baseline_of(rival, found->rivals[0]));
-      const Baseline& row = run.report.baselines.back();
-      if (row.time)
-        text += fmt::format("{}{} {:.4g} ms", text.empty() ? "" : ", ", row.name, row.time->median.value * 1e3);
-    }
-    return text;
-  });
+  return stage(run, "baselines", kRivalsDetail, [&]() -> Result<std::string> { return time_rivals(run, eager); });
 }
 
 }  // namespace solstice::flow

@@ -24,7 +24,7 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
   const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
-  SOLSTICE_TRY(out.rivals, start_rivals_early(run));
+  SOLSTICE_CHECK(start_rivals_early(run));
   SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);

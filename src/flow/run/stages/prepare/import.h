@@ -17,7 +17,6 @@ struct Imported {
   Problem problem;
   std::unique_ptr<evaluate::Meaning> meaning;  // of the problem
   TrialInputs inputs = {};                     // of the run before, where that was of the same module
-  bool rivals = false;                         // a process for the opponents was started
 };
 
 // Errors: those of load_problem(). Where the module was traced and is no problem of ours as it is, it is `refused`.

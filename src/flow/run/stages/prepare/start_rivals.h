@@ -12,7 +12,7 @@ bool times_rivals(const Run& run);
 // oracle that is gone, or was given up, is an error.
 Status start_rivals(Run& run);
 
-// The same while the problem is imported, where the host has processors to spare; returns true where it was started.
-Result<bool> start_rivals_early(Run& run);
+// The same while the problem is imported, where the host has processors to spare.
+Status start_rivals_early(Run& run);
 
 }  // namespace solstice::flow

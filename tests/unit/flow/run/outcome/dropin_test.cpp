@@ -68,6 +68,25 @@ TEST(DropinRecord, HoldsTheFlagsThatTheFileLeft) {
   EXPECT_FALSE(flags.at("deterministic").as_bool());
 }
 
+TEST(DropinRecord, SaysThatAStorageIsReadFromItsBeginning) {
+  Graph graph;
+  graph.structure = Json::object();
+  const importer::ImportedProblem none;
+  const OracleSubject subject;
+  GraphNode& node = graph.nodes.emplace_back();
+  node.op = "aten.as_strided.default";
+  const auto says = [&](const Json& args) {
+    node.args = args;
+    const auto record = dropin_record({graph, none, subject, "sm_90a"});
+    return record.ok() && record->at("by_place").as_bool();
+  };
+  EXPECT_TRUE(says(Json::object().set("storage_offset", 0)));
+  EXPECT_FALSE(says(Json::object().set("storage_offset", Json())));  // from where the tensor begins
+  EXPECT_FALSE(says(Json::object()));
+  node.op = "aten.slice.Tensor";
+  EXPECT_FALSE(says(Json::object().set("storage_offset", 0)));
+}
+
 TEST(DropinRecord, HasAScheduleInsteadOfAPlan) {
   Graph graph;
   graph.structure = Json::object();

@@ -47,26 +47,30 @@ std::string refused(const OptimizeOptions& options, const RunRecord& run, const 
   return checked.ok() ? "" : checked.error().message;
 }
 
-TEST(ResumeOptions, NeitherACutModuleNorItsPartsGoOn) {
-  RunRecord run = run_of(begun_with());
-  EXPECT_TRUE(check_whole(run).ok());
+TEST(ResumeOptions, ACutModuleGoesOnWithItsParts) {
+  const OptimizeOptions given = begun_with();
+  RunRecord run = run_of(given);
+  EXPECT_TRUE(check_whole(run, given).ok());
   run.command = {"solstice", "optimize", "softmax.py"};
-  run.folder = "/home/me/runs/softmax";
   run.summary = Json::object().set(kCut, true);
-  const Status cut = check_whole(run);
-  ASSERT_FALSE(cut.ok());
-  EXPECT_NE(cut.error().message.find(run.folder + " is as it was"), std::string::npos) << cut.error().message;
-  EXPECT_NE(cut.error().hint.find("solstice optimize softmax.py"), std::string::npos) << cut.error().hint;
+  EXPECT_TRUE(check_whole(run, given).ok());
+  OptimizeOptions batches = given;
+  batches.place.detached = true;
+  const Status measured_elsewhere = check_whole(run, batches);
+  ASSERT_FALSE(measured_elsewhere.ok());
+  EXPECT_NE(measured_elsewhere.error().hint.find("solstice optimize --resume " + run.id), std::string::npos);
 
   run.state = RunState::kFinished;
-  EXPECT_NE(check_whole(run).error().message.find("nothing is left to do"), std::string::npos);
+  EXPECT_NE(check_whole(run, given).error().message.find("nothing is left to do"), std::string::npos);
 
   OptimizeOptions stage = begun_with();
   stage.module.part = true;
   stage.module.part_of = "20250101-000000-bbbb";
-  const Status part = check_whole(run_of(stage));
-  ASSERT_FALSE(part.ok());
-  EXPECT_NE(part.error().message.find("a part of run 20250101-000000-bbbb"), std::string::npos) << part.error().message;
+  const Status alone = check_whole(run_of(stage), given);
+  ASSERT_FALSE(alone.ok());
+  EXPECT_NE(alone.error().message.find("a part of run 20250101-000000-bbbb"), std::string::npos);
+  EXPECT_NE(alone.error().hint.find("solstice optimize --resume 20250101-000000-bbbb"), std::string::npos);
+  EXPECT_TRUE(check_whole(run_of(stage), stage).ok());
 }
 
 TEST(ResumeOptions, TheSameAreTheRuns) { EXPECT_EQ(refused(begun_with(), run_of(begun_with())), ""); }
