@@ -74,9 +74,9 @@ Result<int> run_profile(const Invocation& in) {
   SOLSTICE_TRY(const flow::Profile profile, profile_subject(in, wanted));
   if (in.has("--facts")) SOLSTICE_CHECK(write_file(in.get("--facts"), to_json(profile.facts).dump(1)));
   if (in.json()) {
-    fmt::print("{}\n", json_of(profile).dump(2));
+    fmt::print("{}\n", profile_json(profile).dump(2));
   } else {
-    fmt::print("{}{}", text_of(profile), profile.predicted ? kPredictedNote : "");
+    fmt::print("{}{}", profile_text(profile), profile.predicted ? kPredictedNote : "");
   }
   return 0;
 }

@@ -91,7 +91,7 @@ std::string open_text(const diagnose::Diagnosis& diagnosis) {
 
 }  // namespace
 
-std::string text_of(const Finding& finding, int number) {
+std::string finding_text(const Finding& finding, int number) {
   std::string out = wrap(fmt::format("{}. {} [{}, {}] {}", number, place_text(finding.place), finding.tool,
                                      enum_name(finding.severity), finding.cause),
                          kFindingWidth, 3) +
@@ -105,15 +105,15 @@ std::string text_of(const Finding& finding, int number) {
   return out;
 }
 
-std::string text_of(const flow::Profile& profile) {
+std::string profile_text(const flow::Profile& profile) {
   std::string out = heading(profile) + "\n" + kernels_text(profile) + "\n";
   int number = 0;
-  for (const Finding& finding : profile.diagnosis.findings) out += text_of(finding, ++number) + "\n";
+  for (const Finding& finding : profile.diagnosis.findings) out += finding_text(finding, ++number) + "\n";
   if (number == 0) out += "no findings\n\n";
   return out + open_text(profile.diagnosis);
 }
 
-Json json_of(const flow::Profile& profile) {
+Json profile_json(const flow::Profile& profile) {
   const auto classified = [](const diagnose::Classified& found) {
     Json needs = Json::array();
     for (const auto& need : found.needs)

@@ -7,8 +7,8 @@
 
 namespace solstice::cli {
 
-std::string text_of(const Finding& finding, int number);
-std::string text_of(const flow::Profile& profile);
-Json json_of(const flow::Profile& profile);
+std::string finding_text(const Finding& finding, int number);
+std::string profile_text(const flow::Profile& profile);
+Json profile_json(const flow::Profile& profile);
 
 }  // namespace solstice::cli

@@ -17,7 +17,7 @@ std::vector<const char*> names_of(const std::vector<diagnose::Class>& classes) {
   return out;
 }
 
-std::string text_of(const diagnose::Tool& tool) {
+std::string tool_text(const diagnose::Tool& tool) {
   std::string out = hanging(tool.name, tool.question, kToolColumn, kToolWidth);
   const auto line = [&](const std::string& text) { out += hanging("", text, kToolColumn, kToolWidth); };
   line(fmt::format(
@@ -29,7 +29,7 @@ std::string text_of(const diagnose::Tool& tool) {
   return out;
 }
 
-Json json_of(const diagnose::Tool& tool) {
+Json tool_json(const diagnose::Tool& tool) {
   Json sources = Json::array(), classes = Json::array(), thresholds = Json::array();
   for (const std::string& each : tool.sources) sources.push(each);
   for (const char* each : names_of(tool.classes)) classes.push(each);
@@ -54,8 +54,8 @@ Status list_tools(const std::string& command, bool json) {
   }
   Json all = Json::array();
   for (const diagnose::Tool* tool : tools) {
-    all.push(json_of(*tool));
-    if (!json) fmt::print("{}", text_of(*tool));
+    all.push(tool_json(*tool));
+    if (!json) fmt::print("{}", tool_text(*tool));
   }
   if (json) fmt::print("{}\n", all.dump(2));
   return success();
