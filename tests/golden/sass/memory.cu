@@ -21,7 +21,7 @@ extern "C" __global__ void local_array(const int* x, int* y, int n) {
   y[threadIdx.x] = s;
 }
 
-// A gather: all integer arithmetic on `i` ends in addresses.
+// A gather: integer arithmetic ends in addresses.
 extern "C" __global__ void gather(const float* x, const int* at, float* y, int n) {
 #pragma unroll 1
   for (int i = threadIdx.x; i < n; i += 256) y[i] = x[at[i] * 7 + 3];
