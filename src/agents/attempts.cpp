@@ -65,7 +65,7 @@ std::string name_with_author(const search::Node& node) {
 std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing) {
   if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return {};
   if (briefing.feedback == Feedback::kRaw) return {raw_counters(*node.measurement)};
-  std::vector<std::string> out = findings_of(*node.measurement, briefing.machine, briefing.sol);
+  std::vector<std::string> out = findings_of(*node.measurement, briefing.sol);
   for (std::string& finding : out) finding.insert(0, "- ");
   return out;
 }

@@ -1,18 +1,17 @@
-// Findings of a measurement in words: the time of each kernel, what the cost models say of it, how much
-// of the machine it uses, what its family chose, what the compiler reported that deserves attention.
+// A measurement in words for a prompt: the time of each kernel, how much of the machine it uses, what its family chose,
+// the gravest findings of its diagnosis, notes of the compiler.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "machine/machine.h"
 #include "record/search_event.h"
 
 namespace solstice::agents {
 
-// Findings on kernels compiled for `machine`: one line each, in the order of the kernels' record. With `sol` also the
-// cost models' predictions and the shares of the machine's ceilings; without it, only measured and reported values.
-std::vector<std::string> findings_of(const search::Measurement& measurement, const machine::Machine& machine, bool sol);
+// One line each; at most five findings, each with its cause, its bound and what may be tried, and never a bare counter.
+// With `sol` also the cost models' predictions, the shares of the machine's ceilings and the bounds of gains.
+std::vector<std::string> findings_of(const search::Measurement& measurement, bool sol);
 
 // Counters as they are: resources of the kernels and samples of the time, as JSON.
 std::string raw_counters(const search::Measurement& measurement);

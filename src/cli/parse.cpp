@@ -151,7 +151,6 @@ const std::map<std::string, const char*, std::less<>> kOtherWords = {{"clean", "
                                                                      {"sass", "compile PROGRAM.ucut --keep"},
                                                                      {"ptx", "compile PROGRAM.ucut --keep"},
                                                                      {"disassemble", "compile PROGRAM.ucut --keep"},
-                                                                     {"profile", "plan FILE.py"},
                                                                      {"resume", "optimize --resume last"}};
 
 }  // namespace

@@ -5,11 +5,13 @@
 // alone, so the same facts give the same findings in any order of the tools.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/result.h"
 #include "base/units.h"
 #include "diagnose/classify.h"
 #include "machine/machine.h"
@@ -21,10 +23,15 @@ namespace solstice::diagnose {
 // A number that a tool decides by: a share of one of the machine's ceilings or limits, or derived; never a figure of
 // one GPU. `origin`: the paper and section, or the derivation.
 struct Threshold {
-  std::string_view name;
+  std::string name;
   double value = 0;
-  std::string_view unit;  // "share", "x", "count"
-  std::string_view origin;
+  std::string unit;  // "share", "x", "count"
+  std::string origin;
+  static auto fields() {
+    return std::make_tuple(field("name", &Threshold::name, "of the number"),
+                           field("value", &Threshold::value, "number"), field("unit", &Threshold::unit, "share, x, .."),
+                           field("origin", &Threshold::origin, "paper and section, or derivation"));
+  }
 };
 
 // A kernel as tools see it.
@@ -55,24 +62,33 @@ struct ProgramView {
 };
 
 struct Tool {
-  std::string_view name;                  // "register spill"
-  std::string_view question;              // "Do values of a thread go to local memory?"
-  std::vector<std::string_view> sources;  // all of which it needs
-  std::vector<Class> classes;             // of kernels that it looks at; none: of every class
+  std::string name;                  // "register spill"
+  std::string question;              // "Do values of a thread go to local memory?"
+  std::vector<std::string> sources;  // all of which it needs
+  std::vector<Class> classes;        // of kernels that it looks at; none: of every class
   std::vector<Threshold> thresholds = {};
-  std::string_view paper = {};  // the published tool that it corresponds to
+  std::string paper = {};  // the published tool that it corresponds to
   // One of these.
   void (*of_kernel)(const Tool&, const KernelView&, std::vector<Finding>&) = nullptr;
   void (*of_program)(const Tool&, const ProgramView&, std::vector<Finding>&) = nullptr;
+  std::function<Result<std::vector<Finding>>(const Facts&)> elsewhere = {};  // a program (diagnose/external.h)
 
   double threshold(std::string_view which) const;
 };
 
 const std::vector<const Tool*>& all_tools();  // generated table
 
+// By the bound of the gain of the whole program.
+FindingSeverity severity_of(double gain);
+
 // A finding of this tool on this kernel: tool, place, sources; severity by its gain.
 Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain);
 Finding finding_on(const Tool& tool, std::string cause, GainBound gain);
+
+// A counter of a step, in base units; nullopt: it was not read.
+std::optional<double> counter(const StepFacts& step, std::string_view metric);
+// Share of the warps' samples that waited for this, 0 to 1; nullopt: they were not sampled.
+std::optional<double> stall(const StepFacts& step, std::string_view reason);
 
 Evidence evidence(std::string what, double value, std::string unit, std::string source);
 FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);

@@ -16,24 +16,6 @@ std::string traced_name(const Step& step) {
   return step.kind == StepKind::kMemset ? "memset" : "memcpy";
 }
 
-// The step of each activity. Steps of one stream start in order; where names are alike, the earlier one ran first.
-Result<std::vector<const Step*>> steps_that_ran(const Plan& plan, const std::vector<std::string>& activities) {
-  std::vector<const Step*> left, out;
-  for (const Step& step : plan.steps) {
-    if (step.phase == Phase::kLaunch) left.push_back(&step);
-  }
-  for (const std::string& activity : activities) {
-    const auto found =
-        std::find_if(left.begin(), left.end(), [&](const Step* step) { return traced_name(*step) == activity; });
-    if (found == left.end())
-      return fail(Code::candidate_failed, fmt::format("the trace has `{}` more often than the plan", activity));
-    out.push_back(*found);
-    left.erase(found);
-  }
-  if (left.empty()) return out;
-  return fail(Code::candidate_failed, fmt::format("step `{}` of the plan is not in the trace", left.front()->name));
-}
-
 Result<std::vector<Seconds>> medians_of(const run::TimedBlock& traced) {
   std::vector<Seconds> out;
   for (size_t i = 0; i < traced.activities.size(); ++i) {
@@ -74,8 +56,26 @@ int steps_of_call(const Plan& plan) {
                                         [](const Step& step) { return step.phase == Phase::kLaunch; }));
 }
 
+// Steps of one stream start in order; where names are alike, the earlier one ran first.
+Result<std::vector<const Step*>> steps_that_ran(const Plan& plan, const run::TimedBlock& traced) {
+  std::vector<const Step*> left, out;
+  for (const Step& step : plan.steps) {
+    if (step.phase == Phase::kLaunch) left.push_back(&step);
+  }
+  for (const std::string& activity : traced.activities) {
+    const auto found =
+        std::find_if(left.begin(), left.end(), [&](const Step* step) { return traced_name(*step) == activity; });
+    if (found == left.end())
+      return fail(Code::candidate_failed, fmt::format("the trace has `{}` more often than the plan", activity));
+    out.push_back(*found);
+    left.erase(found);
+  }
+  if (left.empty()) return out;
+  return fail(Code::candidate_failed, fmt::format("step `{}` of the plan is not in the trace", left.front()->name));
+}
+
 Result<KernelTrace> by_kernel(const Plan& plan, const run::TimedBlock& traced, const Json& costs) {
-  SOLSTICE_TRY(const std::vector<const Step*> steps, steps_that_ran(plan, traced.activities));
+  SOLSTICE_TRY(const std::vector<const Step*> steps, steps_that_ran(plan, traced));
   SOLSTICE_TRY(const std::vector<Seconds> seconds, medians_of(traced));
   KernelTrace out;
   for (size_t i = 0; i < steps.size(); ++i) {

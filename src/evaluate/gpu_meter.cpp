@@ -9,8 +9,9 @@
 namespace solstice::evaluate {
 namespace {
 
-constexpr Seconds kSlow{0.1};  // one repetition tells the time of a candidate this slow
-constexpr int kTraced = 2;     // repetitions of a trace
+constexpr Seconds kSlow{0.1};              // one repetition tells the time of a candidate this slow
+constexpr int kTraced = 2;                 // repetitions of a trace
+constexpr double kWorthDiagnosing = 1.25;  // times the best so far: what a search may go on from
 constexpr double kWorth =
     4;  // times the best so far: slower ones are not traced; 4 to 5 ms of host time each (H200, 1 Mi floats)
 
@@ -73,24 +74,39 @@ Status GpuMeter::judge(int node, search::Precision precision, search::Measuremen
 }
 
 // A trace fills, runs and checks as a short timing does: it is left to those that a search may go on from.
-void GpuMeter::trace(const Plan& plan, search::Measurement& out) {
+void GpuMeter::trace(const Plan& plan, Facts& facts, search::Measurement& out) {
   const bool behind = best_.value > 0 && out.time > best_ * kWorth;
-  if (out.state != TrialState::kVerified || behind || steps_of_call(plan) < 2) return;
-  const Result<KernelTrace> found = traced(plan, out);
+  const bool alone = steps_of_call(plan) < 2 && !options_.diagnosis.keep_facts;
+  if (out.state != TrialState::kVerified || behind || alone) return;
+  const Result<KernelTrace> found = traced(plan, facts, out);
   out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
+  if (!found.ok()) set_source({"trace", false, found.error().message, found.error().hint}, facts);
 }
 
 // A failure of tracing itself is an error, and costs the trial nothing; a traced result that is wrong refuses the
 // candidate.
-Result<KernelTrace> GpuMeter::traced(const Plan& plan, search::Measurement& out) {
+Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts& facts, search::Measurement& out) {
   SOLSTICE_TRY(const RunnerHello runner, judge_.runner());
   if (!runner.cupti) return fail(Code::no_driver, runner.cupti_note);
   const int repetitions = out.time > kSlow ? 1 : kTraced;
   SOLSTICE_TRY(run::TimedBlock block, judge_.time_block(cases_, repetitions, run::Tracer::kCupti));
-  if (block.verdict.passed()) return by_kernel(plan, block, out.record.at("costs"));
+  if (block.verdict.passed()) {
+    SOLSTICE_CHECK(add_trace(plan, block, facts));
+    return by_kernel(plan, block, out.record.at("costs"));
+  }
   block.verdict.message = "traced: " + block.verdict.message;
   if (!only_tracing_failed(block.verdict)) judged(block.verdict, out);
   return fail(Code::candidate_failed, block.verdict.message);
+}
+
+void GpuMeter::diagnose(const Preparation& candidate, search::Measurement& out) {
+  if (out.state != TrialState::kVerified) return;
+  Facts facts = candidate.facts(builds_.setting(), options_.bounds);
+  facts.measured = out.time;
+  trace(candidate.built()->plan, facts, out);
+  const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
+  if (out.state != TrialState::kVerified || (behind && !options_.diagnosis.keep_facts)) return;
+  add_findings(facts, builds_.setting(), options_.diagnosis, out.record);
 }
 
 Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
@@ -107,7 +123,7 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
     const Seconds ready = monotonic_now();
     const std::optional<double> used = judge_.joules();
     SOLSTICE_CHECK(judge(trial.node, trial.precision, out));
-    trace(candidate.built()->plan, out);
+    diagnose(candidate, out);
     out.record.set("measuring", (monotonic_now() - ready).value);
     if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);

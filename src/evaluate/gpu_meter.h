@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "evaluate/diagnosis.h"
 #include "evaluate/trial_builds.h"
 #include "record/kernel_trace.h"
 #include "run/judge.h"
@@ -14,7 +15,8 @@ namespace solstice::evaluate {
 struct GpuMeterOptions {
   int repetitions = 12;  // timed a trial; a quarter of them for a rough one, four times as many for a precise one
   const sol::SolReport* bounds =
-      nullptr;                  // a time below what they allow with a cold L2 voids the trial; null: none is known
+      nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
+  DiagnosisOptions diagnosis = {};
   std::optional<int> gpu = {};  // that the record of a measurement names, where there are several
 };
 
@@ -32,8 +34,9 @@ class GpuMeter {
  private:
   int repetitions(search::Precision precision) const;
   Status judge(int node, search::Precision precision, search::Measurement& out);
-  void trace(const Plan& plan, search::Measurement& out);
-  Result<KernelTrace> traced(const Plan& plan, search::Measurement& out);
+  void trace(const Plan& plan, Facts& facts, search::Measurement& out);
+  Result<KernelTrace> traced(const Plan& plan, Facts& facts, search::Measurement& out);
+  void diagnose(const Preparation& candidate, search::Measurement& out);
 
   const TrialBuilds& builds_;
   run::Judge& judge_;

@@ -26,6 +26,7 @@ Result<search::Measurement> ModelDevice::finish(int node) {
   if (!candidate.refused()) out.time = candidate.predicted();
   out.cost = candidate.cost();
   out.record = candidate.record();
+  if (!candidate.refused()) add_findings(candidate.facts(setting_, bounds_), setting_, diagnosis_, out.record);
   pending_.erase(found);
   return out;
 }

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "evaluate/diagnosis.h"
 #include "evaluate/preparation.h"
 #include "search/search.h"
 
@@ -12,8 +13,10 @@ namespace solstice::evaluate {
 
 class ModelDevice : public search::InOrder {
  public:
-  // `compiler` may be null: then nothing is compiled.
-  ModelDevice(Setting setting, toolchain::Compiler* compiler) : setting_(std::move(setting)), compiler_(compiler) {}
+  // `compiler` may be null: then nothing is compiled. `bounds`, which outlive it, may be null too.
+  ModelDevice(Setting setting, toolchain::Compiler* compiler, DiagnosisOptions diagnosis = {},
+              const sol::SolReport* bounds = nullptr)
+      : setting_(std::move(setting)), compiler_(compiler), diagnosis_(diagnosis), bounds_(bounds) {}
 
  protected:
   void begin(const search::Node& node) override;
@@ -22,6 +25,8 @@ class ModelDevice : public search::InOrder {
  private:
   Setting setting_;
   toolchain::Compiler* compiler_;
+  DiagnosisOptions diagnosis_;
+  const sol::SolReport* bounds_;
   std::map<int, Preparation> pending_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace solstice::evaluate {
 
-Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) {
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : text_(text) {
   const Seconds began = monotonic_now();
   begin(text, setting, compiler);
   check_time_ = monotonic_now() - began;
@@ -63,6 +63,10 @@ Status Preparation::finish() {
 }
 
 Seconds Preparation::cost() const { return built_ ? check_time_ + built_->compile_time : check_time_; }
+
+Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds) const {
+  return facts_of({text_, checked_, setting, table_, facts_, built_ ? &*built_ : nullptr, bounds});
+}
 
 Json Preparation::record() const {
   Json out = Json::object();

@@ -7,6 +7,7 @@
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
 #include "evaluate/kernel_facts.h"
+#include "evaluate/program_facts.h"
 #include "record/kernel_table.h"
 #include "record/trial.h"
 
@@ -32,6 +33,8 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
+  // Facts by the sources `plan`, `ptxas` and `cubin`; of a candidate that was not refused. `bounds` may be null.
+  Facts facts(const Setting& setting, const sol::SolReport* bounds) const;
   Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
 
  private:
@@ -39,6 +42,7 @@ class Preparation {
   void find_facts(const Setting& setting);
   void refuse(TrialState state, std::string why);
 
+  std::string text_;
   Checked checked_;
   Seconds check_time_{0};
   Seconds predicted_;

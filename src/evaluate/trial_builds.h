@@ -25,6 +25,7 @@ class TrialBuilds {
   BegunTrial begin(const search::Node& node) const { return BegunTrial(node, setting_, compiler_); }
   // A trial's plan and cubins, where its folder does not hold them: it was measured before the run was resumed.
   Status build(const search::Node& node) const;
+  const Setting& setting() const { return setting_; }
   std::filesystem::path plan_of(int node) const { return folder_of(node) / "plan.json"; }
   std::filesystem::path folder_of(int node) const { return folder_ / std::to_string(node); }
 

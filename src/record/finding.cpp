@@ -6,4 +6,13 @@ std::vector<const char*> enum_names(FindingSeverity) { return {"note", "low", "m
 std::vector<const char*> enum_names(Confidence) { return {"low", "medium", "high"}; }
 std::vector<const char*> enum_names(ActionKind) { return {"text", "knobs", "cut", "rewrite", "math", "once", "code"}; }
 
+Result<std::vector<Finding>> findings_of_record(const Json& record) {
+  std::vector<Finding> out;
+  for (const Json& item : record.at("findings").items()) {
+    SOLSTICE_TRY(Finding finding, from_json<Finding>(item));
+    out.push_back(std::move(finding));
+  }
+  return out;
+}
+
 }  // namespace solstice

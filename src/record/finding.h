@@ -80,21 +80,28 @@ struct Finding {
   std::string tool;
   FindingSeverity severity = FindingSeverity::kNote;
   FindingPlace place;
-  std::string cause;  // one sentence
+  std::vector<std::string> also = {};  // further kernels of the same cause; the bound is of all together
+  std::string cause;                   // one sentence
   std::vector<Evidence> evidence;
   std::vector<FindingAction> actions;  // the best first
   GainBound gain;
   Confidence confidence = Confidence::kMedium;
   std::vector<std::string> sources;  // it rests on
   static auto fields() {
-    return std::make_tuple(
-        field("tool", &Finding::tool, "that found it"),
-        field("severity", &Finding::severity, "note, low, medium or high"),
-        field("place", &Finding::place, "kernel and part"), field("cause", &Finding::cause, "one sentence"),
-        field("evidence", &Finding::evidence, "numbers with units"), field("actions", &Finding::actions, "ranked"),
-        field("gain", &Finding::gain, "at most"), field("confidence", &Finding::confidence, "low, medium or high"),
-        field("sources", &Finding::sources, "it rests on"));
+    return std::make_tuple(field("tool", &Finding::tool, "that found it"),
+                           field("severity", &Finding::severity, "note, low, medium or high"),
+                           field("place", &Finding::place, "kernel and part"),
+                           optional_field("also", &Finding::also, "further kernels of the same cause"),
+                           field("cause", &Finding::cause, "one sentence"),
+                           field("evidence", &Finding::evidence, "numbers with units"),
+                           field("actions", &Finding::actions, "ranked"), field("gain", &Finding::gain, "at most"),
+                           field("confidence", &Finding::confidence, "low, medium or high"),
+                           field("sources", &Finding::sources, "it rests on"));
   }
 };
+
+// The findings of a trial's record (Measurement::record), the gravest first. None if an older Solstice wrote it. Error
+// bad_record where they are damaged.
+Result<std::vector<Finding>> findings_of_record(const Json& record);
 
 }  // namespace solstice

@@ -97,13 +97,16 @@ struct RunnerTimes {
   std::vector<double> seconds;          // of each repetition
   std::vector<std::string> activities;  // of one repetition: kernel names, "memset", "memcpy" (CUPTI only)
   std::vector<std::vector<double>> activity_seconds;  // of each repetition, in the order of `activities` (CUPTI only)
-  bool same_activities = true;                        // in every repetition
-  Seconds launch;                                     // host time of one launch call, median
+  std::vector<std::vector<double>> activity_starts = {}, activity_ends = {};  // from the repetition's first start
+  bool same_activities = true;                                                // in every repetition
+  Seconds launch;                                                             // host time of one launch call, median
   static auto fields() {
     return std::make_tuple(
         field("seconds", &RunnerTimes::seconds, "of each repetition"),
         field("activities", &RunnerTimes::activities, "kernels and copies of one repetition"),
         field("activity_seconds", &RunnerTimes::activity_seconds, "of each activity, of each repetition"),
+        optional_field("activity_starts", &RunnerTimes::activity_starts, "of each activity, of each repetition"),
+        optional_field("activity_ends", &RunnerTimes::activity_ends, "of each activity, of each repetition"),
         field("same_activities", &RunnerTimes::same_activities, "the same in every repetition"),
         field("launch", &RunnerTimes::launch, "host seconds of a launch call, median"));
   }

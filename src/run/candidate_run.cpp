@@ -175,8 +175,10 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
   }
   out.seconds.insert(out.seconds.end(), times->seconds.begin(), times->seconds.end());
   out.activities = times->activities;
-  out.activity_seconds.insert(out.activity_seconds.end(), times->activity_seconds.begin(),
-                              times->activity_seconds.end());
+  const auto append = [](auto& all, const auto& more) { all.insert(all.end(), more.begin(), more.end()); };
+  append(out.activity_seconds, times->activity_seconds);
+  append(out.activity_starts, times->activity_starts);
+  append(out.activity_ends, times->activity_ends);
   out.launch = times->launch;
   for (const Turn& turn : turns) {
     SOLSTICE_TRY(CaseVerdict found, check(turn.slot, *contents[static_cast<size_t>(turn.content)], 0, {}));

@@ -40,8 +40,9 @@ struct TimedBlock {
   std::vector<double> seconds;                        // of each repetition; empty where the verdict is not passed
   std::vector<std::string> activities;                // CUPTI: what one repetition ran
   std::vector<std::vector<double>> activity_seconds;  // CUPTI: of each activity, of each repetition
-  Seconds launch;                                     // host time of a launch call
-  Verdict verdict;                                    // of every timed output
+  std::vector<std::vector<double>> activity_starts = {}, activity_ends = {};  // CUPTI: from a repetition's first start
+  Seconds launch;                                                             // host time of a launch call
+  Verdict verdict;                                                            // of every timed output
 };
 
 }  // namespace solstice::run

@@ -171,6 +171,8 @@ Result<std::vector<TracedRepetition>> split_trace(const std::vector<Activity>& t
       last = std::max(last, activity.end);
       now.activities.push_back(activity.name);
       now.activity_seconds.push_back(static_cast<double>(last - std::min(from, last)) * 1e-9);
+      now.activity_starts.push_back(static_cast<double>(activity.start - first) * 1e-9);
+      now.activity_ends.push_back(static_cast<double>(activity.end - first) * 1e-9);
       now.seconds = static_cast<double>(last - first) * 1e-9;
     }
   }

@@ -34,6 +34,7 @@ struct TracedRepetition {
   double seconds = 0;
   std::vector<std::string> activities;
   std::vector<double> activity_seconds;
+  std::vector<double> activity_starts, activity_ends;  // seconds from the first start, as they were
 };
 
 // Splits a trace at the memsets of exactly `flush_bytes` that precede every repetition. Error candidate_failed where

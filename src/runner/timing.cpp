@@ -132,6 +132,8 @@ Result<RunnerTimes> GpuSession::time_cupti(const RunnerTime& request) {
   for (const TracedRepetition& repetition : repetitions) {
     out.seconds.push_back(repetition.seconds);
     out.activity_seconds.push_back(repetition.activity_seconds);
+    out.activity_starts.push_back(repetition.activity_starts);
+    out.activity_ends.push_back(repetition.activity_ends);
     out.same_activities = out.same_activities && repetition.activities == out.activities;
   }
   return out;

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/view/fit_text.h"
 #include "cli/view/list_llm.h"
+#include "cli/view/list_tools.h"
 #include "cli/view/table.h"
 #include "families/family.h"
 #include "import/import.h"
@@ -206,6 +207,7 @@ Result<int> run_list(const Invocation& in) {
   if (kind == "rules") list_rules(in.json());
   if (kind == "operators") list_importable(in.json());
   if (kind == "policies") list_policies(in.json());
+  if (kind == "tools") SOLSTICE_CHECK(list_tools(in.get("--tool"), in.json()));
   if (kind == "controllers") list_controllers(in.json());
   if (kind == "providers") list_providers(in.json());
   if (kind == "models") SOLSTICE_CHECK(list_models(in.json()));
@@ -217,13 +219,16 @@ Result<int> run_list(const Invocation& in) {
 extern const Command solstice_commands_list;
 const Command solstice_commands_list = {
     .name = "list",
-    .summary = "Print a table: kernel families, rules, machines, operators, policies, controllers, providers or models",
+    .summary =
+        "Print a table: kernel families, rules, machines, operators, policies, tools, controllers, providers or models",
     .help =
         "families: kernel families with their knobs.\n"
         "rules: legality rules of the families' knobs that are stored as data (docs/legality.md).\n"
         "operators: PyTorch operators that the importer turns into equations; any other makes a module "
         "`unsupported`.\n"
         "policies: search policies with their parameters, for `--policy 'mcts(exploration=0.2)'`.\n"
+        "tools: diagnosis tools with their sources, classes of kernels, thresholds and where these come from "
+        "(docs/diagnosis.md).\n"
         "controllers: prompting strategies for language models (`optimize --agent`).\n"
         "providers, models: services that run language models, and the models with their limits and prices "
         "(docs/providers.md).\n"
@@ -237,11 +242,12 @@ const Command solstice_commands_list = {
           "",
           "table to print",
           "",
-          {"families", "rules", "machines", "operators", "policies", "controllers", "providers", "models"},
+          {"families", "rules", "machines", "operators", "policies", "tools", "controllers", "providers", "models"},
           true,
           false},
          {"--fit", "", "with families: the error of their cost models", "", {}, false, false},
          {"--times", "FILE", "--fit against the times of this file of `solstice bench families`", "", {}, false, false},
+         {"--tool", "TOOL", "with tools: an executable of yours too, command:PROGRAM", "", {}, false, false},
          {"--trials", "", "--fit against the verified trials of your run store", "", {}, false, false},
          json_flag()},
     .run = run_list,

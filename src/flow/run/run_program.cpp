@@ -42,11 +42,19 @@ Result<ProgramRun> run_alone(Run& run, const std::string& text) {
   }
   const CandidateTerms& terms = run.options.terms;
   evaluate::ModelDevice device({machine, terms.numerics, terms.frozen, nullptr, run.options.candidate},
-                               run.engine.compiler.get());
+                               run.engine.compiler.get(), run.options.diagnosis);
   ProgramRun out;
   SOLSTICE_CHECK(try_program(run, device, text, out));
   out.predicted = true;
   return out;
+}
+
+// The one that the cost models choose.
+Result<std::string> chosen_program(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds) {
+  SOLSTICE_TRY(const Planned planned, plan_kernels(run, opened, imported, bounds));
+  SOLSTICE_TRY(const std::optional<search::Proposal> first, planned.expert->propose(search::Tree(), 0));
+  if (!first) return fail(Code::not_found, "the module has no program that can be run");
+  return first->program;
 }
 
 Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
@@ -57,7 +65,8 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_CHECK(open_compiler(run, opened));
   SOLSTICE_TRY(const std::unique_ptr<Measurable> measurable, open_device(run, opened, imported, bounds));
   ProgramRun out;
-  SOLSTICE_CHECK(try_program(run, *measurable->device, text, out));
+  SOLSTICE_TRY(const std::string program, text.empty() ? chosen_program(run, opened, imported, bounds) : text);
+  SOLSTICE_CHECK(try_program(run, *measurable->device, program, out));
   out.predicted = !opened.gpu;
   if (measurable->inputs.original.time.value > 0) out.original = measurable->inputs.original.time;
   out.predicted_original = run.report.predicted_original;

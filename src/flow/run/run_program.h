@@ -22,9 +22,10 @@ struct ProgramRun {
 // "its equations are the module's: proved", or how far that is known; "" without a module.
 std::string same_as_module(const search::Measurement& measurement);
 
-// `text` is a scheduled program. With `options.file` it is a candidate for that module: verified on its inputs against
-// the float64 oracle and timed on a GPU, else predicted. Without, there are no inputs: it is checked, compiled and
-// predicted. Errors: program_invalid; bad_argument where a GPU is asked for without a module; those of the oracle.
+// `text` is a scheduled program; "": the one that the cost models choose for the module. With `options.file` it is a
+// candidate for that module: verified on its inputs against the float64 oracle and timed on a GPU, else predicted.
+// Without, there are no inputs: it is checked, compiled and predicted. Errors: program_invalid; bad_argument where a
+// GPU is asked for without a module; those of the oracle.
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
                                Progress& progress);
 

@@ -3,6 +3,7 @@
 #include "agents/answer.h"
 #include "agents/findings.h"
 #include "llm/ledger.h"
+#include "record/finding.h"
 #include "record/kernel_facts.h"
 #include "support/golden.h"
 #include "unit/agents/support.h"
@@ -121,6 +122,15 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   m.record.set("trace", to_json(testing::trace()));
   m.record.set("facts", Json::array().push(
                             to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
+  Finding spill;
+  spill.tool = "register spill";
+  spill.severity = FindingSeverity::kHigh;
+  spill.place.kernel = "k1";
+  spill.also = {"k2", "k3"};
+  spill.cause = "it spills";
+  spill.gain = {1.5, 2, "so"};
+  spill.actions = {{ActionKind::kKnobs, "a smaller tile", "k1", {{"tile", "128x128x64"}}, ""}};
+  m.record.set("findings", Json::array().push(to_json(spill)));
   tree.complete(id, m);
   Briefing told = briefing();
   const auto text = [&](Feedback feedback) {
@@ -138,21 +148,22 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
     EXPECT_NE(text(Feedback::kTools).find(finding), std::string::npos);
   }
   EXPECT_NE(text(Feedback::kTools).find("- measured: kernel `k1` 0.9 us"), std::string::npos);
-  EXPECT_NE(text(Feedback::kTools).find("- `k1` spills 64 bytes a thread"), std::string::npos);
-  EXPECT_NE(text(Feedback::kTools).find("leaves room for 8 of 64 warps"), std::string::npos);
+  EXPECT_NE(
+      text(Feedback::kTools)
+          .find("- `k1` and 2 alike: it spills; at most 1.50x of the whole; try: a smaller tile (tile=128x128x64)"),
+      std::string::npos);
 }
 
 TEST(Controller, WhatCouldNotBeTracedIsNoFinding) {
   search::Measurement m;
   m.record = Json::object().set("trace", to_json(KernelTrace{{}, "no CUPTI"}));
-  EXPECT_TRUE(findings_of(m, briefing().machine, true).empty());
+  EXPECT_TRUE(findings_of(m, true).empty());
   m.record.set("trace", Json("damaged"));
-  EXPECT_EQ(findings_of(m, briefing().machine, true).size(), 1u);
+  EXPECT_EQ(findings_of(m, true).size(), 1u);
 }
 
 // Times by kernel are measurements; what they are set beside is the speed of light in other words.
 TEST(Controller, WithoutTheSpeedOfLightThereIsNoWordOfCostModels) {
-  const machine::Machine machine = briefing().machine;
   const auto cost = [](const char* kernel) {
     return Json::object().set("kernel", kernel).set("family", "map").set("seconds", 2e-6).set("bound", "dram");
   };
@@ -163,41 +174,31 @@ TEST(Controller, WithoutTheSpeedOfLightThereIsNoWordOfCostModels) {
   m.record.set("facts", Json::array().push(
                             to_json(KernelFacts{"k1", "threads=256", {{"dram", "", "B", 2.7e6, Seconds(0.6e-6)}}})));
   const std::vector<std::string> choices = {"left to the families: `k1` threads=256"};
-  EXPECT_EQ(findings_of(m, machine, true).front(),
+  EXPECT_EQ(findings_of(m, true).front(),
             "the cost model gives kernel `k1` (by map) 2 us, 50 % of the sum, limited by dram");
-  EXPECT_EQ(findings_of(m, machine, false), choices);
+  EXPECT_EQ(findings_of(m, false), choices);
   m.record.set("trace", to_json(testing::trace()));
-  EXPECT_NE(findings_of(m, machine, true).front().find("(predicted 0.8 us)"), std::string::npos);
-  EXPECT_EQ(findings_of(m, machine, false).front(),
+  EXPECT_NE(findings_of(m, true).front().find("(predicted 0.8 us)"), std::string::npos);
+  EXPECT_EQ(findings_of(m, false).front(),
             "measured: kernel `k1` 0.9 us, `k2` 2.7 us (`k2-split` 0.3 us, `k2` 2.4 us)");
 }
 
-TEST(Controller, FindingsSayWhoseAFunctionIs) {
-  Json launches = Json::array();
+// A prompt has the gravest five, and none of no weight.
+TEST(Controller, FindingsOfAPromptAreFew) {
   search::Measurement m;
-  const auto finding = [&](const char* launch) {
-    const Json kernel =
-        Json::object().set("entry", "solstice_up").set("stack_bytes", 8).set("launches", launches.push(launch));
-    m.record =
-        Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
-    const std::string text = findings_of(m, briefing().machine, true).front();
-    return text.substr(0, text.find(" keeps"));
-  };
-  EXPECT_EQ(finding("up"), "`solstice_up`");
-  EXPECT_EQ(finding("down"), "`solstice_up` (of `up` and `down`)");
-  EXPECT_EQ(finding("left"), "`solstice_up` (of `up`, `down` and 1 more)");
-}
-
-TEST(Controller, FindingsGoByTheMachine) {
-  const Json kernel = Json::object().set("entry", "k1").set("registers", 255);
-  search::Measurement m;
-  m.record =
-      Json::object().set("modules", Json::array().push(Json::object().set("kernels", Json::array().push(kernel))));
-  machine::Machine machine = briefing().machine;
-  machine.warps_per_sm = 48;
-  machine.registers_per_sm = 32768;
-  EXPECT_EQ(findings_of(m, machine, true).front(),
-            "`k1` takes 255 registers a thread, which leaves room for 4 of 48 warps on an SM");
+  Json all = Json::array();
+  for (int i = 0; i < 9; ++i) {
+    Finding finding;
+    finding.tool = "tool";
+    finding.cause = "cause " + std::to_string(i);
+    finding.severity = i % 2 ? FindingSeverity::kHigh : FindingSeverity::kNote;
+    finding.gain = {1.2, 1.2, ""};
+    all.push(to_json(finding));
+  }
+  m.record.set("findings", all);
+  EXPECT_EQ(findings_of(m, true).size(), 4u);
+  EXPECT_EQ(findings_of(m, true).front(), "cause 1; at most 1.20x of the whole");
+  EXPECT_EQ(findings_of(m, false).front(), "cause 1");
 }
 
 TEST(Controller, TheGrammarPageFits) {

@@ -30,9 +30,8 @@ TEST_F(ProgramTest, DiagnosticsNameTheUsersFile) {
 }
 
 TEST_F(ProgramTest, WordsOfOtherProgramsLeadToTheCommand) {
-  for (const auto& [word, command] : {std::pair{"clean", "`solstice gc`"},
-                                      {"sass", "`solstice compile PROGRAM.ucut --keep`"},
-                                      {"profile", "`solstice plan FILE.py`"}}) {
+  for (const auto& [word, command] :
+       {std::pair{"clean", "`solstice gc`"}, {"sass", "`solstice compile PROGRAM.ucut --keep`"}}) {
     const CommandOutput done = run({word});
     EXPECT_EQ(done.exit.code, 2);
     EXPECT_NE(done.err.find(std::string("hint: did you mean ") + command), std::string::npos) << done.err;

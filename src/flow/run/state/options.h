@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "evaluate/diagnosis.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/gpu/gpu_choice.h"
@@ -64,9 +65,10 @@ struct OptimizeOptions {
   std::set<std::string> left_out;  // options that nobody gave, by name: the resumed run has its own (resume_options.h)
   std::filesystem::path out;       // "": runs/NAME, or runs/NAME-2, ... next to outcomes of other modules
   std::filesystem::path store;     // "": the user's store
-  bool baselines = true;           // time torch.compile and TF32 next to eager
-  bool several = false;            // more runs follow: resources that they share are made ready as well
-  bool keep = false;  // a run of the same module may follow: prepared inputs stay until Engine::release_problem()
+  evaluate::DiagnosisOptions diagnosis;
+  bool baselines = true;  // time torch.compile and TF32 next to eager
+  bool several = false;   // more runs follow: resources that they share are made ready as well
+  bool keep = false;      // a run of the same module may follow: prepared inputs stay until Engine::release_problem()
   std::vector<std::string> command;  // argv, for the report
 };
 

@@ -52,20 +52,20 @@ Status open_fleet(Run& run, const evaluate::GpuMeterOptions& meter, Measurable& 
   return success();
 }
 
-evaluate::GpuMeterOptions meter_of(const Measurable& measurable) {
-  return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol};
+evaluate::GpuMeterOptions meter_of(const Run& run, const Measurable& measurable) {
+  return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol, run.options.diagnosis};
 }
 
 void open_first_gpu(Run& run, Measurable& out) {
   out.device = std::make_unique<evaluate::GpuDevice>(
-      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, meter_of(out)));
+      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, meter_of(run, out)));
 }
 
 // Candidates are measured on one GPU in this thread, on several in one for each.
 Status open_gpus(Run& run, Measurable& out) {
   out.builds = std::make_unique<evaluate::TrialBuilds>(setting_of(run, out.opened, out.imported), *run.engine.compiler,
                                                        run.folders.fresh / "trials");
-  if (!run.engine.further.empty() && !run.options.search.searched) return open_fleet(run, meter_of(out), out);
+  if (!run.engine.further.empty() && !run.options.search.searched) return open_fleet(run, meter_of(run, out), out);
   open_first_gpu(run, out);
   return success();
 }
@@ -79,7 +79,8 @@ Status open_model(Run& run, Measurable& out) {
   SOLSTICE_CHECK(fits(memory_need(out.imported.problem.program), out.opened.machine));
   evaluate::Setting setting = setting_of(run, out.opened, out.imported);
   setting.stop = [&run] { return is_asked(run.search_is_over); };
-  out.device = std::make_unique<evaluate::ModelDevice>(std::move(setting), run.engine.compiler.get());
+  out.device = std::make_unique<evaluate::ModelDevice>(std::move(setting), run.engine.compiler.get(),
+                                                       run.options.diagnosis, &out.bounds.sol);
   return success();
 }
 

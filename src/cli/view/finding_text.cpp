@@ -1,0 +1,143 @@
+#include "cli/view/finding_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "cli/view/table.h"
+
+namespace solstice::cli {
+namespace {
+
+constexpr int kFindingWidth = 110;
+
+std::string place_text(const FindingPlace& place) {
+  std::string out = place.kernel.empty() ? "program" : fmt::format("`{}`", place.kernel);
+  if (!place.part.empty()) out += ", " + place.part;
+  if (place.line > 0) out += fmt::format(", line {}", place.line);
+  return out;
+}
+
+std::string evidence_text(const Finding& finding) {
+  std::vector<std::string> parts;
+  for (const Evidence& each : finding.evidence) {
+    const std::string unit = each.unit.empty() || each.unit == "%" ? each.unit : " " + each.unit;
+    parts.push_back(fmt::format("{} {:.4g}{} ({})", each.what, each.value, unit, each.source));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+std::string action_text(const FindingAction& action) {
+  if (action.knobs.empty()) return action.text;
+  std::vector<std::string> knobs;
+  for (const auto& [name, value] : action.knobs) knobs.push_back(name + "=" + value);
+  return fmt::format("{} (`{}`: {})", action.text, action.kernel, fmt::join(knobs, ", "));
+}
+
+std::string gain_text(const GainBound& gain) {
+  if (gain.program <= 1) return "";
+  return fmt::format("at most {} of the whole: {}", show_factor(gain.program), gain.because);
+}
+
+std::string class_text(const diagnose::Classified& found) {
+  std::string out = enum_name(found.of());
+  for (const diagnose::ClassShare& need : found.needs)
+    out += fmt::format(", {} {}", enum_name(need.unit), show(need.time));
+  return found.conflict.empty() ? out : out + "; " + found.conflict;
+}
+
+std::string kernels_text(const flow::Profile& profile) {
+  std::vector<std::vector<std::string>> rows = {{"kernel", "family", "time", "bound", "over bound", "limited by"}};
+  for (size_t i = 0; i < profile.facts.kernels.size(); ++i) {
+    const KernelSheet& kernel = profile.facts.kernels[i];
+    const std::optional<Seconds> time = kernel.measured ? kernel.measured : kernel.predicted;
+    const bool both = time && kernel.bound && kernel.bound->value > 0;
+    rows.push_back({kernel.kernel, kernel.family, time ? show(*time, !kernel.measured) : "-",
+                    kernel.bound ? show(*kernel.bound) : "-", both ? show_factor(*time / *kernel.bound) : "-",
+                    class_text(profile.diagnosis.kernels[i].second)});
+  }
+  return table(std::move(rows));
+}
+
+std::string heading(const flow::Profile& profile) {
+  const Facts& facts = profile.facts;
+  std::string out;
+  if (facts.measured)
+    out = fmt::format("{} on {}", show(*facts.measured), facts.device.empty() ? facts.machine : facts.device);
+  else if (facts.predicted)
+    out = fmt::format("predicted {} on {}", show(*facts.predicted), facts.machine);
+  if (profile.original && facts.measured)
+    out += fmt::format(", PyTorch eager {} ({})", show(*profile.original),
+                       show_factor(*profile.original / *facts.measured));
+  if (facts.bounds.practical) out += fmt::format("; practical bound {}", show(*facts.bounds.practical));
+  return out + fmt::format("\nbounded by: {}\n", class_text(profile.diagnosis.program));
+}
+
+std::string open_text(const diagnose::Diagnosis& diagnosis) {
+  std::map<std::string, std::vector<const diagnose::OpenQuestion*>> by_source;
+  for (const diagnose::OpenQuestion& open : diagnosis.open) by_source[open.source].push_back(&open);
+  std::string out;
+  for (const auto& [source, questions] : by_source) {
+    std::vector<std::string> asked;
+    for (const diagnose::OpenQuestion* open : questions) asked.push_back(open->tool);
+    const diagnose::OpenQuestion& first = *questions.front();
+    out += wrap(fmt::format("open without {} ({}{}): {}", source, first.why,
+                            first.opens.empty() ? "" : "; to open: " + first.opens, fmt::join(asked, ", ")),
+                kFindingWidth, 2) +
+           "\n";
+  }
+  for (const std::string& fault : diagnosis.faults) out += "tool failed: " + fault + "\n";
+  return out;
+}
+
+}  // namespace
+
+std::string text_of(const Finding& finding, int number) {
+  std::string out = wrap(fmt::format("{}. {} [{}, {}] {}", number, place_text(finding.place), finding.tool,
+                                     enum_name(finding.severity), finding.cause),
+                         kFindingWidth, 3) +
+                    "\n";
+  const auto line = [&](const std::string& text) {
+    if (!text.empty()) out += "   " + wrap(text, kFindingWidth - 3, 5) + "\n";
+  };
+  line("evidence: " + evidence_text(finding));
+  line(gain_text(finding.gain));
+  for (const FindingAction& action : finding.actions) line("try: " + action_text(action));
+  return out;
+}
+
+std::string text_of(const flow::Profile& profile) {
+  std::string out = heading(profile) + "\n" + kernels_text(profile) + "\n";
+  int number = 0;
+  for (const Finding& finding : profile.diagnosis.findings) out += text_of(finding, ++number) + "\n";
+  if (number == 0) out += "no findings\n\n";
+  return out + open_text(profile.diagnosis);
+}
+
+Json json_of(const flow::Profile& profile) {
+  const auto classified = [](const diagnose::Classified& found) {
+    Json needs = Json::array();
+    for (const auto& need : found.needs)
+      needs.push(Json::object().set("unit", enum_name(need.unit)).set("seconds", need.time.value));
+    Json out = Json::object().set("class", enum_name(found.of())).set("needs", needs);
+    if (found.measured) out.set("measured", enum_name(*found.measured)).set("measured_share", found.measured_share);
+    return found.conflict.empty() ? out : out.set("conflict", found.conflict);
+  };
+  Json kernels = Json::object(), findings = Json::array(), open = Json::array(), faults = Json::array();
+  for (const auto& [name, found] : profile.diagnosis.kernels) kernels.set(name, classified(found));
+  for (const Finding& finding : profile.diagnosis.findings) findings.push(to_json(finding));
+  for (const diagnose::OpenQuestion& each : profile.diagnosis.open) {
+    open.push(Json::object()
+                  .set("tool", each.tool)
+                  .set("question", each.question)
+                  .set("source", each.source)
+                  .set("why", each.why)
+                  .set("opens", each.opens));
+  }
+  for (const std::string& fault : profile.diagnosis.faults) faults.push(fault);
+  Json out = Json::object().set("predicted", profile.predicted).set("program", classified(profile.diagnosis.program));
+  out.set("kernels", kernels).set("findings", findings).set("open", open).set("faults", faults);
+  if (profile.original) out.set("original", profile.original->value);
+  return out.set("facts", to_json(profile.facts));
+}
+
+}  // namespace solstice::cli

@@ -1,0 +1,88 @@
+#include "diagnose/external.h"
+
+#include <fmt/format.h>
+
+#include <sstream>
+
+#include "base/process/subprocess.h"
+
+namespace solstice::diagnose {
+namespace {
+
+constexpr Seconds kPatience{10};
+constexpr size_t kLongestAnswer = size_t{4} << 20, kShown = 80;
+
+struct Described {
+  std::string name, question;
+  std::vector<std::string> sources;
+  std::vector<Class> classes = {};
+  std::vector<Threshold> thresholds = {};
+  static auto fields() {
+    return std::make_tuple(field("name", &Described::name, "of the tool"),
+                           field("question", &Described::question, "that it answers"),
+                           field("sources", &Described::sources, "that it needs"),
+                           optional_field("classes", &Described::classes, "of kernels that it looks at"),
+                           optional_field("thresholds", &Described::thresholds, "that it decides by"));
+  }
+};
+
+struct Answered {
+  std::vector<Finding> findings;
+  static auto fields() { return std::make_tuple(field("findings", &Answered::findings, "of these facts")); }
+};
+
+class ToolProcess {
+ public:
+  ToolProcess(Subprocess process, std::string command) : process_(std::move(process)), command_(std::move(command)) {}
+
+  template <Record T>
+  Result<T> ask(const Json& question) {
+    SOLSTICE_CHECK(process_.write_line(question.dump(), Deadline(kPatience)).context(name()));
+    SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
+    const Result<Json> answer = parse_json(line);
+    if (!answer.ok()) {
+      return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)),
+                  "standard output is for answers alone, one a line");
+    }
+    return from_json<T>(*answer).context(name());
+  }
+
+  std::string name() const { return fmt::format("tool `command:{}`", command_); }
+
+ private:
+  Subprocess process_;
+  std::string command_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Tool>> start_external(const std::string& command) {
+  SpawnOptions options;
+  std::istringstream words(command);
+  for (std::string word; words >> word;) options.argv.push_back(word);
+  if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
+  options.max_line = kLongestAnswer;
+  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options).context(fmt::format("tool `command:{}`", command)));
+  auto running = std::make_shared<ToolProcess>(std::move(process), command);
+  SOLSTICE_TRY(Described described, running->ask<Described>(Json::object().set("schema", "solstice.tool/1")));
+  auto out = std::make_unique<Tool>();
+  out->name = std::move(described.name);
+  out->question = std::move(described.question);
+  out->sources = std::move(described.sources);
+  out->classes = std::move(described.classes);
+  out->thresholds = std::move(described.thresholds);
+  out->elsewhere = [running, name = out->name](const Facts& facts) -> Result<std::vector<Finding>> {
+    SOLSTICE_TRY(Answered answered, running->ask<Answered>(Json::object().set("facts", to_json(facts))));
+    for (Finding& finding : answered.findings) finding.tool = name;
+    return std::move(answered.findings);
+  };
+  return out;
+}
+
+Result<std::unique_ptr<Tool>> tool_named(std::string_view name) {
+  constexpr std::string_view kCommand = "command:";
+  if (name.starts_with(kCommand)) return start_external(std::string(name.substr(kCommand.size())));
+  return fail(Code::bad_argument, fmt::format("no tool `{}`", name), "an executable is `command:PROGRAM`");
+}
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,46 @@
+#include "diagnose/occupancy.h"
+
+#include <algorithm>
+
+#include "base/integer.h"
+
+namespace solstice::diagnose {
+namespace {
+
+constexpr int64_t kWarp = 32;
+
+struct Limit {
+  const char* name;
+  int64_t blocks;
+};
+
+}  // namespace
+
+std::optional<OccupancyFacts> occupancy_of(const machine::Machine& machine, const BlockNeeds& needs) {
+  const int64_t warps = ceil_div(needs.threads, kWarp);
+  const int64_t registers = warps * round_up(std::max<int64_t>(needs.registers, 1) * kWarp, machine.register_unit);
+  const auto reserved = static_cast<int64_t>(machine.shared_reserved_per_block.value);
+  const auto shared = static_cast<int64_t>(machine.shared_per_sm.value);
+  const Limit limits[] = {{"threads", machine.warps_per_sm / warps},
+                          {"blocks", machine.blocks_per_sm},
+                          {"registers", machine.registers_per_sm / registers},
+                          {"shared", shared / (needs.shared_bytes + reserved)}};
+  const Limit& least =
+      *std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.blocks < b.blocks; });
+  if (least.blocks < 1) return std::nullopt;
+  OccupancyFacts out;
+  out.blocks_per_sm = least.blocks;
+  out.warps_per_sm = least.blocks * warps;
+  out.limited_by = least.name;
+  out.waves = static_cast<double>(needs.blocks) / static_cast<double>(least.blocks * machine.sm_count);
+  return out;
+}
+
+std::optional<BlockNeeds> needs_of(const StepFacts& step) {
+  if (!step.registers || !step.shared_bytes) return std::nullopt;
+  const auto product = [](const std::array<int64_t, 3>& extents) { return extents[0] * extents[1] * extents[2]; };
+  return BlockNeeds{product(step.block), *step.registers, *step.shared_bytes, product(step.cluster),
+                    product(step.grid)};
+}
+
+}  // namespace solstice::diagnose

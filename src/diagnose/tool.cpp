@@ -1,0 +1,98 @@
+#include "diagnose/tool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace solstice::diagnose {
+namespace {
+
+constexpr double kHigh = 1.15, kMedium = 1.05, kLow = 1.01;  // bounds of the gain that a severity begins at
+
+}  // namespace
+
+FindingSeverity severity_of(double gain) {
+  if (gain >= kHigh) return FindingSeverity::kHigh;
+  if (gain >= kMedium) return FindingSeverity::kMedium;
+  return gain >= kLow ? FindingSeverity::kLow : FindingSeverity::kNote;
+}
+
+Seconds KernelView::time() const { return kernel.measured.value_or(kernel.predicted.value_or(Seconds(0))); }
+
+std::vector<const StepFacts*> KernelView::steps() const {
+  std::vector<const StepFacts*> out;
+  for (const StepFacts& step : kernel.steps) {
+    if (!step.prepare && !step.fallback) out.push_back(&step);
+  }
+  return out;
+}
+
+double KernelView::over_bound() const {
+  if (!kernel.bound || kernel.bound->value <= 0 || time().value <= 0) return 1;
+  return std::max(1.0, time() / *kernel.bound);
+}
+
+GainBound KernelView::gain(double kernel_gain, std::string because) const {
+  const double capped = std::clamp(kernel_gain, 1.0, kernel.bound ? over_bound() : kernel_gain);
+  if (capped < kernel_gain) because += fmt::format(", at most {:.3g}x to the bound of its equations", capped);
+  return {1 / (1 - share + share / capped), capped, std::move(because)};
+}
+
+Seconds ProgramView::time() const { return facts.measured.value_or(facts.predicted.value_or(Seconds(0))); }
+
+double ProgramView::over_bound() const {
+  if (!facts.bounds.practical || facts.bounds.practical->value <= 0 || time().value <= 0) return 1;
+  return std::max(1.0, time() / *facts.bounds.practical);
+}
+
+double Tool::threshold(std::string_view which) const {
+  for (const Threshold& each : thresholds) {
+    if (each.name == which) return each.value;
+  }
+  std::abort();  // a tool asks for its own table
+}
+
+Finding finding_on(const Tool& tool, std::string cause, GainBound gain) {
+  Finding out;
+  out.tool = tool.name;
+  out.severity = severity_of(gain.program);
+  out.cause = std::move(cause);
+  out.gain = std::move(gain);
+  out.sources = tool.sources;
+  return out;
+}
+
+Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain) {
+  Finding out = finding_on(tool, std::move(cause), std::move(gain));
+  out.place.kernel = view.kernel.kernel;
+  if (view.kernel.equations.size() == 1) {
+    out.place.equation = view.kernel.equations[0].text;
+    out.place.line = view.kernel.equations[0].line;
+  }
+  return out;
+}
+
+std::optional<double> counter(const StepFacts& step, std::string_view metric) {
+  if (!step.counters) return std::nullopt;
+  const auto found = step.counters->metrics.find(std::string(metric));
+  return found == step.counters->metrics.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<double> stall(const StepFacts& step, std::string_view reason) {
+  if (!step.counters || step.counters->stalls.empty()) return std::nullopt;
+  const auto found = step.counters->stalls.find(std::string(reason));
+  return found == step.counters->stalls.end() ? 0.0 : found->second;
+}
+
+Evidence evidence(std::string what, double value, std::string unit, std::string source) {
+  return {std::move(what), value, std::move(unit), std::move(source)};
+}
+
+FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text) {
+  return {ActionKind::kKnobs, std::move(text), view.kernel.kernel, std::move(knobs), ""};
+}
+
+FindingAction advice(std::string text) { return {ActionKind::kText, std::move(text), "", {}, ""}; }
+
+}  // namespace solstice::diagnose

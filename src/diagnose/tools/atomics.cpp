@@ -1,0 +1,41 @@
+// Atomic operations that L2 serves one after the other.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    const double atomics = counter(*step, "lts__t_sectors_op_atom.sum").value_or(0) +
+                           counter(*step, "lts__t_sectors_op_red.sum").value_or(0);
+    const double all = counter(*step, "lts__t_sectors.sum").value_or(0);
+    if (all <= 0 || atomics / all < tool.threshold("share")) continue;
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * atomics / all, step->entry),
+        view.gain(1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
+    finding.evidence.push_back(evidence("sectors", all, "", "counters"));
+    finding.actions.push_back(advice("add up in a block first; a second pass over partial results"));
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_atomics;
+const Tool solstice_tools_atomics{
+    .name = "atomics",
+    .question = "Does it wait for atomic operations?",
+    .sources = {"counters"},
+    .classes = {},
+    .thresholds = {{"share", 0.1, "share of L2 sectors", "served at a fraction of the rate of reads"}},
+    .of_kernel = find_atomics,
+};
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,43 @@
+// Accesses of a warp to one bank of shared memory are served one after the other.
+#include <fmt/format.h>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_conflicts(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    const auto conflicts = counter(*step, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum");
+    const auto wavefronts = counter(*step, "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum");
+    if (!conflicts || !wavefronts || *wavefronts <= 0) continue;
+    const double share = *conflicts / *wavefronts;
+    if (share < tool.threshold("share")) continue;
+    const double pipe = counter(*step, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed").value_or(1);
+    const double lost = std::min(0.95, share * pipe);
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("{:.0f} % of the shared memory wavefronts of `{}` are bank conflicts", 100 * share, step->entry),
+        view.gain(1 / (1 - lost), "without the wavefronts of conflicts"));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("bank conflicts", *conflicts, "wavefronts", "counters"));
+    finding.evidence.push_back(evidence("wavefronts", *wavefronts, "", "counters"));
+    finding.actions.push_back(advice("pad or swizzle the tile in shared memory"));
+    finding.confidence = Confidence::kHigh;
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_bank_conflicts;
+const Tool solstice_tools_bank_conflicts{
+    .name = "bank conflicts",
+    .question = "Do threads of a warp wait for one bank of shared memory?",
+    .sources = {"counters"},
+    .classes = {},
+    .thresholds = {{"share", 0.1, "share of wavefronts", "a tenth of its shared memory time"}},
+    .of_kernel = find_conflicts,
+};
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,38 @@
+// Warps that wait for each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_barriers(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    const double share = stall(*step, "barrier").value_or(0);
+    if (share < tool.threshold("share")) continue;
+    Finding finding = finding_on(
+        tool, view, fmt::format("warps of `{}` wait at a barrier in {:.0f} % of the samples", step->entry, 100 * share),
+        view.gain(1 / (1 - std::min(share, 0.95)), fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("samples in barrier", 100 * share, "%", "counters"));
+    finding.actions.push_back(advice("smaller blocks, exchange inside warps, or mbarriers with fewer members"));
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_barrier_stall;
+const Tool solstice_tools_barrier_stall{
+    .name = "barrier stall",
+    .question = "Do warps wait for each other?",
+    .sources = {"counters"},
+    .classes = {},
+    .thresholds = {{"share", 0.3, "share of samples", "KernelPro, table 2"}},
+    .paper = "KernelPro: barrier stall",
+    .of_kernel = find_barriers,
+};
+
+}  // namespace solstice::diagnose

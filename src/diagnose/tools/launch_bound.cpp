@@ -1,0 +1,41 @@
+// Kernels that are shorter than what lies between two of them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_launches(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
+  size_t launches = 0;
+  for (const KernelView& kernel : view.kernels)
+    launches += kernel.kernel.once ? 0 : std::max<size_t>(kernel.steps().size(), 1);
+  const Seconds between = view.machine.launch_time() * static_cast<double>(launches);
+  const Seconds whole = view.facts.measured ? view.time() : view.time() + between;
+  const double share = whole.value > 0 ? std::min(between / whole, 0.95) : 0;
+  if (launches < 2 || share < tool.threshold("share")) return;
+  const double left = static_cast<double>(launches - 1) / static_cast<double>(launches);
+  Finding finding = finding_on(tool, fmt::format("{} launches take {:.0f} % of its time", launches, 100 * share),
+                               {1 / (1 - share * left), 1, "if one launch did it all"});
+  finding.evidence.push_back(evidence("launches", static_cast<double>(launches), "", "plan"));
+  finding.evidence.push_back(evidence("one launch more", view.machine.launch_time().value * 1e6, "us", "plan"));
+  finding.actions.push_back(advice("fewer kernels; `launch graph` in the program replays them as one"));
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_launch_bound;
+const Tool solstice_tools_launch_bound{
+    .name = "launch bound",
+    .question = "Do launches take the time, and not kernels?",
+    .sources = {"plan"},
+    .classes = {},
+    .thresholds = {{"share", 0.2, "share of the time", "KernelPro, table 2: launch overhead above 20 % of the span"}},
+    .paper = "KernelPro: launch overhead",
+    .of_program = find_launches,
+};
+
+}  // namespace solstice::diagnose

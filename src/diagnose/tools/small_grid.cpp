@@ -1,0 +1,43 @@
+// Fewer blocks than the GPU can hold at once leave SMs idle.
+#include <fmt/format.h>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_idle_sms(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    if (step->entry.empty()) continue;
+    const int64_t blocks = step->grid[0] * step->grid[1] * step->grid[2];
+    const double busy = static_cast<double>(blocks) / view.machine.sm_count;
+    if (busy >= tool.threshold("busy")) continue;
+    Finding finding = finding_on(tool, view,
+                                 fmt::format("`{}` has {} blocks for {} SMs: {:.0f} % of them are idle", step->entry,
+                                             blocks, view.machine.sm_count, 100 * (1 - busy)),
+                                 view.gain(1 / busy, "if its work were spread over all SMs"));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("blocks", static_cast<double>(blocks), "", "plan"));
+    finding.evidence.push_back(evidence("SMs", view.machine.sm_count, "", "plan"));
+    if (view.kernel.knobs.contains("split"))
+      finding.actions.push_back(change_knobs(view, {{"split", "auto"}}, "divide the reduction among blocks"));
+    if (view.kernel.knobs.contains("tile"))
+      finding.actions.push_back(change_knobs(view, {{"tile", "128x128x64"}}, "smaller tiles make more blocks"));
+    finding.actions.push_back(advice("smaller tiles or fewer rows a block; divide the reduction among blocks"));
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_small_grid;
+const Tool solstice_tools_small_grid{
+    .name = "small grid",
+    .question = "Do SMs stay idle because there are too few blocks?",
+    .sources = {"plan"},
+    .classes = {},
+    .thresholds = {{"busy", 0.9, "share of SMs", "a tenth of the GPU idle"}},
+    .of_kernel = find_idle_sms,
+};
+
+}  // namespace solstice::diagnose

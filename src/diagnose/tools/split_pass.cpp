@@ -1,0 +1,66 @@
+// A pass that splits operands into narrow planes before each product. Weights need it once, if they are frozen.
+#include <fmt/format.h>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+Seconds term(const KernelSheet& kernel, std::string_view name) {
+  for (const CostTerm& each : kernel.terms) {
+    if (each.name == name) return each.time;
+  }
+  return {};
+}
+
+// Bytes that are split, and those of them that are weights.
+std::pair<double, double> split_bytes(const KernelSheet& kernel) {
+  double all = 0, weights = 0;
+  for (const TensorFacts& tensor : kernel.tensors) {
+    if (tensor.written) continue;
+    all += tensor.bytes.value;
+    if (tensor.kind == "param") weights += tensor.bytes.value;
+  }
+  return {all, weights};
+}
+
+void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  Seconds split;
+  std::string source = "trace";
+  for (const StepFacts* step : view.steps()) {
+    if (step->step.ends_with("-split")) split = step->measured.value_or(Seconds(0));
+  }
+  if (split.value <= 0) {
+    split = term(view.kernel, "split");
+    source = "plan";
+  }
+  const double share = view.time().value > 0 ? split / view.time() : 0;
+  if (share < tool.threshold("share") || view.facts.frozen) return;
+  const auto [all, weights] = split_bytes(view.kernel);
+  if (weights <= 0) return;
+  const double saved = share * weights / all;
+  Finding finding = finding_on(
+      tool, view,
+      fmt::format("{:.0f} % of its time goes into splitting operands, and {:.0f} % of their bytes are weights",
+                  100 * share, 100 * weights / all),
+      view.gain(1 / (1 - saved), "if weights were split once, at load"));
+  finding.evidence.push_back(evidence("split pass", split.value * 1e6, "us", source));
+  finding.evidence.push_back(evidence("weights", weights, "B", "plan"));
+  finding.actions.push_back(advice("`--weights frozen`: weights are split once, at load, if nobody trains them"));
+  finding.confidence = Confidence::kHigh;
+  out.push_back(std::move(finding));
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_split_pass;
+const Tool solstice_tools_split_pass{
+    .name = "split pass",
+    .question = "Are weights split anew on every call?",
+    .sources = {"plan"},
+    .classes = {},
+    .thresholds = {{"share", 0.03, "share of the kernel's time", "below it nothing is won"}},
+    .of_kernel = find_split,
+};
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,66 @@
+// Sectors of 32 bytes that a request of a warp touches beyond those that its bytes fill.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+struct Direction {
+  const char* what;
+  bool store;
+  const char* metric;
+};
+constexpr Direction kDirections[] = {
+    {"loads", false, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
+    {"stores", true, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"}};
+
+// Of the accesses in the code: 32 threads of so many bits; without machine code, of 4 bytes a thread.
+double ideal_sectors(const StepFacts& step, bool store, double sector) {
+  double bits = 0, count = 0;
+  if (step.sass) {
+    for (const SassAccess& access : step.sass->mix.accesses) {
+      if (access.space != "global" || access.store != store) continue;
+      bits += static_cast<double>(access.bits) * static_cast<double>(access.count);
+      count += static_cast<double>(access.count);
+    }
+  }
+  return std::max(1.0, 32 * (count > 0 ? bits / count : 32) / 8 / sector);
+}
+
+void find_scattered(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    for (const Direction& each : kDirections) {
+      const auto sectors = counter(*step, each.metric);
+      const double ideal = ideal_sectors(*step, each.store, view.machine.sector.value);
+      if (!sectors || *sectors < tool.threshold("sectors") * ideal) continue;
+      Finding finding =
+          finding_on(tool, view,
+                     fmt::format("a warp's {} in `{}` touch {:.1f} sectors where {:.1f} would hold their bytes",
+                                 each.what, step->entry, *sectors, ideal),
+                     view.gain(*sectors / ideal, "if it moved no bytes that it does not use"));
+      finding.place.step = step->step;
+      finding.evidence.push_back(evidence(fmt::format("sectors a request, {}", each.what), *sectors, "", "counters"));
+      finding.actions.push_back(advice("neighbouring threads on neighbouring elements; a transpose in shared memory"));
+      finding.confidence = step->sass ? Confidence::kHigh : Confidence::kMedium;
+      out.push_back(std::move(finding));
+    }
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_uncoalesced_access;
+const Tool solstice_tools_uncoalesced_access{
+    .name = "uncoalesced access",
+    .question = "Do warps touch more sectors than their bytes fill?",
+    .sources = {"counters"},
+    .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kIssue},
+    .thresholds = {{"sectors", 1.2, "x of the ideal", "KernelPro, table 2"}},
+    .paper = "KernelPro: uncoalesced access, memory coalescing",
+    .of_kernel = find_scattered,
+};
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,54 @@
+#include "evaluate/actions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lang/parse.h"
+#include "lang/print.h"
+
+namespace solstice::evaluate {
+namespace {
+
+lang::Kernel* kernel_named(const std::string& name, lang::Program& tree) {
+  for (lang::Item& item : tree.items) {
+    auto* kernel = std::get_if<lang::Kernel>(&item.node);
+    if (kernel && kernel->name == name) return kernel;
+  }
+  return nullptr;
+}
+
+void set_knob(lang::Knob knob, std::vector<lang::Knob>& knobs) {
+  const auto same = [&](const lang::Knob& each) { return each.names == knob.names; };
+  const auto found = std::find_if(knobs.begin(), knobs.end(), same);
+  if (found == knobs.end())
+    knobs.push_back(std::move(knob));
+  else
+    *found = std::move(knob);
+}
+
+}  // namespace
+
+Result<std::string> with_action(const std::string& program, const FindingAction& action) {
+  Diagnostics diagnostics;
+  lang::Program tree = lang::parse(program, diagnostics);
+  lang::Kernel* kernel = kernel_named(action.kernel, tree);
+  if (!kernel) return fail(Code::not_found, fmt::format("the program has no kernel `{}`", action.kernel));
+  if (action.knobs.empty() && action.kind != ActionKind::kOnce)
+    return fail(Code::bad_argument, fmt::format("`{}` is no change of a clause", action.text));
+  for (const auto& [name, value] : action.knobs) {
+    std::vector<lang::Knob> parsed = lang::parse_knobs(name + "=" + value, diagnostics);
+    if (parsed.size() != 1) return fail(Code::bad_argument, fmt::format("`{}={}` is no knob", name, value));
+    set_knob(std::move(parsed[0]), kernel->knobs);
+  }
+  if (action.kind == ActionKind::kOnce) kernel->once = true;
+  if (diagnostics.has_errors()) return fail(Code::bad_argument, "the action does not parse");
+  return lang::print(tree);
+}
+
+bool is_legal_move(const std::string& program, const FindingAction& action, const Setting& setting) {
+  const Result<std::string> changed = with_action(program, action);
+  return changed.ok() && *changed != program && check(*changed, setting).ok();
+}
+
+}  // namespace solstice::evaluate

@@ -1,0 +1,21 @@
+// Diagnosis of a trial: its facts, and what the tools make of them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "diagnose/diagnose.h"
+#include "evaluate/preparation.h"
+
+namespace solstice::evaluate {
+
+struct DiagnosisOptions {
+  bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
+};
+
+// Every tool on the facts, moves checked for legality: `options.legal` is set here.
+diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, diagnose::DiagnoseOptions options = {});
+// `findings` in a trial's record, with `faults` of tools where there are any, and `facts` where they are kept.
+void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record);
+
+}  // namespace solstice::evaluate

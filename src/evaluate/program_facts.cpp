@@ -1,0 +1,249 @@
+#include "evaluate/program_facts.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/version.h"
+#include "diagnose/occupancy.h"
+#include "evaluate/by_kernel.h"
+#include "families/emission.h"
+
+namespace solstice::evaluate {
+namespace {
+
+constexpr const char* kFallback = "_fallback";  // a guard's, on operands of a huge dynamic range (docs/numerics.md)
+
+int line_at(const std::string& text, int offset) {
+  const auto end = text.begin() + std::clamp<long>(offset, 0, static_cast<long>(text.size()));
+  return 1 + static_cast<int>(std::count(text.begin(), end, '\n'));
+}
+
+std::string kind_of_tensor(const ir::Tensor& tensor) {
+  switch (tensor.kind) {
+    case ir::TensorKind::kParam:
+      return "param";
+    case ir::TensorKind::kBuffer:
+      return "state";
+    case ir::TensorKind::kInput:
+      return "input";
+    case ir::TensorKind::kOutput:
+      return "output";
+    default:
+      return "intermediate";
+  }
+}
+
+class Sheet {
+ public:
+  Sheet(const FactsOfCandidate& from, const ir::Kernel& kernel)
+      : from_(from), program_(*from.checked.program), kernel_(kernel) {}
+
+  KernelSheet make(const KernelFacts* needs) {
+    out_.kernel = kernel_.name;
+    out_.family = kernel_.family;
+    out_.once = kernel_.once;
+    out_.schedule = kernel_.family + "(" + ir::to_text(kernel_.knobs) + ")";
+    if (needs) out_.needs = needs->needs;
+    add_row();
+    add_equations();
+    add_tensors();
+    add_model();
+    return std::move(out_);
+  }
+
+ private:
+  void add_row() {
+    for (const KernelTableRow& row : from_.table.rows) {
+      if (row.kernel != kernel_.name) continue;
+      out_.computes = row.computes;
+      out_.missing = row.missing;
+      out_.math = row.math;
+      out_.bound = row.bound;
+      out_.predicted = row.predicted;
+      out_.limited_by = row.limited_by;
+    }
+  }
+
+  void add_equations() {
+    for (const int id : kernel_.equations) {
+      const ir::Equation& equation = program_.equation(id);
+      out_.equations.push_back({ir::to_text(program_, equation), line_at(from_.text, equation.span.begin)});
+    }
+  }
+
+  void add_tensor(int id, bool written) {
+    const ir::Tensor& tensor = program_.tensor(id);
+    const bool local = tensor.kind == ir::TensorKind::kLocal || !tensor.dtype;
+    if (local || !seen_.insert({id, written}).second) return;
+    const double bytes = static_cast<double>(tensor.elements()) * size_of(*tensor.dtype);
+    out_.tensors.push_back(
+        {tensor.name, kind_of_tensor(tensor), std::string(name_of(*tensor.dtype)), written, Bytes(bytes)});
+  }
+
+  void add_tensors() {
+    for (const int id : kernel_.equations) {
+      const ir::Equation& equation = program_.equation(id);
+      ir::walk(equation.rhs, [&](const ir::Expr& e) {
+        if (e.op == ir::Op::kRead) add_tensor(e.id, false);
+      });
+      add_tensor(equation.target, true);
+    }
+  }
+
+  void add_model() {
+    const families::Context context{program_, from_.setting.machine, policy_of(from_.setting, program_),
+                                    from_.setting.frozen};
+    const families::Family* family = families::find_family(kernel_.family);
+    if (!family || !family->cost || ir::is_space(kernel_.knobs)) return;
+    if (const auto cost = family->cost(context, kernel_); cost.ok()) {
+      out_.form = cost->form;
+      for (const auto& [name, time] : cost->terms) out_.terms.push_back({name, time});
+    }
+    ir::Knobs knobs = kernel_.knobs;
+    if (family->settle) {
+      if (const auto settled = family->settle(context, kernel_); settled.ok()) knobs = *settled;
+    }
+    for (const auto& [name, value] : knobs.items) out_.knobs[name] = ir::to_text(value);
+  }
+
+  const FactsOfCandidate& from_;
+  const ir::Program& program_;
+  const ir::Kernel& kernel_;
+  KernelSheet out_;
+  std::set<std::pair<int, bool>> seen_;
+};
+
+KernelSheet& sheet_of_step(const std::string& step, Facts& facts) {
+  const std::string name(families::kernel_of_step(step));
+  for (KernelSheet& kernel : facts.kernels) {
+    if (kernel.kernel == name) return kernel;
+  }
+  return facts.kernels.emplace_back(KernelSheet{.kernel = name, .family = "", .schedule = ""});  // "update.s"
+}
+
+void add_resources(const toolchain::Compiled& compiled, StepFacts& out) {
+  for (const toolchain::KernelResources& kernel : compiled.kernels) {
+    if (kernel.entry != out.entry) continue;
+    out.registers = kernel.registers;
+    out.spill_stores = kernel.spill_stores;
+    out.spill_loads = kernel.spill_loads;
+    out.stack_bytes = kernel.stack_bytes;
+    out.shared_bytes = kernel.shared_bytes + *out.shared_bytes;
+  }
+  for (const toolchain::PtxasNote& note : compiled.notes) {
+    if (note.kernel.empty() || note.kernel == out.entry) out.notes.push_back(note.text);
+  }
+}
+
+void add_steps(const Built& built, const machine::Machine& machine, Facts& facts) {
+  for (const Step& step : built.plan.steps) {
+    StepFacts out;
+    out.step = step.name;
+    out.prepare = step.phase == Phase::kPrepare;
+    if (step.kind == StepKind::kLaunch) {
+      out.entry = step.entry;
+      out.grid = step.grid;
+      out.block = step.block;
+      out.cluster = step.cluster;
+      out.cooperative = step.cooperative;
+      out.pdl = step.pdl;
+      out.fallback = step.entry.ends_with(kFallback);
+      out.shared_bytes = step.shared_bytes;
+      for (size_t i = 0; i < built.plan.modules.size(); ++i) {
+        if (built.plan.modules[i].name == step.module) add_resources(built.compiled[i], out);
+      }
+      if (const auto needs = diagnose::needs_of(out)) out.occupancy = diagnose::occupancy_of(machine, *needs);
+    }
+    sheet_of_step(step.name, facts).steps.push_back(std::move(out));
+  }
+}
+
+BoundFacts bounds_of(const sol::SolReport* report) {
+  if (!report) return {};
+  return {report->io.time, report->work.time, report->practical.time, report->practical.limited_by};
+}
+
+}  // namespace
+
+void set_source(SourceState state, Facts& facts) {
+  for (SourceState& source : facts.sources) {
+    if (source.name == state.name) return void(source = std::move(state));
+  }
+  facts.sources.push_back(std::move(state));
+}
+
+StepFacts* step_named(const std::string& step, Facts& facts) {
+  for (KernelSheet& kernel : facts.kernels) {
+    for (StepFacts& each : kernel.steps) {
+      if (each.step == step) return &each;
+    }
+  }
+  return nullptr;
+}
+
+Facts facts_of(const FactsOfCandidate& from) {
+  const ir::Program& program = *from.checked.program;
+  Facts out;
+  out.program = from.text;
+  out.numerics = policy_of(from.setting, program);
+  out.machine = from.setting.machine.name;
+  out.version = version();
+  out.frozen = from.setting.frozen;
+  out.bounds = bounds_of(from.bounds);
+  out.predicted = from.table.predicted;
+  for (const ir::Kernel& kernel : program.kernels) {
+    const auto needs = std::find_if(from.needs.begin(), from.needs.end(),
+                                    [&](const KernelFacts& each) { return each.kernel == kernel.name; });
+    out.kernels.push_back(Sheet(from, kernel).make(needs == from.needs.end() ? nullptr : &*needs));
+  }
+  const std::string none = from.built ? "" : "nothing was compiled";
+  const std::string install = from.built ? "" : "./x setup";
+  if (from.built) add_steps(*from.built, from.setting.machine, out);
+  for (const char* source : {"plan", "ptxas", "cubin"}) set_source({source, from.built != nullptr, none, install}, out);
+  for (const char* source : {"sass", "trace", "counters"}) set_source({source, false, "it was not asked", ""}, out);
+  return out;
+}
+
+namespace {
+
+// The repetition of median length: its steps are those of a usual call.
+size_t usual_repetition(const run::TimedBlock& traced) {
+  std::vector<size_t> order(traced.seconds.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::nth_element(order.begin(), order.begin() + static_cast<long>(order.size() / 2), order.end(),
+                   [&](size_t a, size_t b) { return traced.seconds[a] < traced.seconds[b]; });
+  return order[order.size() / 2];
+}
+
+void add_timeline(const std::vector<const Step*>& steps, const run::TimedBlock& traced, Facts& facts) {
+  const size_t usual = usual_repetition(traced);
+  if (traced.activity_starts.size() <= usual || traced.activity_starts[usual].size() != steps.size()) return;
+  facts.timeline.clear();
+  for (size_t i = 0; i < steps.size(); ++i) {
+    facts.timeline.push_back(
+        {steps[i]->name, Seconds(traced.activity_starts[usual][i]), Seconds(traced.activity_ends[usual][i])});
+  }
+}
+
+}  // namespace
+
+Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts) {
+  SOLSTICE_TRY(const KernelTrace trace, by_kernel(plan, traced, Json::array()));
+  SOLSTICE_TRY(const std::vector<const Step*> steps, steps_that_ran(plan, traced));
+  for (const TracedKernel& traced_kernel : trace.kernels) {
+    for (KernelSheet& kernel : facts.kernels) {
+      if (kernel.kernel != traced_kernel.kernel) continue;
+      kernel.measured = traced_kernel.measured;
+      if (traced_kernel.steps.empty() && kernel.steps.size() == 1) kernel.steps[0].measured = traced_kernel.measured;
+    }
+    for (const TracedStep& step : traced_kernel.steps) {
+      if (StepFacts* found = step_named(step.step, facts)) found->measured = step.measured;
+    }
+  }
+  add_timeline(steps, traced, facts);
+  set_source({"trace", true, "", ""}, facts);
+  return success();
+}
+
+}  // namespace solstice::evaluate

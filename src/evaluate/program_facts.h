@@ -1,0 +1,38 @@
+// Facts about a candidate, from everything that preparing and measuring it brought (record/facts.h).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "evaluate/build.h"
+#include "evaluate/candidate.h"
+#include "evaluate/kernel_facts.h"
+#include "record/facts.h"
+#include "record/kernel_table.h"
+#include "run/judge.h"
+#include "sol/report.h"
+
+namespace solstice::evaluate {
+
+struct FactsOfCandidate {
+  const std::string& text;
+  const Checked& checked;
+  const Setting& setting;
+  const KernelTable& table;
+  const std::vector<KernelFacts>& needs;
+  const Built* built = nullptr;            // null: nothing was compiled
+  const sol::SolReport* bounds = nullptr;  // null: not known
+};
+
+// By the sources `plan`, `ptxas` and `cubin`; the others are marked as not asked.
+Facts facts_of(const FactsOfCandidate& from);
+
+// By the source `trace`: times of steps and the timeline of a call. `traced` is a block of Tracer::kCupti that passed.
+// Errors: those of by_kernel().
+Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts);
+// Sets the state of a source.
+void set_source(SourceState state, Facts& facts);
+// The facts of a step, wherever it stands; null: no kernel has it.
+StepFacts* step_named(const std::string& step, Facts& facts);
+
+}  // namespace solstice::evaluate
