@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # Fuzzes the lexer, the parser, the checker, the importer of graphs and the reader of machine code with libFuzzer,
 # AddressSanitizer and UBSan (clang). Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target,
-# 1000000 by default, in JOBS processes (1) that share a corpus. It grows below BUILD_FOLDER; its seeds are the programs,
-# graphs and disassembled kernels of the tests (and graphs that tools/fuzz_graphs.py traces, for which the program is
-# built and set up: ./x build), its dictionary their words. The logs are BUILD_FOLDER/TARGET.JOB.log; of each the edges
-# covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
+# 1000000 by default, in JOBS processes (1) that share a corpus. It grows below BUILD_FOLDER; its seeds are the
+# programs, graphs and disassembled kernels of the tests (and graphs that tools/fuzz_graphs.py traces, for which the
+# program is built and set up: ./x build), its dictionary their words. The logs are BUILD_FOLDER/TARGET.JOB.log; of
+# each the edges covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "diagnose/sass/operands.h"
 #include "diagnose/sass/routines.h"
 #include "support/golden.h"
 #include "unit/diagnose/sass/texts.h"
@@ -55,6 +56,28 @@ TEST(SassFactsTest, SpillsAreWhatPtxasSays) {
   EXPECT_EQ(spill.mix.computed_local, 0);
   ASSERT_EQ(spill.loops.size(), 1U);
   EXPECT_GT(count_of(spill.loops[0].mix.named, "LDL"), 0);
+}
+
+// ptxas -v of tests/golden/sass/*.cu; it counts two registers that no instruction names.
+TEST(SassFactsTest, RegistersAreThoseThatPtxasCounts) {
+  constexpr size_t kReserved = 2;
+  const std::map<std::string, size_t> registers = {
+      {"barrier_in_loop", 12}, {"calls", 9},     {"gather", 16},   {"hash", 10},      {"integers", 28},
+      {"local_array", 32},     {"nested", 10},   {"slow_f32", 19}, {"slow_f64", 28},  {"spill", 40},
+      {"straight", 10},        {"switches", 14}, {"unrolled", 32}, {"with_break", 14}};
+  for (const char* name : {"loops", "math", "memory"}) {
+    const std::string text = sass_text(name);
+    for (const sass::Function& function : sass::parse_listing(text).functions) {
+      sass::Registers used;
+      for (const sass::Instruction& at : function.instructions) {
+        const sass::Uses uses = sass::uses_of(at);
+        used |= uses.reads | uses.writes | uses.addresses;
+      }
+      size_t highest = 0;
+      for (size_t i = 0; i < sass::kThreadRegisters; ++i) highest = used[i] ? i : highest;
+      EXPECT_EQ(highest + 1 + kReserved, registers.at(std::string(function.name))) << function.name;
+    }
+  }
 }
 
 TEST(SassFactsTest, ArraysInLocalMemoryAreNoSpills) {

@@ -174,8 +174,9 @@ double seconds_of(const std::string& text) {
 // Code that would take a naive reader time or memory in the square of its length.
 TEST(SassFuzz, HostileShapesTakeNoLongerThanTheirLength) {
   constexpr int kCount = 30'000;
-  std::string nested, ladder, labels;
-  for (std::string* text : {&nested, &ladder, &labels}) *text = ".section .text.k\n.other k,@\"STO_CUDA_ENTRY\"\n";
+  std::string nested, loops, ladder, labels;
+  for (std::string* text : {&nested, &loops, &ladder, &labels})
+    *text = ".section .text.k\n.other k,@\"STO_CUDA_ENTRY\"\n";
   const auto add = [](std::string& text, int at, const std::string& code) {
     char number[32];
     std::snprintf(number, sizeof number, "/*%08x*/ ", static_cast<unsigned>(at * 16));
@@ -185,6 +186,8 @@ TEST(SassFuzz, HostileShapesTakeNoLongerThanTheirLength) {
     const std::string label = ".L_" + std::to_string(i);
     nested += label + ":\n";
     add(nested, i, "FADD R1, R2, R3");
+    loops += label + ":\n";
+    add(loops, i, "@P0 BRA `(" + label + ")");
     ladder += label + ":\n";
     add(ladder, i, "@P0 BRA `(.L_" + std::to_string((i * 7919LL) % kCount) + ")");
     labels += label + ":\n";
@@ -193,7 +196,17 @@ TEST(SassFuzz, HostileShapesTakeNoLongerThanTheirLength) {
   std::string targets = "BRX R2 -0x10 (*\"BRANCH_TARGETS ";
   for (int i = 0; i < kCount; ++i) targets += ".L_" + std::to_string(i) + ",";
   add(labels, 0, targets + "\"*)");
-  for (const std::string* text : {&nested, &ladder, &labels}) EXPECT_LT(seconds_of(*text), 20);
+  for (const std::string* text : {&nested, &loops, &ladder, &labels}) EXPECT_LT(seconds_of(*text), 20);
+  EXPECT_EQ(sass_of(nested)->at("k").in_part, "too many jumps to look for loops");
+  EXPECT_EQ(sass_of(loops)->at("k").in_part, "more than 10000 loops");
+}
+
+TEST(SassFuzz, MoreThanACompilerMakesIsAnError) {
+  std::string text = ".section .text.k\n.other k,@\"STO_CUDA_ENTRY\"\n/*0000*/ EXIT ;\n";
+  for (int i = 0; i < 2'000'001; ++i) text += "a:\n";
+  const auto facts = sass_of(text);
+  ASSERT_FALSE(facts.ok());
+  EXPECT_EQ(facts.error().message, "the disassembly has more than 2000000 instructions, labels and lines");
 }
 
 }  // namespace
