@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whose text the tests have.
+// Whose text was compared (docs/machine-code.md).
 constexpr int kOldestMajor = 12, kNewestMajor = 13;
 constexpr Bytes kMostCached{64e6};
 

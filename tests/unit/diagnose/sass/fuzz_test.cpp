@@ -129,6 +129,9 @@ class TextMutator {
 };
 
 void expect_sound(const SassFacts& facts) {
+  const auto written = parse_json(to_json(facts).dump());  // names are whatever bytes stood there
+  ASSERT_TRUE(written.ok()) << written.error().text();
+  ASSERT_TRUE(from_json<SassFacts>(*written).ok());
   int64_t counted = 0;
   for (const auto& [kind, count] : facts.mix.counts) counted += count;
   ASSERT_EQ(counted, facts.mix.instructions);
