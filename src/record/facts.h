@@ -12,6 +12,7 @@
 #include "record/fields.h"
 #include "record/kernel_facts.h"
 #include "record/plan.h"
+#include "record/sass_facts.h"
 
 namespace solstice {
 
@@ -26,67 +27,6 @@ struct SourceState {
                            field("there", &SourceState::there, "it was read"),
                            optional_field("why", &SourceState::why, "it was not, or only in part"),
                            optional_field("opens", &SourceState::opens, "the one line that would open it"));
-  }
-};
-
-// Loads and stores of one width. `space`: "global", "shared", "local", "generic".
-struct SassAccess {
-  std::string space;
-  bool store = false;
-  int bits = 0;  // a thread and instruction
-  int64_t count = 0;
-  static auto fields() {
-    return std::make_tuple(field("space", &SassAccess::space, "global, shared, local or generic"),
-                           field("store", &SassAccess::store, "written"),
-                           field("bits", &SassAccess::bits, "a thread and instruction"),
-                           field("count", &SassAccess::count, "instructions"));
-  }
-};
-
-// Static instructions of a piece of machine code. `counts` has the classes of diagnose/sass/instruction.h: "wgmma",
-// "mma", "fp32", "fp64", "fp16", "int", "address", "mufu", "convert", "move", "compare", "control", "barrier", "wait",
-// "fence", "shuffle", "atomic", "tma", "async_copy", "load", "store", "constant", "unknown".
-struct SassMix {
-  int64_t instructions = 0;
-  int64_t issue_cycles = 0;  // stalls that the encoding itself asks for, added up in program order
-  int64_t waits = 0;         // instructions that wait for a scoreboard
-  std::map<std::string, int64_t> counts;
-  std::vector<SassAccess> accesses;
-  static auto fields() {
-    return std::make_tuple(field("instructions", &SassMix::instructions, "in the text"),
-                           optional_field("issue_cycles", &SassMix::issue_cycles, "asked for by the encoding"),
-                           optional_field("waits", &SassMix::waits, "instructions that wait for a scoreboard"),
-                           field("counts", &SassMix::counts, "by class"),
-                           optional_field("accesses", &SassMix::accesses, "by space, direction and width"));
-  }
-};
-
-struct SassLoop {
-  int parent = -1;  // index in the function's loops; -1: outermost
-  int depth = 1;
-  int64_t first = 0, last = 0;  // addresses of its first and last instruction
-  std::string does = {};        // "load", "wgmma", "promote", "store", "compute", "wait": most of its innermost work
-  int line = 0;                 // in the source, of most of its instructions; 0: not known
-  SassMix mix;                  // inner loops included, once
-  static auto fields() {
-    return std::make_tuple(optional_field("parent", &SassLoop::parent, "index of the loop around it, -1: none"),
-                           field("depth", &SassLoop::depth, "1: outermost"),
-                           field("first", &SassLoop::first, "address of its first instruction"),
-                           field("last", &SassLoop::last, "address of its last instruction"),
-                           optional_field("does", &SassLoop::does, "most of its work"),
-                           optional_field("line", &SassLoop::line, "in the source"),
-                           field("mix", &SassLoop::mix, "static counts"));
-  }
-};
-
-struct SassFacts {
-  SassMix mix;
-  std::vector<SassLoop> loops;  // an outer one before its inner ones
-  double unknown = 0;           // share of instructions that the parser does not know
-  static auto fields() {
-    return std::make_tuple(field("mix", &SassFacts::mix, "of the whole function"),
-                           field("loops", &SassFacts::loops, "outer ones first"),
-                           field("unknown", &SassFacts::unknown, "share of unknown instructions"));
   }
 };
 

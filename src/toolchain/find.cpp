@@ -1,4 +1,4 @@
-// Finding NVRTC, nvcc and CUDA's headers.
+// Finding NVRTC, nvcc, CUDA's headers and a disassembler.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/paths.h"
 #include "base/process/subprocess.h"
+#include "toolchain/disassembler.h"
 #include "toolchain/toolchain.h"
 
 namespace solstice::toolchain {
@@ -194,35 +195,17 @@ Result<bool> take_nvcc(const Folders& folders, Toolchain& out) {
   return false;
 }
 
-// argv of a program that prints the machine code of a cubin; empty where there is none.
-std::vector<std::string> disassembler() {
-  std::error_code ignored;
-  const Places at = places_of({});
-  for (const auto& [name, option] : {std::pair{"nvdisasm", "--print-code"}, std::pair{"cuobjdump", "--dump-sass"}}) {
-    for (const fs::path& folder : at.disassemblers) {
-      if (fs::is_regular_file(folder / name, ignored)) return {(folder / name).string(), option};
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 fs::path find_disassembler() {
-  const std::vector<std::string> argv = disassembler();
-  return argv.empty() ? fs::path() : fs::path(argv[0]);
-}
-
-Result<std::string> disassemble(const fs::path& cubin) {
-  std::vector<std::string> argv = disassembler();
-  if (argv.empty()) {
-    return fail(Code::not_found, "neither nvdisasm nor cuobjdump was found",
-                "install a CUDA toolkit, or `pip install nvidia-cuda-nvdisasm`");
+  std::error_code ignored;
+  const Places at = places_of({});
+  for (const char* name : {"nvdisasm", "cuobjdump"}) {
+    for (const fs::path& folder : at.disassemblers) {
+      if (fs::is_regular_file(folder / name, ignored)) return folder / name;
+    }
   }
-  argv.push_back(cubin.string());
-  SOLSTICE_TRY(const CommandOutput done, run_command({.argv = argv, .in = Pipe::kNull}, Seconds(120)));
-  if (done.exit.ok()) return done.out;
-  return fail(Code::process_failed, fmt::format("{} {}: {}", argv[0], done.exit.text(), done.err));
+  return {};
 }
 
 Result<Toolchain> find_toolchain(const ToolchainOptions& options) {

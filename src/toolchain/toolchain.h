@@ -48,7 +48,7 @@ std::vector<std::string> standard_options(const Toolchain& toolchain, std::strin
 std::vector<std::string> given_options(const Toolchain& toolchain);
 
 // The machine code of a cubin as text, by nvdisasm or cuobjdump: the first that a CUDA toolkit, PATH or a Python has.
-// Error not_found, naming what to install; process_failed.
+// Errors: those of disassembler.h, and of reading the file.
 Result<std::string> disassemble(const std::filesystem::path& cubin);
 
 }  // namespace solstice::toolchain

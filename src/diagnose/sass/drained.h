@@ -1,0 +1,13 @@
+// Waits that serialise wgmma: for all of them, between two that add to the same accumulators in one straight piece of
+// code. ptxas does so where it cannot keep the accumulators apart (its notes C7510 to C7519).
+#pragma once
+
+#include <vector>
+
+#include "diagnose/sass/instruction.h"
+
+namespace solstice::diagnose::sass {
+
+std::vector<size_t> drained_wgmma(const Function& function);  // indices of the waits
+
+}  // namespace solstice::diagnose::sass
