@@ -73,6 +73,36 @@ Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, 
   return out;
 }
 
+const SassMix* hot_code(const StepFacts& step) {
+  if (!step.sass) return nullptr;
+  const std::vector<SassLoop>& loops = step.sass->loops;
+  const SassLoop* best = nullptr;
+  for (size_t i = 0; i < loops.size(); ++i) {
+    if (loops[i].does == "wait" || loops[i].per_lane) continue;
+    const bool outer = std::any_of(loops.begin(), loops.end(), [&](const SassLoop& inner) {
+      return inner.parent == static_cast<int>(i) && inner.does != "wait" && !inner.per_lane;
+    });
+    if (!outer && (!best || loops[i].mix.instructions > best->mix.instructions)) best = &loops[i];
+  }
+  return best ? &best->mix : &step.sass->mix;
+}
+
+double count_of(const SassMix& mix, const std::string& kind) {
+  const auto found = mix.counts.find(kind);
+  return found == mix.counts.end() ? 0 : static_cast<double>(found->second);
+}
+
+MeanAccess mean_access(const SassMix& mix, std::string_view space, bool store) {
+  MeanAccess out;
+  for (const SassAccess& access : mix.accesses) {
+    if (access.space != space || access.store != store) continue;
+    out.count += static_cast<double>(access.count);
+    out.bits += static_cast<double>(access.bits) * static_cast<double>(access.count);
+  }
+  if (out.count > 0) out.bits /= out.count;
+  return out;
+}
+
 std::optional<double> counter(const StepFacts& step, std::string_view metric) {
   if (!step.counters) return std::nullopt;
   const auto found = step.counters->metrics.find(std::string(metric));

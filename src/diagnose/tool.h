@@ -90,6 +90,17 @@ std::optional<double> counter(const StepFacts& step, std::string_view metric);
 // Share of the warps' samples that waited for this, 0 to 1; nullopt: they were not sampled.
 std::optional<double> stall(const StepFacts& step, std::string_view reason);
 
+// Where a step spends its time, as far as its machine code tells: the innermost loop of most instructions that does not
+// only wait, else the whole function. Null: there is no machine code.
+const SassMix* hot_code(const StepFacts& step);
+// Instructions of this kind of work (record/sass_facts.h).
+double count_of(const SassMix& mix, const std::string& kind);
+// Accesses of this space and direction: how many, and their mean width in bits.
+struct MeanAccess {
+  double count = 0, bits = 0;
+};
+MeanAccess mean_access(const SassMix& mix, std::string_view space, bool store);
+
 Evidence evidence(std::string what, double value, std::string unit, std::string source);
 FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);
 FindingAction advice(std::string text);

@@ -101,10 +101,10 @@ Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts& facts, search::Mea
 
 void GpuMeter::diagnose(const Preparation& candidate, search::Measurement& out) {
   if (out.state != TrialState::kVerified) return;
-  Facts facts = candidate.facts(builds_.setting(), options_.bounds);
+  const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
+  Facts facts = candidate.facts(builds_.setting(), options_.bounds, !behind || options_.diagnosis.keep_facts);
   facts.measured = out.time;
   trace(candidate.built()->plan, facts, out);
-  const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
   if (out.state != TrialState::kVerified || (behind && !options_.diagnosis.keep_facts)) return;
   add_findings(facts, builds_.setting(), options_.diagnosis, out.record);
 }

@@ -6,6 +6,7 @@
 
 #include "base/version.h"
 #include "diagnose/occupancy.h"
+#include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
 #include "families/emission.h"
 
@@ -244,6 +245,34 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts) 
   add_timeline(steps, traced, facts);
   set_source({"trace", true, "", ""}, facts);
   return success();
+}
+
+namespace {
+
+void add_sass_of(const Plan& plan, const std::string& module, const std::map<std::string, SassFacts>& found,
+                 Facts& facts) {
+  for (const Step& step : plan.steps) {
+    if (step.kind != StepKind::kLaunch || step.module != module) continue;
+    const auto sass = found.find(step.entry);
+    StepFacts* of = step_named(step.name, facts);
+    if (of && sass != found.end()) of->sass = sass->second;
+  }
+}
+
+}  // namespace
+
+void add_sass(const Built& built, Facts& facts) {
+  SourceState state{"sass", true, "", ""};
+  for (size_t i = 0; i < built.compiled.size(); ++i) {
+    const std::string& module = built.plan.modules[i].name;
+    const auto found = diagnose::sass_of_cubin(built.compiled[i].cubin, {.source = module + ".cu"});
+    if (found.ok()) {
+      add_sass_of(built.plan, module, *found, facts);
+    } else {
+      state = {"sass", false, found.error().message, found.error().hint};
+    }
+  }
+  set_source(std::move(state), facts);
 }
 
 }  // namespace solstice::evaluate

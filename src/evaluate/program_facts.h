@@ -30,6 +30,9 @@ Facts facts_of(const FactsOfCandidate& from);
 // By the source `trace`: times of steps and the timeline of a call. `traced` is a block of Tracer::kCupti that passed.
 // Errors: those of by_kernel().
 Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts);
+// By the source `sass`: disassembles each cubin of the build, which the cache keeps.
+void add_sass(const Built& built, Facts& facts);
+
 // Sets the state of a source.
 void set_source(SourceState state, Facts& facts);
 // The facts of a step, wherever it stands; null: no kernel has it.

@@ -1,0 +1,43 @@
+// fp64 arithmetic, at a small part of the rate of fp32 on most machines.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    const SassMix* code = hot_code(*step);
+    if (!code) continue;
+    const double wide = count_of(*code, "fp64"), all = static_cast<double>(code->instructions);
+    const bool asked = std::any_of(view.kernel.tensors.begin(), view.kernel.tensors.end(),
+                                   [](const TensorFacts& tensor) { return tensor.dtype == "f64"; });
+    if (asked || all < 1 || wide / all < tool.threshold("share")) continue;
+    Finding finding = finding_on(tool, view,
+                                 fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
+                                             100 * wide / all, step->entry),
+                                 view.gain(1 / (1 - std::min(0.95, 2 * wide / all)), "if fp32 took its place"));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
+    finding.actions.push_back(advice("constants and functions of fp32 (`1.0f`, `expf`)"));
+    finding.confidence = Confidence::kHigh;
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_double_precision;
+const Tool solstice_tools_double_precision{
+    .name = "double precision",
+    .question = "Does it compute in fp64 though no tensor is?",
+    .sources = {"sass"},
+    .classes = {},
+    .thresholds = {{"share", 0.01, "share of its hot code", "one in a hundred at half the rate"}},
+    .of_kernel = find_double,
+};
+
+}  // namespace solstice::diagnose

@@ -1,0 +1,43 @@
+// Global stores of few bytes a thread: each instruction moves a part of what it could.
+#include <fmt/format.h>
+
+#include "diagnose/tool.h"
+
+namespace solstice::diagnose {
+namespace {
+
+void find_narrow_stores(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  for (const StepFacts* step : view.steps()) {
+    const SassMix* code = hot_code(*step);
+    if (!code) continue;
+    const MeanAccess found = mean_access(*code, "global", true);
+    if (found.count < 1 || found.bits > tool.threshold("bits")) continue;
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("the stores of `{}` move {:.0f} bits a thread where 128 would do", step->entry, found.bits),
+        view.gain(128 / found.bits, "if as many instructions moved 128 bits each"));
+    finding.place.step = step->step;
+    finding.evidence.push_back(evidence("global stores", found.count, "instructions", "sass"));
+    finding.evidence.push_back(evidence("mean width", found.bits, "bits", "sass"));
+    if (view.kernel.knobs.contains("vector"))
+      finding.actions.push_back(change_knobs(view, {{"vector", "4"}}, "four elements a thread"));
+    finding.actions.push_back(advice("vectors of 16 bytes: contiguous elements a thread, aligned rows"));
+    finding.confidence = Confidence::kLow;
+    out.push_back(std::move(finding));
+  }
+}
+
+}  // namespace
+
+extern const Tool solstice_tools_narrow_stores;
+const Tool solstice_tools_narrow_stores{
+    .name = "narrow stores",
+    .question = "Do stores of global memory move few bytes each?",
+    .sources = {"sass"},
+    .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kIssue},
+    .thresholds = {{"bits", 32, "bits a thread",
+                    "16-byte accesses reach the copy rate with the fewest instructions in flight (docs/families.md)"}},
+    .of_kernel = find_narrow_stores,
+};
+
+}  // namespace solstice::diagnose
