@@ -15,6 +15,8 @@ struct OptimizeOutcome {
   // A language model's provider, or the policy, ended its part of the search; all else was done.
   std::optional<Error> failed = {};
   std::vector<std::string> why = {};  // of `unsupported`: the reason of every kernel family
+  std::string mode_note = {};         // the mode that the module was traced in, where it matters
+  bool training = false;              // it was training mode
   bool interrupted = false;           // the search was stopped; the best it had found was verified and reported
 };
 
