@@ -20,8 +20,8 @@ INSIDE = re.compile(
     r"|\bOracle\w*|<class |\boracle broke"
 )
 WAY_IN_MESSAGE = re.compile(
-    r"error\[\w+\]: .*[;:] (?:call|choose|convert|drop|export|free|give|install|leave|make it|move it|name|prepare|put|run"
-    r"|set|use|wait|write) "
+    r"error\[\w+\]: .*[;:] (?:call|choose|convert|drop|export|free|give|install|leave|make it|move it|name|prepare"
+    r"|put|run|set|use|wait|write) "
 )
 WAYS = re.compile(r"  hint: \S|; \S|legal are|did you mean|expected |--why|give |needs ")
 
