@@ -99,6 +99,9 @@ Result<int> run_optimize(const Invocation& in) {
   if (outcome.report.outcome == RunOutcome::kFaster) {
     fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
   }
+  if (outcome.interrupted && outcome.report.parts.empty())  // a run of parts cannot continue
+    fmt::print("continue with: solstice optimize --resume {}{}\n", outcome.report.run,
+               in.has("--store") ? " --store " + in.get("--store") : "");
   if (code == kNotFasterCode)
     fmt::print("exit code {}: --require-faster asks for `faster`, and the outcome is `{}`\n", code,
                enum_name(outcome.report.outcome));
