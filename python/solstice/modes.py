@@ -37,7 +37,7 @@ def _effects_of(child: torch.nn.Module, training: bool) -> Iterator[str]:
         yield "dropout active" if training else "no dropout"
     elif isinstance(child, torch.nn.RReLU):
         yield "random slopes" if training else "mean slopes"
-    elif not type(child).__module__.startswith("torch.nn.") and _asks(type(child)):
+    elif not type(child).__module__.startswith(("torch.nn.", "solstice.")) and _asks(type(child)):
         yield f"`{type(child).__name__}` asks for its mode"
 
 

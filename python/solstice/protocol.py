@@ -47,7 +47,7 @@ def parse_request(line: bytes) -> Request:
     if not isinstance(id, int) or isinstance(id, bool):
         raise BadLine(input_error("protocol.bad_request", "a request needs an integer `id`"))
     if message.get("schema") != SCHEMA:
-        text = f"schema is `{message.get('schema')}`; this worker speaks `{SCHEMA}`"
+        text = f"schema is `{message.get('schema')}`, and this worker speaks `{SCHEMA}`"
         raise BadLine(input_error("protocol.bad_schema", text), id)
     name, params = message.get("request"), message.get("params", {})
     if not isinstance(name, str) or not isinstance(params, dict):

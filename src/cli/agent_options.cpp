@@ -96,7 +96,7 @@ std::vector<Parameter> agent_parameters() {
        {},
        false,
        false},
-      {"--option", "NAME=VALUE", "option of the provider; may be repeated", "", {}, false, true},
+      {"--option", "NAME=VALUE", kProviderOptionHelp, "", {}, false, true},
       {"--write", "WHAT",
        "ucut: the model writes programs; cuda: programs with CUDA device code; both: either [default: ucut]", "",
        choices<agents::Writes>(), false, false},

@@ -8,6 +8,9 @@
 
 namespace solstice::cli {
 
+inline constexpr const char* kProviderOptionHelp =
+    "option of the provider, such as base_url=URL of a server of your own (`solstice list providers`); may be repeated";
+
 // The parameters have no defaults here: an option that is left out may take the value of the run that is continued
 // (flow::AgentTerms).
 std::vector<Parameter> agent_parameters();

@@ -72,7 +72,7 @@ Finding describe(const rt::Driver& driver, int ordinal) {
   } else if (!machine.ok()) {
     finding.health = Health::kLimited;
     finding.costs = "`optimize` needs --machine NAME";
-    finding.remedy = machine.error().message;
+    finding.remedy = machine.error().hint;
   } else if (machine->measured.empty()) {
     finding.health = Health::kLimited;
     finding.costs = "the practical bound uses datasheet figures";

@@ -65,13 +65,16 @@ constexpr Task kTasks[] = {
     {"how fast could it run on an H200", "solstice sol FILE.py --machine h200"},
     {"its kernels, and the slowest, without a search", "solstice plan FILE.py"},
     {"continue a run that was interrupted", "solstice optimize --resume last"},
-    {"what the last run tried, and one trial's error", "solstice show last; solstice show last --trial 3"},
+    {"what the last run tried, and why trials failed", "solstice show last; solstice show last --failed"},
+    {"one trial: its program, error and times", "solstice show last --trial 3"},
     {"check a program that is written by hand", "solstice check PROGRAM.ucut"},
     {"run it as a candidate for its module", "solstice run PROGRAM.ucut --of FILE.py"},
     {"compile it to cubins", "solstice compile PROGRAM.ucut"},
     {"its machine code (SASS), PTX, and a profile", "solstice compile PROGRAM.ucut --keep"},
     {"what lies on the disk, and what can go", "solstice gc"},
-    {"what this machine lacks", "solstice doctor"}};
+    {"what this machine has and lacks", "solstice doctor"},
+    {"what GPUs can do: rates, memory", "solstice list machines"},
+    {"a language model that proposes, at your server", "solstice optimize --help; solstice list providers"}};
 
 std::string overview() {
   std::string out =

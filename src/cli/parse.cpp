@@ -26,6 +26,54 @@ std::vector<std::string> words_of(std::string_view name) {
   return words;
 }
 
+// Words of other programs for what a command of ours does.
+const std::map<std::string, const char*, std::less<>> kOtherWords = {
+    {"benchmark", "bench kernelbench --path DIR"},
+    {"build", "compile PROGRAM.ucut"},
+    {"clean", "gc"},
+    {"cleanup", "gc"},
+    {"device", "doctor"},
+    {"devices", "doctor"},
+    {"disassemble", "compile PROGRAM.ucut --keep"},
+    {"disk", "gc"},
+    {"families", "list families"},
+    {"gpu", "doctor"},
+    {"gpus", "doctor"},
+    {"history", "show"},
+    {"info", "doctor"},
+    {"lint", "check PROGRAM.ucut"},
+    {"list devices", "doctor"},
+    {"list gpus", "doctor"},
+    {"list runs", "show"},
+    {"list trials", "show last"},
+    {"log", "show last"},
+    {"ls", "show"},
+    {"machine", "list machines"},
+    {"machines", "list machines"},
+    {"models", "list models"},
+    {"providers", "list providers"},
+    {"prune", "gc"},
+    {"ptx", "compile PROGRAM.ucut --keep"},
+    {"report", "show last"},
+    {"resume", "optimize --resume last"},
+    {"roofline", "sol FILE.py"},
+    {"runs", "show"},
+    {"sass", "compile PROGRAM.ucut --keep"},
+    {"status", "show"},
+    {"trace", "import FILE.py"},
+    {"trials", "show last"},
+    {"tune", "optimize FILE.py"},
+    {"validate", "check PROGRAM.ucut"},
+    {"verify", "run PROGRAM.ucut --of FILE.py"},
+    {"version", "--version"},
+};
+
+// What the words mean in ours, as the way out; "" where nothing is known.
+std::string meant_by(const std::string& words) {
+  const auto known = kOtherWords.find(words);
+  return known == kOtherWords.end() ? "" : fmt::format("did you mean `solstice {}`?", known->second);
+}
+
 std::vector<std::string> option_names(const Command& command) {
   std::vector<std::string> names = {"--help"};
   for (const Parameter& p : command.parameters) {
@@ -51,11 +99,12 @@ Error unknown_option(const Command& command, const std::string& word) {
                            : fmt::format("did you mean `{}`?", near));
 }
 
-Status check_choice(const Parameter& p, const std::string& value) {
+Status check_choice(const Command& command, const Parameter& p, const std::string& value) {
   if (p.choices.empty() || std::find(p.choices.begin(), p.choices.end(), value) != p.choices.end()) return success();
   const std::string near = closest(value, p.choices);
+  const std::string known = p.is_option() ? "" : meant_by(fmt::format("{} {}", command.name, value));
   return fail(Code::bad_argument, fmt::format("{} is `{}`; legal are {}", p.name, value, fmt::join(p.choices, ", ")),
-              near.empty() ? "" : fmt::format("did you mean `{}`?", near));
+              !known.empty() || near.empty() ? known : fmt::format("did you mean `{}`?", near));
 }
 
 // The parameter that lacks its value, or that is missing; by the text of the library's error, which begins with it.
@@ -68,7 +117,7 @@ Error incomplete(const Command& command, std::string_view error) {
                 missing       ? fmt::format("`solstice {}` needs {}: {}", command.name, shown, p.help)
                 : p.is_flag() ? fmt::format("{} takes no value", p.name)
                               : fmt::format("{} is given without its value: {}", shown, p.help),
-                see_help(command));
+                (p.choices.empty() ? "" : fmt::format("one of {}; ", fmt::join(p.choices, ", "))) + see_help(command));
   }
   return fail(Code::bad_argument, fmt::format("the arguments of `solstice {}` are incomplete", command.name),
               see_help(command));
@@ -144,15 +193,6 @@ void declare(CLI::App& app, Slot& slot) {
   slot.option->required(p.required);
 }
 
-// Words of other programs for what a command of ours does.
-const std::map<std::string, const char*, std::less<>> kOtherWords = {{"clean", "gc"},
-                                                                     {"cleanup", "gc"},
-                                                                     {"prune", "gc"},
-                                                                     {"sass", "compile PROGRAM.ucut --keep"},
-                                                                     {"ptx", "compile PROGRAM.ucut --keep"},
-                                                                     {"disassemble", "compile PROGRAM.ucut --keep"},
-                                                                     {"resume", "optimize --resume last"}};
-
 }  // namespace
 
 const std::string& Invocation::get(std::string_view name) const {
@@ -196,14 +236,11 @@ Result<const Command*> find_command(const std::vector<std::string>& words) {
     return fail(Code::bad_argument, fmt::format("`{}` is a group of commands", typed),
                 fmt::format("they are `{}`", fmt::join(full, "`, `")));
   }
-  if (const auto known = kOtherWords.find(typed); known != kOtherWords.end())
-    return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
-                fmt::format("did you mean `solstice {}`?", known->second));
-  const std::string near = closest(typed, names);
+  const std::string known = meant_by(typed), near = closest(typed, names);
   return fail(Code::bad_argument, fmt::format("no command `{}`", typed),
-              near.empty()
-                  ? fmt::format("the commands are {}; `solstice --help` says what they do", fmt::join(names, ", "))
-                  : fmt::format("did you mean `{}`?", near));
+              !known.empty() ? known
+              : near.empty() ? "`solstice --help` lists the commands, and common tasks with their command"
+                             : fmt::format("did you mean `{}`?", near));
 }
 
 Result<Invocation> parse(const Command& command, const std::vector<std::string>& arguments) {
@@ -219,7 +256,7 @@ Result<Invocation> parse(const Command& command, const std::vector<std::string>&
     if (values.empty()) out.left_out.insert(p.name);
     if (values.empty() && !p.otherwise.empty()) values = {p.otherwise};
     for (const std::string& value : values) {
-      if (!p.is_flag()) SOLSTICE_CHECK(check_choice(p, value));
+      if (!p.is_flag()) SOLSTICE_CHECK(check_choice(command, p, value));
     }
     if (!values.empty()) out.values[p.name] = std::move(values);
   }

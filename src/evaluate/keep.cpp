@@ -63,7 +63,7 @@ class Keeper {
   Status keep_sass(const std::string& name) {
     const Result<std::string> sass = toolchain::disassemble(folder_ / (name + ".cubin"));
     if (sass.ok()) return write(name + ".sass", *sass);
-    kept_.lacking.push_back(fmt::format("{}.sass: {}", name, sass.error().sentence()));
+    kept_.lacking.push_back({name + ".sass", sass.error().sentence()});
     return success();
   }
 

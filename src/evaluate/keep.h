@@ -9,10 +9,14 @@
 
 namespace solstice::evaluate {
 
+struct Lacking {
+  std::string file, why;
+};
+
 struct Kept {
   std::vector<std::string> files;
-  std::vector<std::string> lacking;  // what could not be made, and why
-  std::string build, profile;        // command lines, to be given in the folder
+  std::vector<Lacking> lacking;  // what could not be made, and why
+  std::string build, profile;    // command lines, to be given in the folder
 };
 
 // Beside the files of write_build(), for every module NAME: NAME.ptx, NAME.sass (where nvdisasm or cuobjdump is found)

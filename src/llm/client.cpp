@@ -44,10 +44,8 @@ Result<std::unique_ptr<Client>> Client::open(std::string_view provider, std::map
                                              Model model, ClientOptions client) {
   SOLSTICE_TRY(const ProviderSpec* spec, find_provider(provider));
   if (spec->network && !client.network) {
-    return fail(
-        Code::network_off,
-        fmt::format("provider `{}` needs the network, which is switched off; `command`, `mailbox` and `replay` do not",
-                    spec->name));
+    return fail(Code::network_off, fmt::format("provider `{}` needs the network, which is switched off", spec->name),
+                "leave --no-network out, or choose `command`, `mailbox` or `replay`, which need none");
   }
   SOLSTICE_TRY(auto opened, open_provider(*spec, std::move(options), model, client.cancelled, client.news));
   return std::unique_ptr<Client>(new Client(*spec, std::move(opened), std::move(model), std::move(client)));
@@ -58,8 +56,8 @@ Status Client::check(const Request& request) const {
     return fail(Code::bad_argument, "a request ends with a message of the user");
   }
   if (request.most_output <= 0 || (model_.max_output && request.most_output > *model_.max_output)) {
-    return fail(Code::bad_argument,
-                fmt::format("the most output tokens are {}; legal are 1 to {}", request.most_output,
+    return fail(Code::bad_argument, fmt::format("the most output tokens are {}", request.most_output),
+                fmt::format("legal are 1 to {}",
                             model_.max_output ? std::to_string(*model_.max_output) : "what the model gives"));
   }
   return request.schema.is_null() ? success() : check_schema(request.schema);

@@ -100,14 +100,13 @@ class Feed {
 Status check_base_url(const std::string& text) {
   SOLSTICE_TRY(const net::Url url, net::parse_url(text));
   if (!url.user.empty()) {
-    return fail(Code::bad_argument,
-                "base_url has a name or password before its `@`, which would not be sent: a key is given by `key_env` "
-                "or `key_file`");
+    return fail(Code::bad_argument, "base_url has a name or password before its `@`, which would not be sent",
+                "give a key by `key_env` or `key_file`");
   }
   if (text.find_first_of("?#") != text.npos) {
     return fail(Code::bad_argument,
-                "base_url has a query or a fragment (`?`, `#`), behind which the path of each request would lie: it "
-                "takes http[s]://HOST[:PORT][/PATH]");
+                "base_url has a query or a fragment (`?`, `#`), behind which the path of each request would lie",
+                "it takes http[s]://HOST[:PORT][/PATH]");
   }
   return success();
 }
@@ -116,10 +115,9 @@ Status check_base_url(const std::string& text) {
 Status check_encrypted(const HttpSettings& settings, bool insecure) {
   SOLSTICE_TRY(const net::Url url, net::parse_url(settings.base_url));
   if (settings.key.empty() || insecure || url.tls() || net::is_loopback(url.host)) return success();
-  return fail(Code::bad_argument,
-              fmt::format("the key would go unencrypted to `http://{}`: give a base_url of https://, send no key "
-                          "(`--option key_env=`), or allow it with `--option insecure=true`",
-                          url.authority()));
+  return fail(Code::bad_argument, fmt::format("the key would go unencrypted to `http://{}`", url.authority()),
+              "give a base_url of https://, send no key (`--option key_env=`), or allow it with "
+              "`--option insecure=true`");
 }
 
 }  // namespace

@@ -60,8 +60,9 @@ const char* store(const Json& value, std::optional<Dollars>& out) {
   return value.is_number() && out->value >= 0 ? nullptr : "a price, a number that is not negative";
 }
 
-Error bad_model(const fs::path& file, int line, std::string message) {
-  Error error = fail(Code::bad_model, std::move(message));
+Error bad_model(const fs::path& file, int line, std::string message,
+                std::string hint = "models/README.md has the keys") {
+  Error error = fail(Code::bad_model, std::move(message), std::move(hint));
   error.file = file.string();
   error.line = line;
   return error;
@@ -74,14 +75,13 @@ Status read_entry(const TomlEntry& entry, const std::vector<Key>& keys, const fs
     if (key.path != entry.path) continue;
     const char* wanted = std::visit([&](auto* member) { return store(entry.value, *member); }, key.member);
     if (wanted)
-      return bad_model(file, entry.line, fmt::format("`{}` needs {}; got {}", entry.path, wanted, entry.value.dump()));
+      return bad_model(file, entry.line, fmt::format("`{}` is {}, not {}", entry.path, entry.value.dump(), wanted));
     return success();
   }
   const std::string near = closest(entry.path, names);
-  return bad_model(file, entry.line,
-                   fmt::format("no key `{}`; {}", entry.path,
-                               near.empty() ? fmt::format("there are {}", fmt::join(names, ", "))
-                                            : fmt::format("did you mean `{}`?", near)));
+  return bad_model(
+      file, entry.line, fmt::format("no key `{}`", entry.path),
+      near.empty() ? fmt::format("there are {}", fmt::join(names, ", ")) : fmt::format("did you mean `{}`?", near));
 }
 
 // A price of unknown age would be worse than none.

@@ -17,9 +17,9 @@ Status check_names(const ProviderSpec& spec, const std::map<std::string, std::st
   for (const auto& [name, value] : given) {
     if (std::find(names.begin(), names.end(), name) != names.end()) continue;
     const std::string near = closest(name, names);
-    return fail(Code::bad_argument, fmt::format("provider `{}` has no option `{}`; {}", spec.name, name,
-                                                near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
-                                                             : fmt::format("did you mean `{}`?", near)));
+    return fail(Code::bad_argument, fmt::format("provider `{}` has no option `{}`", spec.name, name),
+                near.empty() ? fmt::format("its options are {}", fmt::join(names, ", "))
+                             : fmt::format("did you mean `{}`?", near));
   }
   return success();
 }
@@ -33,7 +33,8 @@ Status check_model(const ProviderSpec& spec, const Model& model) {
   // The others pass on what any model says.
   if (!spec.needs_model || model.provider == spec.name) return success();
   return fail(Code::bad_argument,
-              fmt::format("model `{}` belongs to provider `{}`, not to `{}`", model.name, model.provider, spec.name));
+              fmt::format("model `{}` belongs to provider `{}`, not to `{}`", model.name, model.provider, spec.name),
+              fmt::format("--provider {}, or a model of `{}` (`solstice list models`)", model.provider, spec.name));
 }
 
 }  // namespace
@@ -46,7 +47,8 @@ const std::string& Options::get(const std::string& name) const {
 
 Result<std::string> Options::needed(const std::string& name, std::string_view like) const {
   if (get(name).empty())
-    return fail(Code::bad_argument, fmt::format("its option `{0}` is missing: give `--option {0}={1}`", name, like));
+    return fail(Code::bad_argument, fmt::format("its option `{}` is missing", name),
+                fmt::format("give `--option {}={}`", name, like));
   return get(name);
 }
 
@@ -55,12 +57,12 @@ Result<Seconds> Options::seconds(const std::string& name) const {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc() && end == text.data() + text.size() && value > 0 && value < 1e9) return Seconds(value);
-  return fail(Code::bad_argument, fmt::format("option `{}` is `{}`; it takes seconds, more than 0", name, text));
+  return fail(Code::bad_argument, fmt::format("option `{}` is `{}`", name, text), "it takes seconds, more than 0");
 }
 
 Result<bool> Options::flag(const std::string& name) const {
   if (get(name) == "true" || get(name) == "false") return get(name) == "true";
-  return fail(Code::bad_argument, fmt::format("option `{}` is `{}`; it takes true or false", name, get(name)));
+  return fail(Code::bad_argument, fmt::format("option `{}` is `{}`", name, get(name)), "it takes true or false");
 }
 
 Result<const ProviderSpec*> find_provider(std::string_view name) {

@@ -98,31 +98,34 @@ Result<Secret> Secret::create(const std::string& text, const std::string& origin
   if (!visible)
     return fail(Code::bad_key, fmt::format("the key in {} holds a space or another character that no key has", origin));
   if (text.size() < 8 || text.size() > 4096) {
-    return fail(Code::bad_key,
-                fmt::format("the key in {} has {} characters; keys have 8 to 4096", origin, text.size()));
+    return fail(Code::bad_key, fmt::format("the key in {} has {} characters", origin, text.size()),
+                "keys have 8 to 4096");
   }
   if (text.find_first_not_of('\\') == text.npos)
     return fail(Code::bad_key, fmt::format("the key in {} is backslashes alone", origin));
   return Secret(text);
 }
 
+namespace {
+constexpr const char* kNameTheVariable = "put the key into a variable, and give the variable's name";
+}
+
 Result<Secret> secret_from_environment(const std::string& variable) {
   if (!is_variable(variable)) {
     return fail(Code::bad_key,
-                "key_env is no name of an environment variable (letters, digits and `_`, no digit first); it is not "
-                "shown, as it may be the "
-                "key itself: put that into a variable, and give the variable's name");
+                "key_env is no name of an environment variable (letters, digits and `_`, no digit first), and is not "
+                "shown, as it may be the key itself",
+                kNameTheVariable);
   }
   const char* value = std::getenv(variable.c_str());
   if ((!value || !*value) && may_be_key(variable)) {
     return fail(Code::bad_key,
-                "the variable that key_env names is not set; its name is not shown, as it may be the key itself: put "
-                "that into a variable, "
-                "and give the variable's name");
+                "the variable that key_env names is not set, and its name is not shown, as it may be the key itself",
+                kNameTheVariable);
   }
   if (!value || !*value)
-    return fail(Code::bad_key,
-                fmt::format("{} is not set; put the provider's key there, or name a key_file", variable));
+    return fail(Code::bad_key, fmt::format("{} is not set", variable),
+                "put the provider's key there, or name its file: `--option key_file=FILE`");
   return Secret::create(value, variable);
 }
 
@@ -132,8 +135,9 @@ Result<Secret> secret_from_file(const std::filesystem::path& file) {
     return fail(Code::bad_key, fmt::format("cannot read the key in {}: {}", file.string(), std::strerror(errno)));
   const unsigned mode = found.st_mode & 07777;
   if ((mode & 077) != 0) {
-    return fail(Code::bad_key, fmt::format("{} may be used by others than its owner (mode {:04o}); chmod 600 it",
-                                           file.string(), mode));
+    return fail(Code::bad_key,
+                fmt::format("{} may be used by others than its owner (mode {:04o})", file.string(), mode),
+                fmt::format("`chmod 600 {}`", file.string()));
   }
   SOLSTICE_TRY(std::string text, read_file(file));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();

@@ -74,10 +74,9 @@ Result<Machine> machine_of_device(std::string_view device) {
     SOLSTICE_TRY(Machine machine, load_machine(name));
     if (machine.device == device) return machine;
   }
-  return fail(Code::not_found,
-              fmt::format("no machine file describes `{}`; there are: {}. Write one (machines/README.md says how), "
-                          "or name the closest with --machine",
-                          device, fmt::join(names, ", ")));
+  return fail(Code::not_found, fmt::format("no machine file describes `{}`", device),
+              fmt::format("write one (machines/README.md says how), or name the closest with --machine: there are {}",
+                          fmt::join(names, ", ")));
 }
 
 }  // namespace solstice::machine

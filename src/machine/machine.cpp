@@ -43,8 +43,8 @@ Result<PipeRate> rate_of(const Machine& machine, Pipe pipe) {
   if (found != machine.pipes.end()) return found->second;
   std::vector<std::string_view> names;
   for (const auto& [each, rate] : machine.pipes) names.push_back(name_of(each));
-  return fail(Code::bad_argument, fmt::format("machine `{}` has no {} pipe; it has {}", machine.name, name_of(pipe),
-                                              fmt::join(names, ", ")));
+  return fail(Code::bad_argument, fmt::format("machine `{}` has no {} pipe", machine.name, name_of(pipe)),
+              fmt::format("it has {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -91,10 +91,9 @@ Result<Pipe> tensor_pipe(DType dtype) {
     case DType::kU8:
       return Pipe::kTensorI8;
     default:
-      return fail(Code::bad_argument,
-                  fmt::format("no tensor pipe multiplies {} directly; {}", name_of(dtype),
-                              dtype == DType::kF32 ? "choose a math such as tf32 or fp16x3, or the SIMT pipe"
-                                                   : "use the SIMT pipe"));
+      return fail(
+          Code::bad_argument, fmt::format("no tensor pipe multiplies {} directly", name_of(dtype)),
+          dtype == DType::kF32 ? "choose a math such as tf32 or fp16x3, or the SIMT pipe" : "use the SIMT pipe");
   }
 }
 
@@ -110,8 +109,8 @@ Result<Pipe> simt_pipe(DType dtype) {
       return Pipe::kSimtBF16;
     case DType::kE4M3:
     case DType::kE5M2:
-      return fail(Code::bad_argument,
-                  fmt::format("no SIMT pipe works on {}; convert to f16 or f32 first", name_of(dtype)));
+      return fail(Code::bad_argument, fmt::format("no SIMT pipe works on {}", name_of(dtype)),
+                  "convert to f16 or f32 first");
     default:
       return Pipe::kSimtI32;
   }

@@ -57,8 +57,8 @@ std::optional<double> factor_of(std::string_view unit, Dimension dimension) {
 }
 
 Error bad(std::string_view text, Dimension dimension) {
-  return fail(Code::bad_machine, fmt::format("`{}` is not a quantity in {}; write it like \"{}\"", text,
-                                             unit_of(dimension).names.front(), unit_of(dimension).example));
+  return fail(Code::bad_machine, fmt::format("`{}` is not a quantity in {}", text, unit_of(dimension).names.front()),
+              how_to_write(dimension));
 }
 
 std::string print(double value, const Prefix& prefix, Dimension dimension) {
@@ -71,6 +71,10 @@ bool reads_back(const std::string& text, double value, Dimension dimension) {
 }
 
 }  // namespace
+
+std::string how_to_write(Dimension dimension) {
+  return fmt::format("write it like \"{}\"", unit_of(dimension).example);
+}
 
 Result<double> parse_quantity(std::string_view text, Dimension dimension) {
   double number = 0;

@@ -11,8 +11,9 @@ namespace solstice::machine {
 
 enum class Dimension { kBytes, kBytesPerSecond, kOpsPerSecond, kSeconds, kHertz, kWatts };
 
-// The value in SI base units. Error bad_machine: says what was read and how a quantity of this dimension looks.
+// The value in SI base units. Error bad_machine: what was read, with how_to_write as its hint.
 Result<double> parse_quantity(std::string_view text, Dimension dimension);
+std::string how_to_write(Dimension dimension);  // the way out of a wrong one: `write it like "4.8 TB/s"`
 // Text that parse_quantity reads back to exactly `value`.
 std::string quantity_text(double value, Dimension dimension);
 

@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 Result<double> quantity(const TomlEntry& entry, Dimension dimension) {
   if (entry.value.is_string()) return parse_quantity(entry.value.as_string(), dimension);
   return fail(Code::bad_machine,
-              fmt::format("`{}` needs a quantity with its unit, as text; got {}", entry.path, entry.value.dump()));
+              fmt::format("`{}` is {}, not a quantity with its unit", entry.path, entry.value.dump()),
+              how_to_write(dimension));
 }
 
 template <typename T>
@@ -106,8 +107,8 @@ class Reader {
     for (const TomlEntry& entry : entries_) {
       if (std::count(known_paths().begin(), known_paths().end(), entry.path)) continue;
       const std::string near = closest(entry.path, known_paths());
-      const std::string hint = near.empty() ? "" : fmt::format("; did you mean `{}`?", near);
-      return located(fail(Code::bad_machine, fmt::format("unknown key `{}`{}", entry.path, hint)), entry.line);
+      const std::string hint = near.empty() ? "" : fmt::format("did you mean `{}`?", near);
+      return located(fail(Code::bad_machine, fmt::format("unknown key `{}`", entry.path), hint), entry.line);
     }
     return success();
   }
@@ -136,7 +137,8 @@ class Reader {
 
   Status located(Status status, int line) const {
     if (!status.ok()) {
-      status.error().hint = "machines/README.md has the keys, and machines/h200.toml all of them";
+      if (status.error().hint.empty())
+        status.error().hint = "machines/README.md has the keys, and machines/h200.toml all of them";
       status.error().file = file_.string();
       status.error().line = line;
     }

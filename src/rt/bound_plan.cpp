@@ -31,12 +31,14 @@ Status BoundPlan::bind_tensor(size_t index, void* pointer, bool preparing) {
   if (address == 0 && buffer.bytes > 0)
     return fail(Code::bad_argument, fmt::format("tensor `{}` is null", buffer.name));
   if (address % static_cast<uint64_t>(buffer.alignment) != 0) {
-    return fail(Code::bad_argument, fmt::format("tensor `{}` lies at {:#x}; the kernels rely on {}-byte alignment",
-                                                buffer.name, address, buffer.alignment));
+    return fail(Code::bad_argument,
+                fmt::format("tensor `{}` lies at {:#x}, and the kernels rely on {}-byte alignment", buffer.name,
+                            address, buffer.alignment),
+                "pass a copy of it, in memory of its own");
   }
   if (!preparing && frozen_[index]) {
-    return fail(Code::bad_argument,
-                fmt::format("tensor `{}` has moved since prepare, which used it; prepare again", buffer.name));
+    return fail(Code::bad_argument, fmt::format("tensor `{}` has moved since prepare, which used it", buffer.name),
+                "prepare again");
   }
   bases_[index] = address;
   moved_[index] = any_moved_ = true;
@@ -47,11 +49,11 @@ Status BoundPlan::bind_workspace(void* workspace, bool preparing) {
   const cu::DevicePtr address = address_of(workspace);
   if (address == workspace_ && prepared_) return success();
   if (layout_.bytes > 0 && (address == 0 || address % kWorkspaceAlignment != 0)) {
-    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}; it needs {} bytes, {}-byte aligned",
-                                                address, layout_.bytes, kWorkspaceAlignment));
+    return fail(Code::bad_argument, fmt::format("the workspace lies at {:#x}", address),
+                fmt::format("pass {} bytes, {}-byte aligned", layout_.bytes, kWorkspaceAlignment));
   }
   if (!preparing && workspace_frozen_) {
-    return fail(Code::bad_argument, "the workspace has moved since prepare, which filled it; prepare again");
+    return fail(Code::bad_argument, "the workspace has moved since prepare, which filled it", "prepare again");
   }
   workspace_ = address;
   for (size_t i = 0; i < bases_.size(); ++i) {

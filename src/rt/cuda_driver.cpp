@@ -20,7 +20,7 @@ Status load_functions(Driver& driver, GetProcAddress get) {
   const auto load = [&](const char* name, auto& slot) -> Status {
     void* found = nullptr;
     if (get(name, &found, kApiVersion, 0, nullptr) != cu::kSuccess || !found) {
-      return no_driver(fmt::format("it has no `{}`; a driver for CUDA 12.0 or newer is needed", name));
+      return no_driver(fmt::format("it is older than CUDA 12.0: it has no `{}`", name));
     }
     slot = reinterpret_cast<std::remove_reference_t<decltype(slot)>>(found);
     return success();
@@ -71,7 +71,8 @@ Result<DeviceContext> DeviceContext::open(const Driver& driver, int ordinal) {
   int count = 0;
   SOLSTICE_CHECK(driver.check(driver.cuDeviceGetCount(&count), "count the GPUs"));
   if (ordinal < 0 || ordinal >= count) {
-    return fail(Code::no_gpu, fmt::format("there is no GPU {}; {} are visible", ordinal, count));
+    return fail(Code::no_gpu, fmt::format("there is no GPU {}", ordinal),
+                fmt::format("{} are visible, counted from 0: CUDA_VISIBLE_DEVICES hides others", count));
   }
   cu::Device device = 0;
   SOLSTICE_CHECK(driver.check(driver.cuDeviceGet(&device, ordinal), "open the GPU"));

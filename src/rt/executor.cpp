@@ -21,8 +21,8 @@ Status check_target(const Driver& driver, const std::string& target) {
   const int wanted = std::atoi(target.c_str() + 3);
   const bool exact = target.back() == 'a';
   if (wanted / 10 == major && (exact ? wanted % 10 == minor : wanted % 10 <= minor)) return success();
-  return fail(Code::bad_argument,
-              fmt::format("the plan is for {}, this GPU is sm_{}{}; make it again for this GPU", target, major, minor));
+  return fail(Code::bad_argument, fmt::format("the plan is for {}, and this GPU is sm_{}{}", target, major, minor),
+              "make it again for this GPU");
 }
 
 }  // namespace

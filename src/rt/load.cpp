@@ -25,8 +25,9 @@ Status check_cubin(const PlanModule& module, const std::string& cubin) {
   const std::string hash = hash_hex(cubin);
   if (module.hash == hash) return success();
   return fail(Code::bad_record,
-              fmt::format("module `{}`: {} has hash {}, the plan was made with {}; build the plan again", module.name,
-                          module.cubin, hash, module.hash));
+              fmt::format("module `{}`: {} has hash {}, and the plan was made with {}", module.name, module.cubin, hash,
+                          module.hash),
+              "build the plan again, or put back the cubin that belongs to it");
 }
 
 }  // namespace

@@ -48,7 +48,8 @@ Status encode_tensor_map(const Driver& driver, const TensorMap& map, cu::DeviceP
   const cu::DevicePtr address = base + static_cast<uint64_t>(map.offset);
   if (address % 16 != 0) {
     return fail(Code::bad_argument,
-                fmt::format("`{}` lies at {:#x}; a TMA descriptor needs 16-byte alignment", map.buffer, address));
+                fmt::format("`{}` lies at {:#x}, and a TMA descriptor needs 16-byte alignment", map.buffer, address),
+                "pass a copy of it, in memory of its own");
   }
   return driver.check(
       driver.cuTensorMapEncodeTiled(&out, type_of(map), static_cast<unsigned>(rank), reinterpret_cast<void*>(address),

@@ -43,7 +43,8 @@ class UseReader {
                        get(library, "nvmlDeviceGetComputeRunningProcesses_v3", out.processes_) &&
                        get(library, "nvmlDeviceGetName", out.name_) &&
                        get(library, "nvmlSystemGetDriverVersion", out.driver_);
-    if (!whole) return fail(Code::no_driver, "NVML lacks a function; a driver for CUDA 12.0 or newer is needed");
+    if (!whole)
+      return fail(Code::no_driver, "NVML lacks a function: it is older than CUDA 12.0", "install a newer driver");
     if (const int error = init()) return fail(Code::no_driver, fmt::format("NVML does not start (error {})", error));
     if (const int error = by_bus(bus_id.c_str(), &out.device_)) {
       return fail(Code::no_driver, fmt::format("NVML does not know GPU {} (error {})", bus_id, error));
@@ -128,12 +129,10 @@ Status refuse_busy(const GpuUse& use, int64_t own) {
   const bool alone = !use.users.empty() &&
                      std::all_of(use.users.begin(), use.users.end(), [own](const GpuUser& u) { return u.pid == own; });
   if (alone) return success();
-  return fail(
-      Code::gpu_busy,
-      fmt::format(
-          "the GPU ({}) is {} % busy, by {}; times measured next to other work are not valid: wait for it to end, "
-          "or choose another GPU with CUDA_VISIBLE_DEVICES",
-          use.gpu, *use.utilization, listing(use)));
+  return fail(Code::gpu_busy,
+              fmt::format("the GPU ({}) is {} % busy, by {}, and times measured next to other work are not valid",
+                          use.gpu, *use.utilization, listing(use)),
+              "wait for it to end, or choose another GPU with CUDA_VISIBLE_DEVICES");
 }
 
 std::string use_note(const GpuUse& use) {

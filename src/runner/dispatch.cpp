@@ -57,8 +57,8 @@ Result<Json> Dispatcher::handle(const std::string& request, const Json& params) 
   if (request == "prepare") return call(*gpu_, &GpuSession::prepare, params);
   if (request == "run") return call(*gpu_, &GpuSession::run, params);
   if (request == "time") return call(*gpu_, &GpuSession::time, params);
-  return fail(Code::bad_argument,
-              fmt::format("no request `{}`; there are hello, load, prepare, run and time", request));
+  return fail(Code::bad_argument, fmt::format("no request `{}`", request),
+              "there are hello, load, prepare, run and time");
 }
 
 Json Dispatcher::error_reply(const Error& error) {

@@ -29,7 +29,7 @@ Result<runner::RunnerOptions> parse(int argc, char** argv) {
     } else if (name == "--cupti") {
       out.cupti = argv[i + 1];
     } else {
-      return fail(Code::bad_argument, "no option `" + name + "`; there are --device N and --cupti LIBRARY");
+      return fail(Code::bad_argument, "no option `" + name + "`", "there are --device N and --cupti LIBRARY");
     }
   }
   return out;

@@ -77,7 +77,8 @@ Status check_replaceable(const fs::path& folder) {
     const fs::path name = entry->path().lexically_relative(folder);
     if (!is_ours(name))
       return fail(Code::bad_argument,
-                  fmt::format("{} is no file of an export, so {} is not replaced", name.string(), folder.string()));
+                  fmt::format("{} is no file of an export, so {} is not replaced", name.string(), folder.string()),
+                  "name another folder, or move that file away");
   }
   return error ? Status(cannot_place(folder, error)) : success();
 }
@@ -88,10 +89,11 @@ Status check_place(const fs::path& folder, bool force) {
   if (there.type() == fs::file_type::not_found || (fs::is_directory(there) && fs::is_empty(folder, error)))
     return success();
   if (!fs::is_directory(there))
-    return fail(Code::bad_argument, fmt::format("{} exists and is not a folder", folder.string()));
+    return fail(Code::bad_argument, fmt::format("{} exists and is not a folder", folder.string()),
+                "name another folder");
   if (!force)
-    return fail(Code::bad_argument,
-                fmt::format("{} holds files; name another folder, or replace an export with --force", folder.string()));
+    return fail(Code::bad_argument, fmt::format("{} holds files", folder.string()),
+                "name another folder, or replace an export with --force");
   return check_replaceable(folder);
 }
 
@@ -160,8 +162,8 @@ Status export_folder(const LoadedRun& loaded, const fs::path& folder, bool force
 Status export_file(const std::string& content, const fs::path& file, bool force) {
   std::error_code ignored;  // writing reports a path that cannot be inspected
   if (!force && fs::is_regular_file(file, ignored))
-    return fail(Code::bad_argument,
-                fmt::format("{} exists; name another file, or replace it with --force", file.string()));
+    return fail(Code::bad_argument, fmt::format("{} exists", file.string()),
+                "name another file, or replace it with --force");
   return write_file(file, content);
 }
 

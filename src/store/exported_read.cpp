@@ -50,10 +50,10 @@ bool is_run_id(const std::string& id) {
 }
 
 Status check_whole(const ExportedRun& all) {
-  const auto wrong = [](const std::string& what) { return fail(Code::bad_record, what); };
+  const auto wrong = [](const std::string& what, const char* hint = "") { return fail(Code::bad_record, what, hint); };
   if (!is_run_id(all.run.id)) return wrong(fmt::format("`{}` is no id of a run", all.run.id));
   if (all.run.state == RunState::kRunning)
-    return wrong(fmt::format("run {} had not ended when it was exported; export it again when it has", all.run.id));
+    return wrong(fmt::format("run {} had not ended when it was exported", all.run.id), "export it again when it has");
   std::set<int> numbers;
   for (const TrialRecord& trial : all.trials) {
     if (trial.run != all.run.id)

@@ -191,9 +191,8 @@ Result<LoadedRun> Store::resume_run(const std::string& id, Seconds patience) {
     SOLSTICE_TRY(std::optional<LoadedRun> run, claim(state_->database, id));
     if (run) return *std::move(run);
     if (deadline.passed())
-      return fail(
-          Code::bad_argument,
-          fmt::format("run {} is still active in another process; run the command again when it has ended", id));
+      return fail(Code::bad_argument, fmt::format("run {} is still active in another process", id),
+                  "run the command again when it has ended");
     std::this_thread::sleep_for(kPause);
   }
 }

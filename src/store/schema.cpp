@@ -120,9 +120,9 @@ Status upgrade(Database& database) {
   SOLSTICE_TRY(const int64_t version, current_version(database));
   if (version > schema_version()) {
     return fail(Code::store_error,
-                fmt::format("the run store has schema {}, this program knows {}; use a newer solstice "
-                            "or another folder (SOLSTICE_HOME)",
-                            version, schema_version()));
+                fmt::format("the run store {} is of a newer solstice: it has schema {}, and this program knows {}",
+                            database.file(), version, schema_version()),
+                "use a newer solstice, or another folder: --store DIR, or SOLSTICE_HOME");
   }
   SOLSTICE_CHECK(apply(database, version));
   return all.commit();

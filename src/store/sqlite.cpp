@@ -19,7 +19,9 @@ Error database_error(sqlite3* handle, std::string_view doing) {
     return fail(Code::store_error, fmt::format("the run store {} is damaged, or is none", file ? file : ""),
                 "move it away, or name another folder: --store DIR, or SOLSTICE_HOME");
   }
-  if (code == SQLITE_BUSY) return fail(Code::store_error, message + "; another solstice is writing to it");
+  if (code == SQLITE_BUSY)
+    return fail(Code::store_error, message,
+                "another solstice is writing to it: run the command again when that is done");
   return fail(Code::store_error, message);
 }
 

@@ -41,7 +41,7 @@ const std::string kLast = fmt::format(
 
 // The one id that `prefix` means.
 Result<std::string> resolve(Database& database, std::string_view prefix) {
-  if (prefix.empty()) return fail(Code::bad_argument, "no run is named: give an id, a prefix of one, or `last`");
+  if (prefix.empty()) return fail(Code::bad_argument, "no run is named", "give an id, the start of one, or `last`");
   const bool last = prefix == "last";
   SOLSTICE_TRY(Statement query,
                database.prepare(last ? kLast : std::string("SELECT id FROM runs WHERE substr(id, 1, ?) = ? LIMIT 9")));
@@ -57,7 +57,8 @@ Result<std::string> resolve(Database& database, std::string_view prefix) {
     if (last) return fail(Code::not_found, "the store holds no run yet", "`solstice optimize FILE.py` makes one");
     return fail(Code::not_found, fmt::format("no run `{}` in the store", prefix), "`solstice show` lists them");
   }
-  return fail(Code::bad_argument, fmt::format("`{}` could be any of {}", prefix, fmt::join(ids, ", ")));
+  return fail(Code::bad_argument, fmt::format("`{}` could be any of {}", prefix, fmt::join(ids, ", ")),
+              "give more of its id");
 }
 
 }  // namespace
@@ -124,7 +125,7 @@ Status Store::add_event(const std::string& run, size_t number, const search::Eve
   SOLSTICE_TRY(Transaction all, Transaction::write(database));
   SOLSTICE_TRY(const bool there, has_event(database, run, number));
   if (there)
-    return fail(Code::bad_argument, fmt::format("another process continued run {}; run the command again", run));
+    return fail(Code::bad_argument, fmt::format("another process continued run {}", run), "run the command again");
   SOLSTICE_CHECK(insert_event(database, run, number, event, utc_now()));
   if (trial) SOLSTICE_CHECK(insert_trial(database, *trial));
   return all.commit();

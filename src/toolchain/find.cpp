@@ -223,10 +223,10 @@ Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
     SOLSTICE_TRY(found, take_nvcc(at.programs, out));
   }
   if (found) return out;
-  return fail(Code::no_compiler,
-              fmt::format("neither libnvrtc nor nvcc was found in {}; install a CUDA toolkit, or `pip install "
-                          "{}`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
-                          fmt::join(out.looked_at, ", "), is_installed() ? "'solstice[cuda]'" : "nvidia-cuda-nvrtc"));
+  return fail(
+      Code::no_compiler, fmt::format("neither libnvrtc nor nvcc was found in {}", fmt::join(out.looked_at, ", ")),
+      fmt::format("install a CUDA toolkit, or `pip install {}`, or set SOLSTICE_NVRTC to the folder of libnvrtc.so",
+                  is_installed() ? "'solstice[cuda]'" : "nvidia-cuda-nvrtc"));
 }
 
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch, bool ptx) {

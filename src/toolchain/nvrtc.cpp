@@ -104,8 +104,8 @@ Result<Nvrtc::Output> Nvrtc::compile(const std::string& file, const std::string&
       ptx ? fetch(owner.program, api_->ptx_size, api_->ptx) : fetch(owner.program, api_->cubin_size, api_->cubin);
   if (ptx && !out.cubin.empty() && out.cubin.back() == '\0') out.cubin.pop_back();
   if (out.cubin.empty()) {
-    return fail(Code::no_compiler, ptx ? "NVRTC gave no PTX; the architecture must be a virtual one (compute_90a)"
-                                       : "NVRTC gave no cubin; the architecture must be a real one (sm_90a)");
+    return fail(Code::no_compiler, ptx ? "NVRTC gave no PTX" : "NVRTC gave no cubin",
+                ptx ? "name a virtual architecture (compute_90a)" : "name a real architecture (sm_90a)");
   }
   return out;
 }

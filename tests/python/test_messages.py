@@ -19,6 +19,10 @@ INSIDE = re.compile(
     r"|frozen runpy|worker\.py|\b(?:UnicodeDecode|ModuleNotFound|NotImplemented|UncapturedHigherOrderOp|Runtime)Error\b"
     r"|\bOracle\w*|<class |\boracle broke"
 )
+WAY_IN_MESSAGE = re.compile(
+    r"error\[\w+\]: .*[;:] (?:call|choose|convert|drop|export|free|give|install|leave|make it|move it|name|prepare"
+    r"|put|run|set|use|wait|write) "
+)
 WAYS = re.compile(r"  hint: \S|; \S|legal are|did you mean|expected |--why|give |needs ")
 
 
@@ -62,6 +66,7 @@ def test_what_is_said(say, situation):
     assert not [part for part in situation.says if part not in text], text
     assert not INSIDE.search(text), text
     assert "error[" not in text or WAYS.search(text), text
+    assert not WAY_IN_MESSAGE.search(text), text
 
 
 def test_there_are_enough_situations_each_with_its_own_name():
@@ -84,10 +89,12 @@ def test_what_is_said_about_a_run(tmp_path, warm_python):
     code, text = run("optimize m.py --device model --budget 60s,2trials")
     assert code == 0, text
     for command, says in (
-        ("show last --trial 99", "has no trial 99; it has"),
+        ("show last --trial 99", "hint: it has 2: `solstice show"),
+        ("show last --failed", "no trial of run"),
+        ("export last m.py --format csv", "hint: name another file, or replace it with --force"),
         ("optimize other.py --resume last", "other.py"),
         ("optimize --resume last --budget 1trials", "trial"),
-        ("export last runs", "holds files; name another folder"),
+        ("export last runs", "hint: name another folder, or replace an export with --force"),
         ("compare last", ""),
     ):
         code, text = run(command)

@@ -365,8 +365,11 @@ def test_the_mode_is_said_in_plan_and_report(run, write_model, tmp_path):
     assert code == 0 and "note: traced in training mode: batch statistics" in err, err
     code, _, err = run("plan", path, "--train", "--eval")
     assert code == 2 and "give --eval or --train, not both" in err, err
-    code, _, err = optimize(run, path, tmp_path / "out", "--eval", "--store", tmp_path / "store")
+    code, out, err = optimize(run, path, tmp_path / "out", "--eval", "--store", tmp_path / "store")
     assert code == 0 and "traced in evaluation mode: running statistics" in err, err
+    assert "\ntraced in evaluation mode: running statistics\n" in out, out
+    _, trained, err = optimize(run, path, tmp_path / "trained", "--store", tmp_path / "other")
+    assert "\ntraced in training mode: batch statistics; for inference give --eval\n" in trained, trained + err
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert "traced in evaluation mode: running statistics" in report["warnings"] and report["options"]["mode"] == "eval"
     (run_id,) = (record["id"] for record in runs_of(run, tmp_path / "store"))
@@ -419,6 +422,7 @@ def test_exit_codes_for_a_build(run, write_model, tmp_path):
     path = write_model(MODEL)
     code, out, err = optimize(run, path, tmp_path / "out", "--require-faster", "--quiet")
     assert code == 1 and "predicted: " in out and err == "", err
+    assert "exit code 1: --require-faster asks for `faster`, and the outcome is `predicted`" in out, out
     assert optimize(run, path, tmp_path / "out", "--quiet", "--json")[0] == 0
 
 

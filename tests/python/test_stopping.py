@@ -46,8 +46,8 @@ def test_ctrl_c_keeps_the_best_so_far(start, write_model, tmp_path):
     process = start("optimize", write_model(MODEL), "--device", "model", "--out", tmp_path / "out")
     until(process, "trial 1:")
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 130 and "\ncontinue with: solstice optimize --resume 2" in out, out + err
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     assert report["predicted"] and report["outcome"] == "interrupted" and "so far" in report["reason"], report["reason"]
 

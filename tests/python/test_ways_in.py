@@ -106,6 +106,8 @@ def test_where_the_mode_matters():
     assert note(nn.BatchNorm1d(2), nn.Dropout(), Own()) == (
         "traced in training mode: batch statistics, dropout active, `Own` asks for its mode"
     )
+    Own.__module__ = "solstice.partial.stages"  # a class of ours is no user's
+    assert note(Own()) == ""
     mixed = nn.Sequential(nn.BatchNorm1d(2).eval(), nn.Dropout())
     assert modes.note_of(mixed) == (
         "traced in training mode: dropout active; the rest in evaluation mode: running statistics"

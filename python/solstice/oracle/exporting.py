@@ -31,7 +31,7 @@ Named = tuple[str, str, torch.Tensor]  # kind, name, tensor
 def select(session: Session, inputs: InputSet, kinds: list[str]) -> list[Named]:
     unknown = [k for k in kinds if k not in KINDS]
     if unknown:
-        raise input_error("export.no_kind", f"no kind `{unknown[0]}`; legal are {', '.join(KINDS)}")
+        raise input_error("export.no_kind", f"no kind `{unknown[0]}`", hint=f"legal are {', '.join(KINDS)}")
     for kind in ("expected", "eager"):
         if kind in kinds and not getattr(inputs, kind):
             raise input_error("export.not_computed", f"the set has no {kind} values", hint="send `expected` first")

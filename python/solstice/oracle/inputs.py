@@ -20,9 +20,9 @@ DEVICE_SHARE = 0.9
 def prepare(session: Session, seed: int, family: str, weights: str) -> tuple[InputSet, bool]:
     """The set, and whether the family applies: `balanced_outliers` needs a product to balance."""
     if family not in families.NAMES:
-        raise input_error("inputs.no_family", f"no family `{family}`; legal are {', '.join(families.NAMES)}")
+        raise input_error("inputs.no_family", f"no family `{family}`", hint=f"legal are {', '.join(families.NAMES)}")
     if weights not in ("built", "perturbed"):
-        raise input_error("inputs.no_weights", f"no weights `{weights}`; legal are built, perturbed")
+        raise input_error("inputs.no_weights", f"no weights `{weights}`", hint="legal are built, perturbed")
     _refuse_too_large(session)
     args, kwargs = make_arguments(session, seed, family)
     if family == families.BALANCED:
@@ -80,7 +80,7 @@ def _refuse_too_large(session: Session) -> None:
     if need > share * free:
         raise environment_error(
             "inputs.too_large",
-            f"the example inputs take {need / 2**30:.1f} GiB; {place} has {free / 2**30:.1f} GiB free",
+            f"the example inputs take {need / 2**30:.1f} GiB, and {place} has {free / 2**30:.1f} GiB free",
             hint="use smaller sizes, or a device with more memory",
         )
 

@@ -47,7 +47,7 @@ def _construct(session: Session, file: Path, class_name: str) -> torch.nn.Module
     if subject.init is None:
         raise input_error(
             "dropin.no_constructor",
-            "the module was given as an object; a drop-in file cannot be built from it",
+            "the module was given as an object, and a drop-in file cannot be built from it",
             hint="name its recording, dropin.json",
         )
     name = f"solstice_dropin_{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:8]}"

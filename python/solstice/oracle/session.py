@@ -60,7 +60,7 @@ class Session:
     def need_set(self, name: str) -> InputSet:
         if name not in self.sets:
             known = ", ".join(self.sets) or "none"
-            raise input_error("session.no_set", f"no input set `{name}`; prepared are {known}")
+            raise input_error("session.no_set", f"no input set `{name}`", hint=f"prepared are {known}")
         return self.sets[name]
 
     def enter(self, subject: Subject) -> None:

@@ -190,7 +190,7 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
     """One block of an interleaved comparison: the caller alternates blocks of baseline and candidate."""
     need_gpu(session)
     if reps < 1 or warmups < 0:
-        raise input_error("timing.reps", f"reps is {reps} and warmups {warmups}; at least 1 and 0 are needed")
+        raise input_error("timing.reps", f"reps is {reps} and warmups {warmups}", hint="at least 1 and 0 are needed")
     flushes = 1
 
     def call() -> Any:
@@ -236,7 +236,9 @@ def compare(
     need_gpu(session)
     if reps < 1 or warmups < 0 or rounds < 1:
         raise input_error(
-            "timing.reps", f"reps, warmups and rounds are {reps}, {warmups}, {rounds}; at least 1, 0 and 1 are needed"
+            "timing.reps",
+            f"reps, warmups and rounds are {reps}, {warmups}, {rounds}",
+            hint="at least 1, 0 and 1 are needed",
         )
     calls = dict(zip(SIDES, (original, new)))
     blocks = []

@@ -36,7 +36,7 @@ class Parts:
             if stage.number == number:
                 return stage
         known = ", ".join(str(s.number) for s in self.stages) or "none"
-        raise input_error("partial.no_stage", f"the cut has no stage {number}; it has {known}")
+        raise input_error("partial.no_stage", f"the cut has no stage {number}", hint=f"it has {known}")
 
     def schedule(self, kept: Optional[set[int]] = None) -> Schedule:
         every = {stage.number for stage in self.stages}

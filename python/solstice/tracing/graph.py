@@ -150,7 +150,7 @@ class _Storages:
         if tensor.layout is not torch.strided:
             raise input_error(
                 "trace.layout",
-                f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}; graphs hold strided tensors",
+                f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}, and graphs hold strided tensors",
                 hint="make it dense with `.to_dense()`; otherwise the module stays in PyTorch as it is",
             )
         return self._numbers.setdefault(tensor.untyped_storage()._cdata, len(self._numbers))

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <map>
 #include <optional>
 
 #include "base/file.h"
@@ -19,7 +20,7 @@ namespace {
 Json kept_json(const evaluate::Kept& kept) {
   Json files = Json::array(), lacking = Json::array();
   for (const std::string& file : kept.files) files.push(file);
-  for (const std::string& file : kept.lacking) lacking.push(file);
+  for (const auto& [file, why] : kept.lacking) lacking.push(fmt::format("{}: {}", file, why));
   return Json::object()
       .set("files", files)
       .set("lacking", lacking)
@@ -29,7 +30,9 @@ Json kept_json(const evaluate::Kept& kept) {
 
 std::string kept_text(const evaluate::Kept& kept, const std::string& folder) {
   std::string text = fmt::format("kept {}\n", fmt::join(kept.files, ", "));
-  for (const std::string& file : kept.lacking) text += fmt::format("without {}\n", file);
+  std::map<std::string, std::vector<std::string>> lacking;  // files by the reason, which they mostly share
+  for (const auto& [file, why] : kept.lacking) lacking[why].push_back(file);
+  for (const auto& [why, files] : lacking) text += fmt::format("without {}: {}\n", fmt::join(files, ", "), why);
   return text + fmt::format("profile with: cd {} && {} && {}\n", folder, kept.build, kept.profile);
 }
 

@@ -12,6 +12,7 @@
 #include "families/family.h"
 #include "import/import.h"
 #include "machine/machine.h"
+#include "machine/quantity.h"
 #include "search/policy.h"
 #include "store/store.h"
 
@@ -83,10 +84,24 @@ void list_rules(bool json) {
   if (json) fmt::print("{}\n", all.dump(2));
 }
 
+std::string peak_text(const machine::Machine& m, machine::Pipe pipe) {
+  const auto peak = m.peak(pipe);
+  return peak.ok() ? fmt::format("{:.0f} TFLOP/s", peak->value / 1e12) : "-";
+}
+
+Json peaks_json(const machine::Machine& m) {
+  Json out = Json::object();
+  for (const auto& [pipe, rate] : m.pipes) {
+    if (const auto peak = m.peak(pipe); peak.ok()) out.set(std::string(machine::name_of(pipe)), peak->value);
+  }
+  return out;
+}
+
 Status list_machines(bool json) {
   SOLSTICE_TRY(const auto names, machine::list_machines());
   Json all = Json::array();
-  std::vector<std::vector<std::string>> rows = {{"name", "title", "arch", "SMs", "memory", "ceilings"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"name", "title", "arch", "SMs", "memory", "rate", "tensor f16", "f32", "ceilings"}};
   for (const std::string& name : names) {
     SOLSTICE_TRY(const machine::Machine m, machine::load_machine(name));
     all.push(Json::object()
@@ -95,9 +110,13 @@ Status list_machines(bool json) {
                  .set("arch", m.arch)
                  .set("sm_count", m.sm_count)
                  .set("memory_bytes", m.memory.value)
+                 .set("memory_bytes_per_second", m.dram_rate.value)
+                 .set("peak_flops_per_second", peaks_json(m))
                  .set("measured", !m.measured.empty())
                  .set("file", m.file.string()));
     rows.push_back({m.name, m.title, m.arch, std::to_string(m.sm_count), show(m.memory),
+                    machine::quantity_text(m.dram_rate.value, machine::Dimension::kBytesPerSecond),
+                    peak_text(m, machine::Pipe::kTensorF16), peak_text(m, machine::Pipe::kSimtF32),
                     m.measured.empty() ? "datasheet only" : "measured " + m.measured.date});
   }
   fmt::print("{}", json ? all.dump(2) + "\n" : table(rows));

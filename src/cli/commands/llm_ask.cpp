@@ -114,7 +114,7 @@ const Command solstice_commands_llm_ask = {
          {"--prompt", "FILE", "the question; -: standard input", "-", {}, false, false},
          {"--system", "FILE", "system prompt", "", {}, false, false},
          {"--schema", "FILE", "JSON Schema of the answer; a wrong answer is repaired once", "", {}, false, false},
-         {"--option", "NAME=VALUE", "option of the provider; may be repeated", "", {}, false, true},
+         {"--option", "NAME=VALUE", kProviderOptionHelp, "", {}, false, true},
          {"--most-output", "TOKENS", "most tokens to generate", "4096", {}, false, false},
          {"--temperature", "T", "sampling temperature; leave it out for models that take none", "", {}, false, false},
          {"--timeout", "SECONDS", "time limit of the whole call [default: the provider's]", "", {}, false, false},

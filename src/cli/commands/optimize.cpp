@@ -88,6 +88,8 @@ Result<int> run_optimize(const Invocation& in) {
     return code;
   }
   fmt::print("{}\n", flow::headline_text(outcome.report));
+  if (!outcome.mode_note.empty())
+    fmt::print("{}{}\n", outcome.mode_note, outcome.training ? "; for inference give --eval" : "");
   if (in.flag("--why")) {
     for (const std::string& reason : outcome.why) fmt::print("  why: {}\n", reason);
   } else if (!outcome.why.empty()) {
@@ -97,6 +99,12 @@ Result<int> run_optimize(const Invocation& in) {
   if (outcome.report.outcome == RunOutcome::kFaster) {
     fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
   }
+  if (outcome.interrupted && outcome.report.parts.empty())  // a run of parts cannot continue
+    fmt::print("continue with: solstice optimize --resume {}{}\n", outcome.report.run,
+               in.has("--store") ? " --store " + in.get("--store") : "");
+  if (code == kNotFasterCode)
+    fmt::print("exit code {}: --require-faster asks for `faster`, and the outcome is `{}`\n", code,
+               enum_name(outcome.report.outcome));
   return code;
 }
 
@@ -173,8 +181,10 @@ const Command solstice_commands_optimize = {
     .summary = "Make a PyTorch module faster: verified, measured kernels behind the same forward",
     .help =
         "FILE.py has KernelBench's format (Model, get_inputs, get_init_inputs), or a module and example inputs: "
-        "get_inputs() or example_inputs of the file, or example_inputs() of the class. NAME selects one of several "
-        "modules. A file with relative imports is loaded as a part of its package. A class of an installed package has "
+        "get_inputs() or example_inputs of the file, or example_inputs() of the class. They are a list of arguments, a "
+        "dict of keyword arguments, or both: `return (x,), {'mask': mask}`. NAME selects one of several modules: "
+        "`model = Net().eval()` is FILE.py:model. A file with relative imports is loaded as a part of its package. A "
+        "class of an installed package has "
         "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
         "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
         "and, if a candidate is faster, model_new.py below DIR.\n"

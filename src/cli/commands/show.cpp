@@ -12,6 +12,7 @@
 #include "cli/view/run_tree.h"
 #include "cli/view/run_view.h"
 #include "cli/view/table.h"
+#include "cli/view/trial_list.h"
 #include "cli/view/trial_page.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/report/report_text.h"
@@ -27,8 +28,6 @@ std::string outcome(const RunRecord& run) {
   if (run.state != RunState::kFinished && !kept) return enum_name(run.state);
   return run.outcome == RunOutcome::kFaster && kept ? "faster, interrupted" : enum_name(run.outcome);
 }
-
-std::string time_text(const std::optional<Seconds>& time) { return time ? show(*time) : "-"; }
 
 std::string first_line(const std::string& text) { return clip(text.substr(0, text.find('\n')), 60); }
 
@@ -90,6 +89,12 @@ Status show_list(store::Store& store, const Invocation& in) {
   return success();
 }
 
+// Where the time goes and what bounds it are on its first page.
+std::string report_of(const RunRecord& run) {
+  std::error_code ignored;
+  return std::filesystem::exists(std::filesystem::path(run.folder) / "report.md", ignored) ? " (report.md)" : "";
+}
+
 Status print_run(const RunRecord& run) {
   SOLSTICE_TRY(const flow::AgentTerms terms, flow::terms_of(run));
   const std::string& agent = run.options.at("agent").as_string();
@@ -97,26 +102,12 @@ Status print_run(const RunRecord& run) {
   fmt::print("run      {}\nproblem  {}\noutcome  {}{}\n", run.id, harmless(run.problem), outcome(run), reason);
   fmt::print("machine  {} ({})\nstarted  {}\nfinished {}\n", harmless(run.machine), harmless(run.device), run.started,
              run.finished);
-  if (!run.folder.empty()) fmt::print("folder   {}\n", harmless(run.folder));
+  if (!run.folder.empty()) fmt::print("folder   {}{}\n", harmless(run.folder), report_of(run));
   if (!run.command.empty())
     fmt::print("command  {}\n", harmless_lines(flow::shell_text(run.working_folder, run.command)));
   if (!agent.empty()) fmt::print("agent    {}\n", harmless(agent + " " + terms.text()));
   for (const auto& [what, version] : run.versions) fmt::print("  {} {}\n", what, version);
   return success();
-}
-
-std::string trials_table(const std::vector<TrialRecord>& trials) {
-  std::vector<std::vector<std::string>> rows = {{"trial", "state", "measured", "predicted", "compile", "what"}};
-  const bool several =
-      std::any_of(trials.begin(), trials.end(), [](const TrialRecord& t) { return t.gpu.has_value(); });
-  if (several) rows[0].insert(rows[0].begin() + 2, "gpu");
-  for (const TrialRecord& t : trials) {
-    rows.push_back({std::to_string(t.number), enum_name(t.state), time_text(t.measured), time_text(t.predicted),
-                    show(t.compile_time),
-                    t.message.empty() ? clip(t.what, 80) : clip(t.what, 50) + ": " + first_line(t.message)});
-    if (several) rows.back().insert(rows.back().begin() + 2, t.gpu ? std::to_string(*t.gpu) : "-");
-  }
-  return table(rows);
 }
 
 // Of a run from before searches were stored its records are all that is known.
@@ -125,14 +116,58 @@ TrialCounts counts_of(const store::LoadedRun& loaded) {
   return view.ok() ? search::counts_of(view->tree) : TrialCounts{.done = static_cast<int>(loaded.trials.size())};
 }
 
+// A trial that was under way when its run ended has a node in the tree, and no record.
+Error no_such_trial(const store::LoadedRun& loaded, const std::string& number) {
+  const std::string& run = loaded.run.id;
+  if (const Result<RunView> view = view_of(loaded); view.ok()) {
+    for (const search::Node& node : view->tree.nodes()) {
+      if (node.id > 0 && std::to_string(node.id) == number)
+        return fail(Code::not_found,
+                    fmt::format("trial {} of run {} has no result: it is {}", number, run, view->state_text(node)),
+                    fmt::format("`solstice show {} --tree` shows what it changed", run));
+    }
+  }
+  return fail(Code::not_found, fmt::format("run {} has no trial {}", run, number),
+              loaded.trials.empty()
+                  ? fmt::format("it has none: `solstice show {}` says what became of it", run)
+                  : fmt::format("it has {}: `solstice show {}` lists them", loaded.trials.size(), run));
+}
+
 Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number, bool json) {
   for (const TrialRecord& t : loaded.trials) {
     if (std::to_string(t.number) != number) continue;
     fmt::print("{}", json ? trial_page_json(loaded, t).dump(2) + "\n" : trial_page(loaded, t));
     return 0;
   }
-  return fail(Code::not_found,
-              fmt::format("run {} has no trial {}; it has {}", loaded.run.id, number, loaded.trials.size()));
+  return no_such_trial(loaded, number);
+}
+
+Result<int> show_failed(const store::LoadedRun& loaded, const Invocation& in) {
+  const std::vector<TrialRecord> failed = failed_trials(loaded.trials);
+  if (in.json()) {
+    Json out = Json::array();
+    for (const TrialRecord& trial : failed) out.push(to_json(trial));
+    fmt::print("{}\n", out.dump(2));
+  } else if (failed.empty()) {
+    fmt::print("no trial of run {} failed\n", loaded.run.id);
+  } else {
+    fmt::print("{}", failed_text(failed, in.get("RUN")));
+  }
+  return 0;
+}
+
+// Of a module that was cut: each stage is a search, and a run of its own.
+bool has_parts(const RunRecord& run) { return run.summary.at("parts").size() > 0; }
+
+Result<int> show_stages(store::Store& store, const RunRecord& run) {
+  SOLSTICE_TRY(const std::vector<store::ListedRun> all, store.list(kAllRuns));
+  std::vector<std::vector<std::string>> rows = {{"run", "stage", "outcome", "reason"}};
+  for (auto each = all.rbegin(); each != all.rend(); ++each) {
+    if (!each->run.ok() || each->run->options.at("part_of").as_string() != run.id) continue;
+    rows.push_back({each->id, harmless(each->run->problem), outcome(*each->run), first_line(each->run->reason)});
+  }
+  fmt::print("\nthe module was cut, and its trials are those of its stages' runs:\n{}", table(rows));
+  return 0;
 }
 
 Status show_tree(const RunView& view, const Invocation& in) {
@@ -165,13 +200,17 @@ Result<int> show_search(const store::LoadedRun& loaded, const Invocation& in) {
 // An option without the one that it belongs to is an error, not ignored.
 Status check_options(const Invocation& in) {
   const bool search = in.has("--tree") || in.has("--html");
-  if (search && !in.has("RUN")) return fail(Code::bad_argument, "--tree and --html show one run: name it, or `last`");
-  if (search && in.has("--trial"))
-    return fail(Code::bad_argument, "--trial shows one trial, --tree and --html the whole run");
-  if (in.has("RUN") && (in.flag("--failed") || in.has("--problem") || !in.left_out.contains("--limit")))
-    return fail(Code::bad_argument, "--problem, --failed and --limit choose from the list of runs: leave RUN out");
+  if (search && !in.has("RUN"))
+    return fail(Code::bad_argument, "--tree and --html show one run, and none is named", "`solstice show last --tree`");
   if (in.has("--trial") && !in.has("RUN"))
-    return fail(Code::bad_argument, "--trial shows one trial of a run: name the run, or `last`");
+    return fail(Code::bad_argument, "--trial shows one trial of a run, and no run is named",
+                fmt::format("`solstice show last --trial {}`", in.get("--trial")));
+  if (search + in.has("--trial") + (in.has("RUN") && in.flag("--failed")) > 1)
+    return fail(Code::bad_argument,
+                "--trial shows one trial, --failed those that failed, --tree and --html the whole run",
+                "give one of them");
+  if (in.has("RUN") && (in.has("--problem") || !in.left_out.contains("--limit")))
+    return fail(Code::bad_argument, "--problem and --limit choose from the list of runs", "leave RUN out");
   for (const char* option : {"--depth", "--only-usable"}) {
     if (in.has(option) && (!in.has("--tree") || in.json())) {
       return fail(Code::bad_argument, fmt::format("{} goes with the text of --tree", option));
@@ -190,6 +229,7 @@ Result<int> run_show(const Invocation& in) {
   }
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("RUN")));
   if (in.has("--trial")) return show_trial(loaded, in.get("--trial"), in.json());
+  if (in.flag("--failed")) return show_failed(loaded, in);
   if (in.has("--tree") || in.has("--html")) return show_search(loaded, in);
   if (in.json()) {
     Json trials = Json::array();
@@ -199,7 +239,9 @@ Result<int> run_show(const Invocation& in) {
     return 0;
   }
   SOLSTICE_CHECK(print_run(loaded.run));
-  fmt::print("\n{}\n{}\n", trials_table(loaded.trials), text_of(counts_of(loaded)));
+  if (has_parts(loaded.run)) return show_stages(store, loaded.run);
+  fmt::print("\n{}\n{}", trials_table(loaded.trials),
+             closing_line(counts_of(loaded), failed_trials(loaded.trials).size(), in.get("RUN")));
   return 0;
 }
 
@@ -212,7 +254,8 @@ const Command solstice_commands_show = {
     .help =
         "RUN is an id, a prefix of one, or `last`: the newest run that did not fail before its search. Without "
         "RUN the newest runs are listed, 50 if --limit does not say otherwise; a run with an unreadable record is "
-        "listed as `damaged`. The tree has "
+        "listed as `damaged`. The page of a run lists its trials, and its report.md has where the time goes. The tree "
+        "has "
         "one line per node: its number, state, time, speedup over the original, and the move that created it. "
         "The page adds each node's program, changes, verdict and timing samples, the best so far and the time "
         "line; it is one self-contained file.",
@@ -220,7 +263,14 @@ const Command solstice_commands_show = {
     .parameters =
         {{"RUN", "", "run to print", "", {}, false, false},
          {"--problem", "NAME", "list only runs of this problem, by its name in the list", "", {}, false, false},
-         {"--failed", "", "list only runs that failed, or whose record is damaged", "", {}, false, false},
+         {"--failed",
+          "",
+          "with RUN: its failed trials, with all that was said about each; else: list only runs that failed, or whose "
+          "record is damaged",
+          "",
+          {},
+          false,
+          false},
          {"--limit", "N", "runs to list", std::to_string(kListed), {}, false, false},
          {"--trial",
           "N",

@@ -56,18 +56,48 @@ std::string errors_text(const char* title, const std::vector<flow::OriginalError
   return table(rows);
 }
 
-Json errors_json(const std::vector<flow::OriginalErrors>& all) {
+template <typename T>
+Json array_of(const std::vector<T>& all, Json (*json_of)(const T&)) {
   Json out = Json::array();
-  for (const flow::OriginalErrors& e : all) {
-    out.push(Json::object()
-                 .set("what", e.what)
-                 .set("originals", e.count)
-                 .set("median_error", e.median)
-                 .set("error_90_percent", e.high)
-                 .set("farthest", e.worst)
-                 .set("problem", e.problem));
-  }
+  for (const T& one : all) out.push(json_of(one));
   return out;
+}
+
+Json errors_json(const flow::OriginalErrors& e) {
+  return Json::object()
+      .set("what", e.what)
+      .set("originals", e.count)
+      .set("median_error", e.median)
+      .set("error_90_percent", e.high)
+      .set("farthest", e.worst)
+      .set("problem", e.problem);
+}
+
+Json ratios_json(const flow::FitRatios& r) {
+  return Json::object()
+      .set("family", r.family)
+      .set("form", r.form)
+      .set("kernels", r.count)
+      .set("geometric_mean", r.mean)
+      .set("quantile_10", r.low)
+      .set("quantile_50", r.middle)
+      .set("quantile_90", r.high)
+      .set("median_error", r.error)
+      .set("farthest", r.worst)
+      .set("problem", r.problem)
+      .set("schedule", r.schedule);
+}
+
+Json choices_json(const flow::FitChoices& c) {
+  return Json::object()
+      .set("family", c.family)
+      .set("problems", c.problems)
+      .set("within_5_percent", c.near)
+      .set("mean_loss", c.loss)
+      .set("most_loss", c.worst)
+      .set("problem", c.problem)
+      .set("chosen", c.chosen)
+      .set("fastest", c.fastest);
 }
 
 Json point_json(const flow::FitPoint& p) {
@@ -85,6 +115,16 @@ Json point_json(const flow::FitPoint& p) {
       .set("terms", terms);
 }
 
+Json original_json(const flow::OriginalPoint& p) {
+  return Json::object()
+      .set("problem", p.problem)
+      .set("class", p.kind)
+      .set("tf32", p.tf32)
+      .set("held_out", p.held_out)
+      .set("predicted", p.predicted.value)
+      .set("measured", p.measured.value);
+}
+
 }  // namespace
 
 std::string fit_text(const flow::Fit& fit, const std::string& source) {
@@ -98,43 +138,16 @@ std::string fit_text(const flow::Fit& fit, const std::string& source) {
 }
 
 Json fit_json(const flow::Fit& fit, const std::string& source) {
-  Json ratios = Json::array(), choices = Json::array(), dropped = Json::array();
-  for (const flow::FitRatios& r : fit.ratios) {
-    ratios.push(Json::object()
-                    .set("family", r.family)
-                    .set("form", r.form)
-                    .set("kernels", r.count)
-                    .set("geometric_mean", r.mean)
-                    .set("quantile_10", r.low)
-                    .set("quantile_50", r.middle)
-                    .set("quantile_90", r.high)
-                    .set("median_error", r.error)
-                    .set("farthest", r.worst)
-                    .set("problem", r.problem)
-                    .set("schedule", r.schedule));
-  }
-  for (const flow::FitChoices& c : fit.choices) {
-    choices.push(Json::object()
-                     .set("family", c.family)
-                     .set("problems", c.problems)
-                     .set("within_5_percent", c.near)
-                     .set("mean_loss", c.loss)
-                     .set("most_loss", c.worst)
-                     .set("problem", c.problem)
-                     .set("chosen", c.chosen)
-                     .set("fastest", c.fastest));
-  }
+  Json dropped = Json::array();
   for (const std::string& one : fit.dropped) dropped.push(one);
-  Json points = Json::array();
-  for (const flow::FitPoint& p : fit.points) points.push(point_json(p));
   return Json::object()
       .set("source", source)
       .set("origin", origin(fit))
       .set("programs", fit.points.size())
-      .set("ratios", ratios)
-      .set("choices", choices)
+      .set("ratios", array_of(fit.ratios, ratios_json))
+      .set("choices", array_of(fit.choices, choices_json))
       .set("left_out", dropped)
-      .set("points", points);
+      .set("points", array_of(fit.points, point_json));
 }
 
 std::string originals_text(const flow::OriginalFit& fit, const std::string& source) {
@@ -145,22 +158,12 @@ std::string originals_text(const flow::OriginalFit& fit, const std::string& sour
 }
 
 Json originals_json(const flow::OriginalFit& fit, const std::string& source) {
-  Json points = Json::array();
-  for (const flow::OriginalPoint& p : fit.points) {
-    points.push(Json::object()
-                    .set("problem", p.problem)
-                    .set("class", p.kind)
-                    .set("tf32", p.tf32)
-                    .set("held_out", p.held_out)
-                    .set("predicted", p.predicted.value)
-                    .set("measured", p.measured.value));
-  }
   return Json::object()
       .set("source", source)
       .set("origin", fit.origin)
-      .set("sets", errors_json(fit.sets))
-      .set("classes", errors_json(fit.classes))
-      .set("points", points);
+      .set("sets", array_of(fit.sets, errors_json))
+      .set("classes", array_of(fit.classes, errors_json))
+      .set("points", array_of(fit.points, original_json));
 }
 
 }  // namespace solstice::cli

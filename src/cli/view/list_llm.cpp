@@ -74,6 +74,10 @@ void list_providers(bool json) {
                  .set("options", options));
   }
   if (json) fmt::print("{}\n", all.dump(2));
+  if (!json)
+    fmt::print(
+        "\nOptions are given as --option NAME=VALUE. A proxy is taken from https_proxy, http_proxy or all_proxy;\n"
+        "no_proxy names the hosts that need none.\n");
 }
 
 Status list_models(bool json) {

@@ -297,7 +297,8 @@ bool Optimization::try_parts() {
   Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
   if (any.ok() && !*any) {
     const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
-    done = fail(done.error().code, done.error().message + "; " + more);
+    done.error().message += "; " + more;
+    done.error().hint = "";  // its way out is what was just tried
     return false;
   }
   done = any.ok() ? success() : Status(std::move(any).error());
@@ -309,6 +310,9 @@ Result<OptimizeOutcome> Optimization::finish() {
   RunStages& at = parts_->at;
   Status& done = parts_->done;
   std::vector<std::string> why;
+  const Problem* const problem = at.imported ? &at.imported->problem : address_of(at.refused);
+  std::string mode_note = problem ? problem->subject.mode_note : "";
+  const bool training = problem && problem->subject.training;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
   const bool left_whole = (at.imported || at.refused) && is_left_whole(run, done);
   const bool parted = try_parts();
@@ -332,9 +336,14 @@ Result<OptimizeOutcome> Optimization::finish() {
     return replaces ? closed.error() : that_left(closed.error(), run.folders.out);
   }
   const Searched& searched = at.searched;
-  return OptimizeOutcome{
-      std::move(run.report), run.folders.out, searched.agent_failed ? searched.agent_failed : searched.policy_failed,
-      std::move(why),        left_whole,      interrupted()};
+  return OptimizeOutcome{std::move(run.report),
+                         run.folders.out,
+                         searched.agent_failed ? searched.agent_failed : searched.policy_failed,
+                         std::move(why),
+                         left_whole,
+                         std::move(mode_note),
+                         training,
+                         interrupted()};
 }
 
 }  // namespace solstice::flow

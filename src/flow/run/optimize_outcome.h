@@ -16,6 +16,8 @@ struct OptimizeOutcome {
   std::optional<Error> failed = {};
   std::vector<std::string> why = {};  // of `unsupported`: the reason of every kernel family
   bool left_whole = false;            // `unsupported`, and not tried in parts: it took turns with other problems
+  std::string mode_note = {};         // the mode that the module was traced in, where it matters
+  bool training = false;              // it was training mode
   bool interrupted = false;           // the search was stopped; the best it had found was verified and reported
 };
 

@@ -38,7 +38,7 @@ Result<ProgramRun> run_alone(Run& run, const std::string& text) {
   if (compiler.ok()) {
     run.engine.compiler = std::move(compiler).value();
   } else {
-    run.progress.message("nothing is compiled: " + compiler.error().message);
+    run.progress.message("nothing is compiled: " + compiler.error().sentence());
   }
   const CandidateTerms& terms = run.options.terms;
   evaluate::ModelDevice device({machine, terms.numerics, terms.frozen, nullptr, run.options.candidate},

@@ -88,7 +88,7 @@ Result<std::unique_ptr<Provider>> open_replay(const Setup& setup) {
   SOLSTICE_TRY(const std::string file, setup.options.needed("transcript", "FILE"));
   const std::string& match = setup.options.get("match");
   if (match != "request" && match != "order")
-    return fail(Code::bad_argument, fmt::format("match is `{}`; legal are request, order", match));
+    return fail(Code::bad_argument, fmt::format("option `match` is `{}`", match), "legal are request, order");
   SOLSTICE_TRY(std::vector<Exchange> exchanges, load_transcript(file));
   return std::unique_ptr<Provider>(new Replay(std::move(exchanges), match == "order"));
 }

@@ -179,7 +179,7 @@ TEST_F(ExportTest, TheCommandSaysWhatItDid) {
   EXPECT_EQ(content(table), store::trials_csv(whole_run("mixed")));
   const CommandOutput twice = from_store({"export", "last", table, "--format", "csv"});
   EXPECT_EQ(twice.exit.code, 2);
-  EXPECT_NE(twice.err.find("exists; name another file"), std::string::npos) << twice.err;
+  EXPECT_NE(twice.err.find("exists\n  hint: name another file"), std::string::npos) << twice.err;
   EXPECT_EQ(from_store({"export", "last", table, "--format", "csv", "--force"}).exit.code, 0);
   EXPECT_EQ(from_store({"export", "last", "--format", "csv"}).out, content(table));
   EXPECT_NE(from_store({"export", "last"}).err.find("a folder needs a PATH"), std::string::npos);

@@ -30,12 +30,29 @@ TEST_F(ProgramTest, DiagnosticsNameTheUsersFile) {
 }
 
 TEST_F(ProgramTest, WordsOfOtherProgramsLeadToTheCommand) {
-  for (const auto& [word, command] :
-       {std::pair{"clean", "`solstice gc`"}, {"sass", "`solstice compile PROGRAM.ucut --keep`"}}) {
+  for (const auto& [word, command] : {std::pair{"clean", "`solstice gc`"},
+                                      {"sass", "`solstice compile PROGRAM.ucut --keep`"},
+                                      {"gpu", "`solstice doctor`"},
+                                      {"runs", "`solstice show`"}}) {
     const CommandOutput done = run({word});
     EXPECT_EQ(done.exit.code, 2);
     EXPECT_NE(done.err.find(std::string("hint: did you mean ") + command), std::string::npos) << done.err;
   }
+}
+
+TEST_F(ProgramTest, ATableThatIsNoneLeadsToTheCommand) {
+  EXPECT_NE(run({"list"}).err.find("hint: one of families, rules, machines"), std::string::npos);
+  EXPECT_NE(run({"list", "runs"}).err.find("hint: did you mean `solstice show`?"), std::string::npos);
+  EXPECT_NE(run({"list", "devices"}).err.find("hint: did you mean `solstice doctor`?"), std::string::npos);
+  const std::string machines = run({"list", "machines"}).out;
+  EXPECT_NE(machines.find("4.8 TB/s"), std::string::npos) << machines;
+  EXPECT_NE(machines.find("989 TFLOP/s"), std::string::npos) << machines;
+}
+
+TEST_F(ProgramTest, AProviderIsListedWithItsServerAndTheProxy) {
+  const std::string providers = run({"list", "providers"}).out;
+  for (const char* part : {"base_url", "--option NAME=VALUE", "https_proxy", "no_proxy"})
+    EXPECT_NE(providers.find(part), std::string::npos) << providers;
 }
 
 TEST_F(ProgramTest, AProgramIsNoModule) {
@@ -131,7 +148,7 @@ TEST_F(ProgramTest, ATrialAsJsonIsOneValue) {
 }
 
 TEST_F(ProgramTest, ATreeNeedsARunAndARunItsEvents) {
-  EXPECT_NE(run({"show", "--tree"}).err.find("name it, or `last`"), std::string::npos);
+  EXPECT_NE(run({"show", "--tree"}).err.find("hint: `solstice show last --tree`"), std::string::npos);
   EXPECT_NE(run({"show", "last", "--depth", "2"}).err.find("--depth goes with the text of --tree"), std::string::npos);
   EXPECT_NE(run({"show", "last", "--tree", "--trial", "1"}).err.find("--trial shows one trial"), std::string::npos);
   store::Store store = std::move(store::Store::open(folder_.path() / "home")).value();

@@ -43,7 +43,7 @@ TEST_F(ProgramTest, TwoDashesEndTheOptions) {
 TEST_F(ProgramTest, RunsAreListedByNumberAndFailure) {
   EXPECT_NE(run({"show", "--failed"}).out.find("no run failed in"), std::string::npos);
   EXPECT_EQ(run({"show", "--limit", "0"}).exit.code, 2);
-  EXPECT_NE(run({"show", "last", "--limit", "3"}).err.find("leave RUN out"), std::string::npos);
+  EXPECT_NE(run({"show", "last", "--limit", "3"}).err.find("hint: leave RUN out"), std::string::npos);
 }
 
 TEST_F(ProgramTest, BadInputIsExitCode2OnStderr) {

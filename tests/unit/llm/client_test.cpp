@@ -120,6 +120,7 @@ TEST_F(ClientTest, WithoutNetworkOnlyTheOthersOpen) {
     ASSERT_FALSE(client.ok());
     EXPECT_EQ(client.error().code, Code::network_off);
     EXPECT_NE(client.error().message.find(name), std::string::npos);
+    EXPECT_NE(client.error().hint.find("leave --no-network out"), std::string::npos);
   }
   EXPECT_TRUE(Client::open("command", {{"command", "true"}}, {}, options).ok());
   EXPECT_TRUE(Client::open("mailbox", {{"folder", folder().string()}}, {}, options).ok());

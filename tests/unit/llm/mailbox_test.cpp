@@ -75,7 +75,8 @@ TEST_F(MailboxTest, WhoeverWaitsIsToldForWhat) {
 TEST_F(MailboxTest, WithoutAFolderItSaysHowToGiveOne) {
   const auto none = Client::open("mailbox", {}, {}, quick());
   ASSERT_FALSE(none.ok());
-  EXPECT_EQ(none.error().message, "its option `folder` is missing: give `--option folder=DIR`");
+  EXPECT_EQ(none.error().message, "its option `folder` is missing");
+  EXPECT_EQ(none.error().hint, "give `--option folder=DIR`");
 }
 
 TEST_F(MailboxTest, APersonReadsWhatIsAsked) {

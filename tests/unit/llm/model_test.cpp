@@ -38,11 +38,12 @@ TEST(Model, EveryShippedFileIsRight) {
 
 TEST(Model, MistakesNameLineAndLegalKeys) {
   EXPECT_EQ(mistake(kNeeded), "");
-  EXPECT_EQ(mistake("id = \"x\"\n"), "m.toml: `provider` is missing");
+  EXPECT_EQ(mistake("id = \"x\"\n"), "m.toml: `provider` is missing; models/README.md has the keys");
   EXPECT_EQ(mistake(std::string(kNeeded) + "contxt = 5\n"), "m.toml:5: no key `contxt`; did you mean `context`?");
-  EXPECT_EQ(mistake(std::string(kNeeded) + "context = 0\n"), "m.toml:5: `context` needs a positive integer; got 0");
+  EXPECT_EQ(mistake(std::string(kNeeded) + "context = 0\n"),
+            "m.toml:5: `context` is 0, not a positive integer; models/README.md has the keys");
   EXPECT_EQ(mistake(std::string(kNeeded) + "context = \"5\"\n"),
-            "m.toml:5: `context` needs a positive integer; got \"5\"");
+            "m.toml:5: `context` is \"5\", not a positive integer; models/README.md has the keys");
   EXPECT_NE(mistake(std::string(kNeeded) + "context =\n").find("m.toml:5"), std::string::npos);
   EXPECT_NE(mistake(std::string(kNeeded) + "[usd_per_million]\ninput = 1\n").find("`date` and `source`"),
             std::string::npos);
@@ -139,7 +140,7 @@ TEST_F(KeyTest, AFileMustBeItsOwnersAlone) {
     const auto secret = secret_from_file(file);
     ASSERT_FALSE(secret.ok()) << mode;
     EXPECT_EQ(secret.error().code, Code::bad_key);
-    EXPECT_NE(secret.error().message.find("chmod 600"), std::string::npos) << secret.error().message;
+    EXPECT_EQ(secret.error().hint, fmt::format("`chmod 600 {}`", file.string()));
     EXPECT_EQ(secret.error().message.find(kKey), std::string::npos);
   }
   for (const mode_t mode : {0600, 0400}) {

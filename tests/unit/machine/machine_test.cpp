@@ -67,7 +67,7 @@ TEST(MachineFiles, APipeTheMachineLacksIsAnError) {
   const Machine machine = parse_machine(replaced(h200_text(), "tensor.f8 ", "#"), "test.toml").value();
   const Result<FlopsPerSecond> peak = machine.peak(Pipe::kTensorF8);
   ASSERT_FALSE(peak.ok());
-  EXPECT_NE(peak.error().message.find("has no tensor.f8 pipe; it has tensor.f64"), std::string::npos);
+  EXPECT_NE(peak.error().sentence().find("has no tensor.f8 pipe; it has tensor.f64"), std::string::npos);
   EXPECT_FALSE(machine.ceiling(Pipe::kTensorF8).ok());
   EXPECT_FALSE(tensor_pipe(DType::kF32).ok());
 }
@@ -75,25 +75,28 @@ TEST(MachineFiles, APipeTheMachineLacksIsAnError) {
 TEST(MachineFiles, UnknownKeysNameTheClosestOne) {
   const Error error = error_of(replaced(h200_text(), "register_unit", "registers_unit"));
   EXPECT_EQ(error.code, Code::bad_machine);
-  EXPECT_EQ(error.message, "unknown key `sm.registers_unit`; did you mean `sm.register_unit`?");
+  EXPECT_EQ(error.message, "unknown key `sm.registers_unit`");
+  EXPECT_EQ(error.hint, "did you mean `sm.register_unit`?");
   EXPECT_EQ(error_of(replaced(h200_text(), "register_unit = 256", "")).message, "`sm.register_unit` is missing");
   const Error extra = error_of(replaced(h200_text(), "tma = true", "tma = true\nwgmmma = true"));
-  EXPECT_EQ(extra.message, "unknown key `feature.wgmmma`; did you mean `feature.wgmma`?");
+  EXPECT_EQ(extra.hint, "did you mean `feature.wgmma`?");
   EXPECT_EQ(extra.file, "test.toml");
   EXPECT_GT(extra.line, 10);
 }
 
 TEST(MachineFiles, ValuesAreChecked) {
-  EXPECT_EQ(error_of(replaced(h200_text(), "\"4.8 TB/s\"", "4.8")).message,
-            "`memory.rate` needs a quantity with its unit, as text; got 4.8");
-  EXPECT_EQ(error_of(replaced(h200_text(), "\"4.8 TB/s\"", "\"4.8 TB\"")).message,
-            "`4.8 TB` is not a quantity in B/s; write it like \"4.8 TB/s\"");
+  const Error bare = error_of(replaced(h200_text(), "\"4.8 TB/s\"", "4.8"));
+  EXPECT_EQ(bare.message, "`memory.rate` is 4.8, not a quantity with its unit");
+  EXPECT_EQ(bare.hint, "write it like \"4.8 TB/s\"");
+  const Error wrong = error_of(replaced(h200_text(), "\"4.8 TB/s\"", "\"4.8 TB\""));
+  EXPECT_EQ(wrong.message, "`4.8 TB` is not a quantity in B/s");
+  EXPECT_EQ(wrong.hint, "write it like \"4.8 TB/s\"");
   EXPECT_EQ(error_of(replaced(h200_text(), "count = 132", "count = \"many\"")).message,
             "`sm.count` needs a whole number, not negative");
   EXPECT_EQ(error_of(replaced(h200_text(), "per_sm_per_clock = 256, ", "")).message,
             "`pipes.tensor.f64.per_sm_per_clock` is missing");
   EXPECT_EQ(error_of("name = ").code, Code::bad_machine);
-  EXPECT_EQ(error_of(replaced(h200_text(), "tensor.bf16 = \"805", "tensor.bf166 = \"805")).message,
+  EXPECT_EQ(error_of(replaced(h200_text(), "tensor.bf16 = \"805", "tensor.bf166 = \"805")).sentence(),
             "unknown key `measured.tensor.bf166`; did you mean `measured.tensor.bf16`?");
 }
 
@@ -174,7 +177,7 @@ TEST(Machine, IsFoundByTheNameOfItsDevice) {
   const Result<Machine> unknown = machine_of_device("NVIDIA Nothing");
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().code, Code::not_found);
-  EXPECT_NE(unknown.error().message.find("machines/README.md"), std::string::npos);
+  EXPECT_NE(unknown.error().hint.find("machines/README.md"), std::string::npos);
 }
 
 }  // namespace

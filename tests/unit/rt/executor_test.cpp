@@ -21,7 +21,7 @@ class ExecutorTest : public testing::Test {
     auto executor = Executor::create(fake_driver(), std::move(loaded).value());
     return std::move(executor).value();
   }
-  std::string message(const Status& status) { return status.ok() ? "" : status.error().message; }
+  std::string message(const Status& status) { return status.ok() ? "" : status.error().sentence(); }
 };
 
 TEST_F(ExecutorTest, RunsStepsInOrderWithBoundPointers) {

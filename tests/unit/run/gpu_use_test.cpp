@@ -16,8 +16,9 @@ TEST(GpuUse, ABusyGpuIsRefusedByName) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::gpu_busy);
   EXPECT_EQ(refused.error().message,
-            "the GPU (a GPU) is 97 % busy, by process 4711 (trainer) with 29.0 GiB, process 12; times measured next "
-            "to other work are not valid: wait for it to end, or choose another GPU with CUDA_VISIBLE_DEVICES");
+            "the GPU (a GPU) is 97 % busy, by process 4711 (trainer) with 29.0 GiB, process 12, and times measured "
+            "next to other work are not valid");
+  EXPECT_EQ(refused.error().hint, "wait for it to end, or choose another GPU with CUDA_VISIBLE_DEVICES");
   EXPECT_NE(refuse_busy(use_of(97, 0, {})).error().message.find("does not show here"), std::string::npos);
 }
 

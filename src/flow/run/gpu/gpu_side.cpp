@@ -61,8 +61,9 @@ Status look_at_use(const rt::Driver& driver, int ordinal, const GpuSideRequest& 
   }
   side.driver = use->driver;
   if (const std::string note = run::use_note(*use); !note.empty()) side.notes.push_back(which + note);
-  const Status free = request.alone ? run::refuse_busy(*use, request.caller) : success();
-  return free.ok() ? success() : Status(fail(free.error().code, which + free.error().message));
+  Status free = request.alone ? run::refuse_busy(*use, request.caller) : success();
+  if (!free.ok()) free.error().message.insert(0, which);
+  return free;
 }
 
 bool works(const run::Judge& judge) {

@@ -113,6 +113,8 @@ Status remove_stale(const fs::path& out, const std::vector<fs::path>& old, const
     if (error)
       return fail(Code::io_error,
                   fmt::format("cannot remove {} of an earlier outcome: {}", (out / file).string(), error.message()));
+    for (fs::path folder = file.parent_path(); !folder.empty(); folder = folder.parent_path())
+      fs::remove(out / folder, error);  // one that holds something else stays
   }
   return success();
 }

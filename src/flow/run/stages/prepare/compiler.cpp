@@ -49,7 +49,7 @@ Status open_compiler(Run& run, Opened& opened) {
     options.arch = opened.machine.arch;
     Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
     if (!compiler.ok()) {
-      run.report.warnings.push_back("nothing was compiled: " + compiler.error().message);
+      run.report.warnings.push_back("nothing was compiled: " + compiler.error().sentence());
       return success();
     }
     run.engine.compiler = std::move(compiler).value();

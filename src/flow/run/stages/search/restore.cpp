@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "flow/run/state/build_identity.h"
+#include "search/counts.h"
 
 namespace solstice::flow {
 namespace {
@@ -42,7 +43,7 @@ Status restore_tree(Run& run, Seconds original) {
   run.report.trials_skipped = static_cast<int>(std::count_if(
       events.begin(), events.end(), [](const auto& event) { return event.kind == search::Event::Kind::kSkipped; }));
   if (!run.options.search.searched)
-    run.progress.message(fmt::format("run {} goes on after {} trials", resumed->run.id, run.tree.trials()));
+    run.progress.message(fmt::format("run {} goes on after {}", resumed->run.id, text_of(search::counts_of(run.tree))));
   return success();
 }
 

@@ -186,11 +186,31 @@ Result<std::unique_ptr<Searching>> begin_search(Run& run, const Planned& planned
   return out;
 }
 
+// The option that lets a search go on which ended so; "" where there is none.
+const char* option_beyond(search::Stop stop) {
+  switch (stop) {
+    case search::Stop::kTrials:
+    case search::Stop::kTime:
+    case search::Stop::kShared:
+      return "; --budget gives its search more";
+    case search::Stop::kNearBound:
+      return "; --eps 0 lets it go on";
+    case search::Stop::kWindow:
+      return "; --window 0, or a larger one, lets it go on";
+    case search::Stop::kLittleToGain:
+      return "; --roi 0 lets it go on";
+    case search::Stop::kOverBudget:
+      return "; --max-tokens and --max-cost give its model more";
+    default:
+      return "";
+  }
+}
+
 // Of a run that went on after `before` trials, and tried nothing.
 void tell_nothing_left(Run& run, int before, search::Stop stop) {
   if (!run.stored.resumed || before == 0 || run.tree.trials() > before || stop == search::Stop::kInterrupted) return;
-  run.progress.message(fmt::format("run {} had ended: nothing is left to do ({}); --budget gives its search more",
-                                   run.report.run, enum_name(stop)));
+  run.progress.message(fmt::format("run {} had ended: nothing is left to do ({}){}", run.report.run, enum_name(stop),
+                                   option_beyond(stop)));
 }
 
 Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable& measurable,

@@ -121,6 +121,7 @@ TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
   write(fresh / "a.cubin", "1");
   write(fresh / "plan.json", "1");
   write(fresh / "original_modules/helpers.py", "1");
+  write(fresh / "solstice_dropin/parts/fast.py", "1");
   ASSERT_TRUE(commit_outcome(fresh, out_).ok());
   write(out_ / "mine.cubin", "mine");
   fresh = *begin_outcome(out_);
@@ -130,6 +131,8 @@ TEST_F(OutcomeTest, FilesOfAnEarlierOutcomeGo) {
   EXPECT_EQ(read(out_ / "a.cubin"), "(none)");
   EXPECT_EQ(read(out_ / "original_modules/helpers.py"), "(none)");
   EXPECT_EQ(read(out_ / "b.cubin") + read(out_ / "plan.json") + read(out_ / "mine.cubin"), "22mine");
+  EXPECT_FALSE(fs::exists(out_ / "solstice_dropin"));  // it would be in the way of the next
+  EXPECT_TRUE(begin_outcome(out_).ok());
 }
 
 TEST_F(OutcomeTest, AForeignFileOfAStageIsRefusedAtTheBeginning) {
