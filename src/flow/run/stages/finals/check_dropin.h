@@ -28,8 +28,8 @@ enum class Verified { kWhole, kInParts };  // against float64: the drop-in, or e
 // was verified as a whole may fail the check for the original's own error.
 std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check, Verified verified);
 // Rounds of the headline for the drop-in at `path`, with the clocks read after each block. The oracle has the set
-// `trial`.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path);
+// `trial`; `limit` as in headline_rounds.
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, double limit);
 
 // The file that the oracle loads as drop-in: model_new.py, or for a module given as an object the recording, which it
 // attaches to the module.
