@@ -194,6 +194,18 @@ class Compiler {
     return out;
   }
 
+  // Of integers that tensors hold, compared or clamped with a literal beyond 2^31 or what is computed with one.
+  bool decides_on_large(const ExprRef& e) const {
+    constexpr int64_t kLarge = int64_t{1} << 31;
+    bool large = false, reads = false;
+    if (e->op == Op::kRead || e->args.empty() || e->args[0]->kind != ValueKind::kInt) return false;
+    walk(e, [&](const Expr& part) {
+      large = large || (part.op == Op::kInt && (part.integer > kLarge || part.integer < -kLarge));
+      reads = reads || (part.op == Op::kRead && part.kind == ValueKind::kInt);
+    });
+    return large && reads;
+  }
+
   // Conditions that are comparisons are listed as such.
   int branch_of(const ExprRef& e) {
     if (!with_branches_) return -1;
@@ -203,7 +215,7 @@ class Compiler {
     const bool pads = e->op == Op::kRead && e->has_else && needs_check(*e);
     if (!chooses && !filters && !pads && !compares(e) && e->op != Op::kMin && e->op != Op::kMax) return -1;
     const ExprRef& shown = chooses ? e->args[0] : filters ? e->args[1] : e;
-    out_.branches.push_back(to_text(program_, equation_, shown));
+    out_.branches.push_back({to_text(program_, equation_, shown), decides_on_large(shown)});
     return static_cast<int>(out_.branches.size()) - 1;
   }
 
