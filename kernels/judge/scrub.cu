@@ -1,6 +1,6 @@
-// Overwrites what a launch leaves where no pointer leads: shared memory, registers and local memory, which the next
-// launch would find as they are; shared memory with the driver's part. One block of 1024 threads for each half of an SM, all of them there at once:
-// src/runner/scrub.cpp launches as many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
+// Overwrites what a launch leaves where no pointer leads: shared memory with the driver's part of it, registers and
+// local memory, which the next launch would find as they are. One block of 1024 threads for each half of an SM, all of
+// them there at once: src/runner/scrub.cpp launches as many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
 
 constexpr int kLocalWords = 4096 / 4;
 constexpr int kHeld = 20;                   // registers that a thread fills: of 32, the rest is needed

@@ -6,8 +6,8 @@
 // reads whose place a register tells. Places are those of sm_90, found by compiling a use of each (NVRTC 13.0.88).
 //
 // Not proved: that a kernel with descriptors by value, which needs the address of its parameters, only reads there. A
-// computed address in shared memory may lie in the driver's part, its first KiB: the runner clears that between launches
-// (kernels/judge/scrub.cu).
+// computed address in shared memory may lie in the driver's part, its first KiB, which the runner clears between
+// launches (kernels/judge/scrub.cu).
 #pragma once
 
 #include <string>

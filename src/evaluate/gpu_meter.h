@@ -26,8 +26,8 @@ class GpuMeter {
  public:
   // All but the options outlives it. A trial is verified with the first case and timed, every output checked, with all
   // of them in turn. The fastest so far has to pass the further cases too, where its program brought device code, whose
-  // equations are a claim. Of one that passed and is not far behind the best, whose call has several steps, the record has
-  // the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
+  // equations are a claim. Of one that passed and is not far behind the best, whose call has several steps, the record
+  // has the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
   GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
            GpuMeterOptions options);
   // Waits for the compiler. An error: of this machine, or of the judge.

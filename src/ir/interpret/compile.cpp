@@ -194,18 +194,6 @@ class Compiler {
     return out;
   }
 
-  // Of integers that tensors hold, compared or clamped with a literal beyond 2^31 or what is computed with one.
-  bool decides_on_large(const ExprRef& e) const {
-    constexpr int64_t kLarge = int64_t{1} << 31;
-    bool large = false, reads = false;
-    if (e->op == Op::kRead || e->args.empty() || e->args[0]->kind != ValueKind::kInt) return false;
-    walk(e, [&](const Expr& part) {
-      large = large || (part.op == Op::kInt && (part.integer > kLarge || part.integer < -kLarge));
-      reads = reads || (part.op == Op::kRead && part.kind == ValueKind::kInt);
-    });
-    return large && reads;
-  }
-
   // Conditions that are comparisons are listed as such.
   int branch_of(const ExprRef& e) {
     if (!with_branches_) return -1;

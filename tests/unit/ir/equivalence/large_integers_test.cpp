@@ -88,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(All, EqualIntegers, ::testing::ValuesIn(kEqualIntegerPa
 // Integers that the problem stops at decide nothing.
 TEST(LargeIntegers, AGatherIsTestedWithItsOwn) {
   const std::string head = "dim M = 64, R = 9\ninput x : f32[R]\ninput i : i64[M]\noutput y : f32[M]\n";
-  const Equivalence found = asked(head + "y[m] = x[i[m]] + x[i[m]]", head + "y[m] = select(i[m] < 100, 2 * x[i[m]], 0)");
+  const Equivalence found =
+      asked(head + "y[m] = x[i[m]] + x[i[m]]", head + "y[m] = select(i[m] < 100, 2 * x[i[m]], 0)");
   EXPECT_EQ(found.verdict, Verdict::kTested) << found.reason;
 }
 
