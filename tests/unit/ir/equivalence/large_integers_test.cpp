@@ -69,10 +69,13 @@ const IntegerPair kEqualIntegerPairs[] = {
 class DifferentIntegers : public ::testing::TestWithParam<IntegerPair> {};
 TEST_P(DifferentIntegers, AreFound) {
   const IntegerPair& pair = GetParam();
-  const Equivalence found = asked(integer_program(pair, pair.first), integer_program(pair, pair.second));
-  EXPECT_EQ(found.verdict, pair.verdict) << pair.name << ": " << found.reason;
-  const Equivalence turned = asked(integer_program(pair, pair.second), integer_program(pair, pair.first));
-  EXPECT_EQ(turned.verdict, pair.verdict) << pair.name << ", turned round: " << turned.reason;
+  for (const bool turned : {false, true}) {
+    const std::string first = integer_program(pair, turned ? pair.second : pair.first);
+    const Equivalence found = asked(first, integer_program(pair, turned ? pair.first : pair.second));
+    const bool good = found.verdict == Verdict::kRefuted || found.verdict == pair.verdict;
+    EXPECT_TRUE(good) << pair.name << (turned ? ", turned round" : "") << " is " << name_of(found.verdict) << ": "
+                      << found.reason;
+  }
 }
 INSTANTIATE_TEST_SUITE_P(All, DifferentIntegers, ::testing::ValuesIn(kIntegerPairs));
 
