@@ -167,7 +167,7 @@ def get_inputs(): return [torch.randn(512, 256, dtype=torch.bfloat16)]
 def get_init_inputs(): return []
 """
 
-# `BRANCH` is left out or computed; the scale is that of 0.003 in f32.
+# The branch is left out or computed; its factor is 0.003 in f32.
 BRANCH_PROGRAM = """
 program branch
 dim M = 512, N = 256
@@ -176,7 +176,7 @@ input x : bf16[M, N]
 output y : bf16[M, N]
 kernel k by cuda("k.cu", entry="branch", args=(x, w, y), grid=M, block=256) {
   lin[m,n] = sum[k](x[m,k] * w[n,k])
-  y[m,n] = x[m,n] + lin[m,n] * 0.003
+  y[m,n] = x[m,n] + lin[m,n] * 0.003000000026077032
 }
 source "k.cu" \"\"\"
 #include <cuda_bf16.h>
