@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kMostPlaces = 24;
 constexpr size_t kMostNumbers = 16;
-constexpr double kLeastNumber = 2;
+constexpr double kLeastNumber = 2, kMostNumber = 0x1p62;
 constexpr int64_t kLargestPlace = int64_t{1} << 40;
 
 bool is_literal(const ExprRef& e) { return e->op == Op::kInt || e->op == Op::kReal; }
@@ -95,7 +95,8 @@ void Uses::number(const Expr& e) {
   for (const ExprRef& a : e.args) {
     const ExprRef& literal = a->op == Op::kNeg ? a->args[0] : a;
     if (literal->op != Op::kInt || integers_.size() >= kMostNumbers) continue;
-    if (std::abs(value_of(literal)) >= kLeastNumber) integers_.insert(std::abs(literal->integer));
+    const double size = std::abs(value_of(literal));
+    if (size >= kLeastNumber && size <= kMostNumber) integers_.insert(std::abs(literal->integer));
   }
 }
 
