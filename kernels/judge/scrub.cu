@@ -1,15 +1,25 @@
-// Overwrites what a launch leaves where no pointer leads: shared memory, registers and local memory, which the next
-// launch would find as they are. One block of 1024 threads for each half of an SM, all of them there at once:
-// src/runner/scrub.cpp launches as many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
+// Overwrites what a launch leaves where no pointer leads: shared memory with the driver's part of it, registers and
+// local memory, which the next launch would find as they are. One block of 1024 threads for each half of an SM, all of
+// them there at once: src/runner/scrub.cpp launches as many as fit. Twin: kScrubbedLocalBytes of src/record/plan.h.
 
 constexpr int kLocalWords = 4096 / 4;
 constexpr int kHeld = 20;                   // registers that a thread fills: of 32, the rest is needed
 constexpr unsigned kPattern = 0xffffffffu;  // NaN
 constexpr long long kPatience = 1ll << 30;  // clocks; a block that waits in vain ends, and `arrived[1]` counts it
 
+// The driver's part of a block's shared memory lies below the block's own: a computed address reaches it.
+__device__ __forceinline__ void fill_reserved() {
+  unsigned begin, end;
+  asm("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(begin));
+  asm("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(end));
+  for (unsigned at = begin + 4 * threadIdx.x; at < end; at += 4 * 1024)
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
+}
+
 extern "C" __global__ void __launch_bounds__(1024, 2) scrub(unsigned* arrived, int shared_words) {
   extern __shared__ unsigned shared[];
   for (int i = threadIdx.x; i < shared_words; i += 1024) shared[i] = kPattern;
+  fill_reserved();
   volatile unsigned local[kLocalWords];
   for (int i = 0; i < kLocalWords; ++i) local[i] = kPattern;
   __syncthreads();

@@ -5,8 +5,9 @@
 // shared memory and of the workspace of grid-wide barriers, through which values would last from launch to launch; and
 // reads whose place a register tells. Places are those of sm_90, found by compiling a use of each (NVRTC 13.0.88).
 //
-// Not proved: that a kernel with descriptors by value, which needs the address of its parameters, only reads there; and
-// that no computed address in shared memory lies in the driver's part, its first KiB.
+// Not proved: that a kernel with descriptors by value, which needs the address of its parameters, only reads there. A
+// computed address in shared memory may lie in the driver's part, its first KiB, which the runner clears between
+// launches (kernels/judge/scrub.cu).
 #pragma once
 
 #include <string>

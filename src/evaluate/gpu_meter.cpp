@@ -1,6 +1,7 @@
 #include "evaluate/gpu_meter.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.h"
 #include "evaluate/by_kernel.h"
@@ -40,7 +41,7 @@ TrialState state_of(const Verdict& verdict) {
 
 GpuMeter::GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
                    GpuMeterOptions options)
-    : builds_(builds), judge_(judge), cases_(cases), options_(options) {}
+    : builds_(builds), judge_(judge), cases_(cases), options_(std::move(options)) {}
 
 int GpuMeter::repetitions(search::Precision precision) const {
   constexpr int kFewest = 3;
@@ -48,9 +49,9 @@ int GpuMeter::repetitions(search::Precision precision) const {
   return precision == search::Precision::kUsual ? options_.repetitions : 4 * options_.repetitions;
 }
 
-Status GpuMeter::judge(int node, search::Precision precision, search::Measurement& out) {
+Status GpuMeter::judge(int node, search::Precision precision, search::Measurement& out, Verdict& verdict) {
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
-  SOLSTICE_TRY(Verdict verdict, judge_.verify(builds_.plan_of(node), first));
+  SOLSTICE_TRY(verdict, judge_.verify(builds_.plan_of(node), first));
   if (verdict.passed()) {
     const bool slow = verdict.cases.back().wall > kSlow;
     SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(precision)));
@@ -70,6 +71,15 @@ Status GpuMeter::judge(int node, search::Precision precision, search::Measuremen
       out.detail = why;
     }
   }
+  return success();
+}
+
+Status GpuMeter::judge_further(const Plan& plan, const Verdict& passed, search::Measurement& out) {
+  const bool given =
+      std::any_of(plan.modules.begin(), plan.modules.end(), [](const PlanModule& module) { return module.given; });
+  if (!options_.further || !given || !is_best(out)) return success();
+  SOLSTICE_TRY(const Verdict found, options_.further(passed));
+  if (!found.passed()) judged(found, out);
   return success();
 }
 
@@ -122,12 +132,14 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
     SOLSTICE_CHECK(write_build(*candidate.built(), builds_.folder_of(trial.node)));
     const Seconds ready = monotonic_now();
     const std::optional<double> used = judge_.joules();
-    SOLSTICE_CHECK(judge(trial.node, trial.precision, out));
+    Verdict verdict;
+    SOLSTICE_CHECK(judge(trial.node, trial.precision, out, verdict));
+    SOLSTICE_CHECK(judge_further(candidate.built()->plan, verdict, out));
     diagnose(candidate, out);
     out.record.set("measuring", (monotonic_now() - ready).value);
     if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);
-    if (out.state == TrialState::kVerified && (best_.value <= 0 || out.time < best_)) best_ = out.time;
+    if (is_best(out)) best_ = out.time;
   }
   out.cost = candidate.cost() + (monotonic_now() - began);
   return out;

@@ -1,6 +1,7 @@
 // One GPU that candidates are measured on: verified by its judge, then timed.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -18,14 +19,17 @@ struct GpuMeterOptions {
       nullptr;  // a time below what they allow with a cold L2 voids the trial; null: none is known
   DiagnosisOptions diagnosis = {};
   std::optional<int> gpu = {};  // that the record of a measurement names, where there are several
+  // Further cases for what passed with this verdict and the judge holds; null: none.
+  std::function<Result<Verdict>(const Verdict&)> further = {};
 };
 
 // For one thread, where the judge's GPU is current.
 class GpuMeter {
  public:
   // All but the options outlives it. A trial is verified with the first case and timed, every output checked, with all
-  // of them in turn. Of one that passed and is not far behind the best, whose call has several steps, the record has
-  // the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
+  // of them in turn. The fastest so far has to pass the further cases too, where its program brought device code, whose
+  // equations are a claim. Of one that passed and is not far behind the best, whose call has several steps, the record
+  // has the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
   GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
            GpuMeterOptions options);
   // Waits for the compiler. An error: of this machine, or of the judge.
@@ -33,7 +37,11 @@ class GpuMeter {
 
  private:
   int repetitions(search::Precision precision) const;
-  Status judge(int node, search::Precision precision, search::Measurement& out);
+  Status judge(int node, search::Precision precision, search::Measurement& out, Verdict& verdict);
+  Status judge_further(const Plan& plan, const Verdict& passed, search::Measurement& out);
+  bool is_best(const search::Measurement& found) const {
+    return found.state == TrialState::kVerified && (best_.value <= 0 || found.time < best_);
+  }
   void trace(const Plan& plan, Facts& facts, search::Measurement& out);
   Result<KernelTrace> traced(const Plan& plan, Facts& facts, search::Measurement& out);
   void diagnose(const Preparation& candidate, search::Measurement& out);

@@ -35,6 +35,7 @@ struct Equivalence {
   int64_t points = 0;                                 // of the real shapes that were compared
   int64_t unasked = 0;                 // elements that differ where the problem's value is infinite or NaN
   std::vector<std::string> uncovered;  // branches with a side that no test took
+  std::vector<std::string> beyond;     // of them, those that large integers decide: such a pair is `unknown`
   std::vector<Diagnostic> warnings;    // W018; spans are the candidate's
 };
 

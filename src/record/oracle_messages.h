@@ -298,14 +298,15 @@ struct OracleComparison {
   std::vector<OracleTimedBlock> blocks;  // as they ran: round after round in ABBA order, the original first
   std::vector<std::string> fallbacks;
   bool fresh_content = true;
-  std::optional<double>
-      excess;  // with fresh content: of the last result over the check's widest limit; none: not finite
+  int64_t compared = 0;          // timed results of the drop-in, each with the original's for the same content
+  std::optional<double> excess;  // the largest error of them over the check's limit; none: not finite
   static auto fields() {
     return std::make_tuple(
         field("blocks", &OracleComparison::blocks, "rounds in ABBA order"),
         field("fallbacks", &OracleComparison::fallbacks, "why the drop-in used the original forward"),
         field("fresh_content", &OracleComparison::fresh_content, "false: no memory for other content"),
-        field("excess", &OracleComparison::excess, "error of its last result over the limit"));
+        field("compared", &OracleComparison::compared, "timed results of the drop-in that were compared"),
+        field("excess", &OracleComparison::excess, "their largest error over the check's limit"));
   }
 };
 

@@ -198,9 +198,9 @@ Result<OracleDropinCheck> OracleClient::check_dropin(std::string_view model_new,
 }
 
 Result<OracleComparison> OracleClient::time_dropin(std::string_view model_new, std::string_view set,
-                                                   const RoundsRequest& request) {
+                                                   std::string_view numerics, const RoundsRequest& request) {
   Json params = of_set(set).set("path", text(model_new)).set("reps", request.reps);
-  params.set("warmups", request.warmups).set("rounds", request.rounds);
+  params.set("warmups", request.warmups).set("rounds", request.rounds).set("numerics", text(numerics));
   return ask<OracleComparison>("time_dropin", std::move(params), limits_.work);
 }
 

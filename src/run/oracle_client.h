@@ -105,7 +105,7 @@ class OracleClient {
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});
   Result<OracleDropinCheck> check_dropin(std::string_view model_new, std::string_view numerics);
-  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set,
+  Result<OracleComparison> time_dropin(std::string_view model_new, std::string_view set, std::string_view numerics,
                                        const RoundsRequest& request = {});
   Result<OracleMemory> memory(std::string_view set, std::string_view model_new = {});  // of the original without a path
   // Opponents of the module: eager, eager with TF32, torch.compile. start_rivals() returns at once: where the oracle is

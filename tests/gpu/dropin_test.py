@@ -182,6 +182,7 @@ def test_judged_by_the_oracle(folder):
     ask["prepare_inputs"](set="a", seed=1)
     timed = ask["time_dropin"](path=path, set="a", reps=10, warmups=3, rounds=2)
     assert timed["fallbacks"] == [] and timed["fresh_content"] and timed["excess"] <= 1
+    assert timed["compared"] == 40
     assert [len(block["seconds"]) for block in timed["blocks"]] == [10] * 8
     for options in ({}, {"path": path}):
         memory = ask["memory"](set="a", **options)

@@ -153,3 +153,52 @@ def test_other_code_is_not(program, tmp_path, given, said):
     found = trial(program, tmp_path, given)
     assert found["state"] == "wrong", found
     assert said in found["detail"], found
+
+
+BRANCH_MODULE = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = torch.nn.Linear(256, 256, bias=False, dtype=torch.bfloat16)
+    def forward(self, x):
+        return x + 0.003 * self.lin(x)
+def get_inputs(): return [torch.randn(512, 256, dtype=torch.bfloat16)]
+def get_init_inputs(): return []
+"""
+
+# The branch is left out or computed; its factor is 0.003 in f32.
+BRANCH_PROGRAM = """
+program branch
+dim M = 512, N = 256
+param w : bf16[N, N] "lin.weight"
+input x : bf16[M, N]
+output y : bf16[M, N]
+kernel k by cuda("k.cu", entry="branch", args=(x, w, y), grid=M, block=256) {
+  lin[m,n] = sum[k](x[m,k] * w[n,k])
+  y[m,n] = x[m,n] + lin[m,n] * 0.003000000026077032
+}
+source "k.cu" \"\"\"
+#include <cuda_bf16.h>
+extern "C" __global__ void branch(const __nv_bfloat16* x, const __nv_bfloat16* w, __nv_bfloat16* y) {
+  __shared__ float row[256];
+  const int n = threadIdx.x, at = blockIdx.x * 256 + n;
+  row[n] = __bfloat162float(x[at]);
+  __syncthreads();
+  float s = 0;
+  if (COMPUTED) for (int k = 0; k < 256; ++k) s += row[k] * __bfloat162float(w[n * 256 + k]);
+  const float rounded = __bfloat162float(__float2bfloat16(0.003f * __bfloat162float(__float2bfloat16(s))));
+  y[at] = __float2bfloat16(row[n] + rounded);
+}
+\"\"\"
+"""
+
+
+@pytest.mark.parametrize("computed", [True, False], ids=["computed", "left out"])
+def test_a_branch_with_a_small_share_may_not_be_left_out_of_a_trial(program, tmp_path, computed):
+    (tmp_path / "module.py").write_text(BRANCH_MODULE)
+    (tmp_path / "program.ucut").write_text(BRANCH_PROGRAM.replace("COMPUTED", str(computed).lower()))
+    found = trial_of(program, tmp_path / "program.ucut", tmp_path / "module.py")
+    assert found["state"] == ("verified" if computed else "wrong"), found
+    if not computed:
+        assert "scaled" in found["detail"], found

@@ -246,8 +246,18 @@ def excess_of(reference: list[torch.Tensor], produced: list[torch.Tensor], numer
     return max(map(_excess, reference, produced, _limits(produced, numerics)), default=0.0)
 
 
-def _excess(reference: torch.Tensor, produced: torch.Tensor, limit: float = FULL) -> float:
-    """The largest difference as a multiple of the limit."""
+def excess_alike(reference: list[torch.Tensor], produced: list[torch.Tensor], numerics: str) -> float:
+    """The same of any results; infinite where shapes, dtypes or devices differ. NaN agrees with NaN: on inputs that
+    the check does not make, the original may have it."""
+    for r, p in zip(reference, produced):
+        if (r.shape, r.dtype, r.device) != (p.shape, p.dtype, p.device):
+            return float("inf")
+    limits = _limits(produced, numerics)
+    return max((_excess(r, p, limit, nan=True) for r, p, limit in zip(reference, produced, limits)), default=0.0)
+
+
+def _excess(reference: torch.Tensor, produced: torch.Tensor, limit: float = FULL, nan: bool = False) -> float:
+    """The largest difference as a multiple of the limit. `nan`: two NaN agree."""
     if not reference.numel():
         return 0.0
     if not reference.is_floating_point():
@@ -257,7 +267,9 @@ def _excess(reference: torch.Tensor, produced: torch.Tensor, limit: float = FULL
         if r.dtype in (torch.float16, torch.bfloat16):  # whose own arithmetic would round the ratio
             r, p = r.float(), p.float()
         ratio = (r - p).abs().div_(p.abs().mul_(limit).add_(limit))
-        # Equal infinities give NaN above and agree; a NaN never agrees, as in torch.allclose.
+        if nan:
+            ratio = torch.where(r.isnan() & p.isnan(), 0.0, ratio)
+        # Equal infinities give NaN above and agree; other NaN never agree, as in torch.allclose.
         ratio = torch.where(r == p, 0.0, ratio).nan_to_num_(nan=float("inf"))
         worst = max(worst, ratio.max().item())
     return worst

@@ -5,8 +5,7 @@ The keyword arguments of a function are the parameters of the request, its dicti
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Optional
 
 import torch
 
@@ -22,6 +21,7 @@ from . import (
     exporting,
     families,
     flaws,
+    headline,
     inputs as input_sets,
     kernelbench,
     partial,
@@ -229,43 +229,21 @@ def check_dropin(self: Session, *, path: str, numerics: str = "reference") -> di
     return kernelbench.check(self, path, numerics)
 
 
-def time_dropin(self: Session, *, path: str, set: str, reps: int, warmups: int, rounds: int) -> dict[str, Any]:
+def time_dropin(
+    self: Session,
+    *,
+    path: str,
+    set: str,
+    reps: int,
+    warmups: int,
+    rounds: int,
+    numerics: str = "reference",
+) -> dict[str, Any]:
     chosen = self.need_set(set)
     original, new = self.module(chosen.variant), kernelbench.load_dropin(self, path)
     new.load_state_dict(original.state_dict())
-
-    attached = new._buffers is original._buffers  # they are one state
-    states = [Buffers(module) for module in ((original,) if attached else (original, new))]
-
-    def put_back() -> None:
-        for state in states:
-            state.put_back()
-
-    @contextlib.contextmanager
-    def alike() -> Iterator[None]:
-        if attached:
-            with kept_buffers(original):
-                yield
-        else:
-            new.load_state_dict(original.state_dict())
-            yield
-
-    with kept_buffers(original):
-        blocks, results = timing.compare(
-            self,
-            chosen,
-            lambda: original(*chosen.args, **chosen.kwargs),
-            lambda: new(*chosen.args, **chosen.kwargs),
-            reps,
-            warmups,
-            rounds,
-            alike,
-            getattr(new, "solstice_workspaces", list),  # others have no kernels of ours
-            put_back,
-        )
-        excess = kernelbench.excess_of(*results, numerics="high") if results else None
-    shown = None if excess == float("inf") else excess
-    return {"blocks": blocks, "fallbacks": kernelbench.fallbacks(new), "fresh_content": bool(results), "excess": shown}
+    compared = headline.compare(self, chosen, original, new, reps, warmups, rounds, numerics)
+    return {**compared, "fallbacks": kernelbench.fallbacks(new)}
 
 
 def memory(self: Session, *, set: str, path: Optional[str] = None) -> dict[str, Any]:

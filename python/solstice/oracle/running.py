@@ -74,24 +74,40 @@ def _same(first: torch.Tensor, second: torch.Tensor) -> bool:
     )
 
 
-def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values:
-    """`output.I` for tensor I of the flattened result, `buffer.FQN` and `input.I` for what was written.
+class Caught:
+    """Catches what calls of a module with these arguments do. What a call writes of the module's buffers is put back;
+    written inputs are not: the caller makes them anew."""
 
-    The module's buffers are put back; written inputs are not: the caller makes them anew.
-    """
-    inputs = leaves((args, kwargs))
-    versions = [t._version if isinstance(t, torch.Tensor) else None for t in inputs]
-    buffers = Buffers(module)
+    def __init__(self, module: torch.nn.Module, args: tuple, kwargs: dict) -> None:
+        self._inputs = leaves((args, kwargs))
+        self._buffers = Buffers(module)
+        self._owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(self._inputs), *module_tensors(module))}
+        self.begin()
+
+    def begin(self) -> None:
+        """Before a call, once its inputs are what they shall be."""
+        self._versions = [t._version if isinstance(t, torch.Tensor) else None for t in self._inputs]
+
+    def values(self, result: Any) -> Values:
+        """`output.I` for tensor I of the flattened result, `buffer.FQN` and `input.I` for what was written."""
+        values = {f"output.{i}": own(t, self._owned) for i, t in enumerate(leaves(result)) if _is_tensor(t)}
+        values.update({f"buffer.{fqn}": t for fqn, t in self._buffers.take_changes().items()})
+        for i, (tensor, version) in enumerate(zip(self._inputs, self._versions)):
+            if _is_tensor(tensor) and tensor._version != version:
+                values[f"input.{i}"] = tensor.clone()
+        return values
+
+
+def run(module: torch.nn.Module, args: tuple, kwargs: dict, seed: int) -> Values:
+    """What one call does, by the names of Caught.values; written inputs are not put back."""
+    caught = Caught(module, args, kwargs)
     torch.manual_seed(seed)
     with torch.no_grad():
-        result = _call(module, args, kwargs)
-        owned = {t.untyped_storage()._cdata for t in (*tensor_leaves(inputs), *module_tensors(module))}
-        values = {f"output.{i}": own(t, owned) for i, t in enumerate(leaves(result)) if isinstance(t, torch.Tensor)}
-        values.update({f"buffer.{fqn}": t for fqn, t in buffers.take_changes().items()})
-        for i, (tensor, version) in enumerate(zip(inputs, versions)):
-            if isinstance(tensor, torch.Tensor) and tensor._version != version:
-                values[f"input.{i}"] = tensor.clone()
-    return values
+        return caught.values(_call(module, args, kwargs))
+
+
+def _is_tensor(leaf: Any) -> bool:
+    return isinstance(leaf, torch.Tensor)
 
 
 def wrote_inputs(values: Values) -> bool:

@@ -6,18 +6,17 @@ event pair a repetition, allocation of the results inside the window.
 
 from __future__ import annotations
 
-import contextlib
 import math
 import statistics
 import time
-from typing import Any, Callable, ContextManager, Optional
+from typing import Any, Callable, Optional
 
 import torch
 
 from ..errors import environment_error, input_error
-from ..loading import SEED
-from ..tensors import logical_bytes, tensor_leaves
-from .running import kept_buffers, own
+from ..tensors import logical_bytes
+from . import families
+from .running import kept_buffers
 from .session import InputSet, Session
 
 L2_MULTIPLE = 2
@@ -25,8 +24,6 @@ FASTEST_WRITE = 8e12  # bytes a second: no flush takes less than its size over t
 COVER = 1.5  # of the host time that must hide
 MOST_FLUSHES = 64
 KERNELBENCH_FLUSH_BYTES = 256 << 20
-
-SIDES = ("original", "drop-in")
 
 Call = Callable[[], Any]
 
@@ -59,69 +56,46 @@ class L2Flush:
 
 class FreshContent:
     """Moves every input's rows on by one between repetitions: new content at each address, the same
-    distribution, and integers still valid; those that ascend stay, since they may have to (where groups end). Where
-    memory has no room for a copy it does nothing. The judge reads the same inputs: at the end of the `with` they are
-    as they were, also where a call failed. An input that keeps its content and is written in place has it again each
-    time."""
+    distribution, and integers still valid; those that ascend stay, since they may have to (where groups end). What a
+    call wrote of an input that stays is undone too. Where memory has no room for copies it does nothing of all this:
+    `room` is false. The judge reads the same inputs: at the end of the `with` they are as they were, also where a call
+    failed."""
 
     def __init__(self, session: Session, inputs: InputSet) -> None:
-        rows = [_rows(t) for t in inputs.tensors() if t.numel() > 1 and t.is_contiguous()]
-        tensors = [t for t in rows if not _ascends(t)]
+        tensors = [t for t in inputs.tensors() if not families.overlaps(t)]
+        rows = [_rows(t) for t in tensors if t.numel() > 1 and t.is_contiguous()]
+        moving = [t for t in rows if not _ascends(t)]
+        moved = {t.data_ptr() for t in moving}
         free = torch.cuda.mem_get_info(session.device)[0]
-        self.active = bool(tensors) and logical_bytes(tensors) < free // 2
-        self._pairs = [(t, t.clone()) for t in tensors] if self.active else []
-        moved = {t.untyped_storage()._cdata for t, _ in self._pairs}
-        rest = [t for t in inputs.tensors() if t.untyped_storage()._cdata not in moved]
-        has_room = logical_bytes(rest) < free // 2
-        self._rest = [(t, t.clone(), t._version) for t in rest] if has_room else []
-        self._shift = 0
+        self.room = logical_bytes(tensors) < free // 2
+        self.active = bool(moving) and self.room
+        self.shift = 0
+        self._pairs = [(t, t.clone()) for t in moving] if self.active else []
+        still = [t for t in tensors if t.data_ptr() not in moved] if self.room else []
+        self._still = [(t, t.clone()) for t in still]
+        self._versions = [t._version for t in still]
 
     def __call__(self) -> None:
-        self._shift += 1
-        self.again()
-
-    def again(self) -> None:
-        """The content of the last call once more, where a call of the module wrote it."""
-        self._place(self._shift)
+        self.place(self.shift + 1)
 
     def __enter__(self) -> FreshContent:
         return self
 
     def __exit__(self, *failure: object) -> None:
-        self._place(0)
-        self._pairs, self._rest = [], []
+        self.place(0)
+        self._pairs, self._still = [], []
 
-    def _place(self, shift: int) -> None:
+    def place(self, shift: int) -> None:
+        """The content of that call, the first of which has 1; 0 is what the inputs came with."""
+        self.shift = shift
         for tensor, original in self._pairs:
             n = shift % tensor.shape[0]
             tensor[: tensor.shape[0] - n].copy_(original[n:])
             tensor[tensor.shape[0] - n :].copy_(original[:n])
-        for tensor, original, version in self._rest:
-            if tensor._version != version:
+        for i, (tensor, original) in enumerate(self._still):
+            if tensor._version != self._versions[i]:
                 tensor.copy_(original)
-
-
-class Poison:
-    """Overwrites, before a call is timed, what the calls before it left: the workspaces of the drop-in, and the memory
-    that the allocator gives to its next results, since those of the last call went back to it. All bits set are NaN,
-    and -1: what rests on them is wrong."""
-
-    def __init__(self, device: torch.device, workspaces: Callable[[], list[torch.Tensor]]) -> None:
-        self._device, self._workspaces = device, workspaces
-        self._sizes: list[int] = []
-
-    def expect(self, results: Any, given: set[int]) -> None:
-        """Results of the next calls have the sizes of these; what lies in the storages `given` (`_cdata`) is no memory
-        of theirs."""
-        storages = {t.untyped_storage()._cdata: t.untyped_storage() for t in tensor_leaves(results)}
-        self._sizes = [storage.nbytes() for key, storage in storages.items() if key not in given]
-
-    def __call__(self) -> None:
-        for workspace in self._workspaces():
-            workspace.view(torch.uint8).fill_(255)
-        places = [torch.empty(size, dtype=torch.uint8, device=self._device) for size in self._sizes]  # all at once
-        for place in places:
-            place.fill_(255)
+                self._versions[i] = tensor._version
 
 
 def _rows(tensor: torch.Tensor) -> torch.Tensor:
@@ -171,18 +145,23 @@ def dispatch_seconds(call: Call, before: Call, calls: int) -> float:
     return least
 
 
-def kernelbench_samples(call: Call, reps: int, before: Call) -> list[float]:
-    """`before` flushes the cache. It is not awaited: it hides the launch, as in KernelBench."""
+def kernelbench_samples(
+    call: Call, reps: int, before: Call, after: Callable[[Any], None] = lambda result: None
+) -> list[float]:
+    """`before` flushes the cache. It is not awaited: it hides the launch, as in KernelBench. `after` gets the result of
+    each call, whose time has been taken."""
     taken = []
     for _ in range(reps):
         torch.cuda.synchronize()
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         before()
         start.record()
-        call()
+        result = call()
         end.record()
         torch.cuda.synchronize()
         taken.append(start.elapsed_time(end) * 1e-3)
+        after(result)
+        del result  # its memory is the next call's
     return taken
 
 
@@ -213,59 +192,3 @@ def time_block(session: Session, inputs: InputSet, module: Any, reps: int, warmu
         "dispatch_s": dispatch,
         "dispatch_hidden": hidden,
     }
-
-
-def compare(
-    session: Session,
-    inputs: InputSet,
-    original: Call,
-    new: Call,
-    reps: int,
-    warmups: int,
-    rounds: int,
-    alike: Callable[[], ContextManager[None]] = contextlib.nullcontext,
-    workspaces: Callable[[], list[torch.Tensor]] = list,
-    put_back: Callable[[], None] = lambda: None,
-) -> tuple[list[dict[str, Any]], Optional[tuple[list[torch.Tensor], list[torch.Tensor]]]]:
-    """KernelBench's protocol on two calls in one process: the blocks of `rounds` rounds, each in ABBA order. Unlike
-    there, the inputs are others at every repetition. At the end `new` is called once more as when it was timed, and
-    `original` with the same content: results that rest on what an earlier call left behind are others. `alike` puts
-    both into the same state, and within it a call leaves none. None: there was no fresh content. `workspaces` of `new`,
-    and the memory of its results, are overwritten before each call (Poison). `put_back` undoes what a call has written,
-    before the next one."""
-    need_gpu(session)
-    if reps < 1 or warmups < 0 or rounds < 1:
-        raise input_error(
-            "timing.reps",
-            f"reps, warmups and rounds are {reps}, {warmups}, {rounds}",
-            hint="at least 1, 0 and 1 are needed",
-        )
-    calls = dict(zip(SIDES, (original, new)))
-    blocks = []
-    poison = Poison(session.device, workspaces)
-    given = {t.untyped_storage()._cdata for t in inputs.tensors()}
-
-    def before() -> None:
-        put_back()
-        fresh()
-        poison()
-        flush()
-
-    with L2Flush(session, KERNELBENCH_FLUSH_BYTES) as flush, FreshContent(session, inputs) as fresh, torch.no_grad():
-        for call in calls.values():
-            for _ in range(warmups):
-                before()
-                poison.expect(call(), given)
-        for side in (*SIDES, *reversed(SIDES)) * rounds:
-            blocks.append({"side": side, "seconds": kernelbench_samples(calls[side], reps, before)})
-            session.progress("timed", side)  # the client reads the clocks now
-        if not fresh.active:
-            return blocks, None
-        before()
-        torch.manual_seed(SEED)  # for both: they may draw
-        with alike():
-            produced = [own(t, given) for t in tensor_leaves(new())]
-        put_back()
-        fresh.again()
-        torch.manual_seed(SEED)
-        return blocks, ([own(t, given) for t in tensor_leaves(original())], produced)

@@ -95,9 +95,12 @@ int64_t InputFunctions::Shared::place(int64_t position) const {
   return out;
 }
 
-InputFunctions::InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers)
+InputFunctions::InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed, Integers integers,
+                               int size)
     : family_(family),
       integers_(integers),
+      size_(size),
+      numbers_(uses.numbers()),
       beyond_(4 * uses.largest_literal()),
       places_(uses.places()),
       rules_(program.tensors.size()) {
@@ -132,6 +135,7 @@ InputFunctions::InputFunctions(const Program& program, const Uses& uses, int fam
 double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
   if (rule.kind == ValueKind::kBool && (family_ == 4 || family_ == 5)) return family_ - 4;
   const uint64_t choice = hash >> 32;
+  if (rule.kind == ValueKind::kInt && integers_ == Integers::kSized) return sized_integer(rule, mixed(hash));
   if (rule.kind == ValueKind::kInt && integers_ == Integers::kAnySize && family_ == kFamilyOfAnySize)
     return any_integer(rule, choice);
   if (rule.kind == ValueKind::kInt && integers_ != Integers::kInRange && family_ >= 2 && family_ <= 4)
@@ -147,6 +151,25 @@ double InputFunctions::integer(const Rule& rule, uint64_t hash) const {
 double InputFunctions::any_integer(const Rule& rule, uint64_t choice) const {
   const double power = std::ldexp(1.0, static_cast<int>(choice % 41)) + static_cast<double>(choice / 64 % 3) - 1;
   return std::clamp(choice / 256 % 2 == 0 ? power : -power, rule.least, rule.most);
+}
+
+// Next to a power of two, what is decided on, or an end of the type; some small ones beside them.
+double InputFunctions::sized_integer(const Rule& rule, uint64_t choice) const {
+  const auto draw = [&choice](uint64_t values) {
+    const uint64_t out = choice % values;
+    choice /= values;
+    return static_cast<double>(out);
+  };
+  const double what = draw(8), near = draw(3) - 1, largest = std::ldexp(1.0, size_);
+  double out = largest + near;
+  if (what == 3) out = 1.5 * largest;
+  if (what == 4) out = std::ldexp(1.0, static_cast<int>(draw(static_cast<uint64_t>(size_) + 1))) + near;
+  if (what == 5 && !numbers_.empty()) out = numbers_[static_cast<size_t>(draw(numbers_.size()))] + near;
+  if (what == 6 && rule.most <= 2 * largest) out = rule.most;
+  if (what == 7) out = draw(7);
+  if (draw(2) == 0) out = -out;
+  constexpr double kMost = 9223372036854774784.0;  // the largest double below 2^63
+  return std::clamp(out, rule.least, std::min(rule.most, kMost));
 }
 
 // Around 0, large, or negative, and next to what decides something.

@@ -2,6 +2,7 @@
 // an array or are computed where they are read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -22,13 +23,15 @@ std::vector<int> families_beyond(const Uses& uses);
 
 class InputFunctions {
  public:
-  // Integers that keep gathers in range; in some families negative ones and larger ones; in one of those of any size.
-  enum class Integers { kInRange, kWide, kAnySize };
+  // Integers that keep gathers in range; in some families negative ones and larger ones; in one of those of any size;
+  // of the sizes below.
+  enum class Integers { kInRange, kWide, kAnySize, kSized };
+  static constexpr std::array kSizes = {7, 8, 15, 16, 24, 26, 31, 32, 40, 48, 52, 53, 62};  // powers of two
   static constexpr int kFamilyOfAnySize = 3;
   InputFunctions(const Program& program, int family, uint64_t seed)
       : InputFunctions(program, Uses(program), family, seed) {}
   InputFunctions(const Program& program, const Uses& uses, int family, uint64_t seed,
-                 Integers integers = Integers::kInRange);
+                 Integers integers = Integers::kInRange, int size = 0);
 
   // Params, buffers, inputs, draws and results of opaque operations.
   bool is_input(int tensor) const { return rules_[static_cast<size_t>(tensor)].given; }
@@ -61,6 +64,7 @@ class InputFunctions {
   };
   double integer(const Rule& rule, uint64_t hash) const;
   double any_integer(const Rule& rule, uint64_t choice) const;
+  double sized_integer(const Rule& rule, uint64_t choice) const;
   double wide_integer(const Rule& rule, uint64_t choice) const;
   double real(const Rule& rule, int64_t at, uint64_t hash) const;
   double next_to(const Rule& rule, uint64_t choice) const;
@@ -69,6 +73,8 @@ class InputFunctions {
 
   int family_;
   Integers integers_;
+  int size_;                     // of kSizes
+  std::vector<double> numbers_;  // that integers are compared or computed with
   double beyond_;
   std::vector<int64_t> places_;  // of rows that decide something
   std::vector<Rule> rules_;

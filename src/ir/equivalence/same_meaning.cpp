@@ -118,6 +118,7 @@ class Question {
       out.unasked = one.unasked;
       out.families = std::max(out.families, one.families);
       out.uncovered.insert(out.uncovered.end(), one.uncovered.begin(), one.uncovered.end());
+      out.beyond.insert(out.beyond.end(), one.beyond.begin(), one.beyond.end());
     }
     return tested(out,
                   fmt::format("equal at {} points of the real shapes where the programs differ (the rest is proved)",
@@ -125,6 +126,11 @@ class Question {
   }
 
   static Equivalence tested(Equivalence out, std::string how) {
+    if (!out.beyond.empty()) {
+      out.verdict = Verdict::kUnknown;
+      out.reason = std::move(how) + fmt::format(", and integers too large for a test decide `{}`", out.beyond[0]);
+      return out;
+    }
     out.verdict = Verdict::kTested;
     out.reason = std::move(how) + fmt::format(", {} sets of inputs", out.families);
     if (out.unasked > 0)
@@ -234,6 +240,7 @@ class Question {
       if (test_whole(a, b, Tested::kIntermediates, deadline_, one) != Outcome::kEqual) return Compared::kOther;
       out.families = one.families;
       out.uncovered = one.uncovered;
+      out.beyond = one.beyond;
     }
     return Compared::kEqual;
   }

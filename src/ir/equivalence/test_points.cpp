@@ -25,6 +25,7 @@ constexpr size_t kMostAtOnce = 256;
 constexpr size_t kPointsForCoverage = 64;
 constexpr int kTermsCost = 8;  // times what the values cost
 constexpr int kMostRounds = 8;
+constexpr int kPointsOfSize = 96, kPointsToStop = 12;
 constexpr int64_t kSeedsOfRound = 16;  // of a round
 constexpr int64_t kCheap = 20;         // a part of the operations that further rounds may take
 
@@ -74,12 +75,14 @@ class PointTest {
       for (Asked& t : asked_) t.next += asked_points();
       if (try_families(plain, asked_points()) == Outcome::kDifferent) return Outcome::kDifferent;
     }
+    if (try_sizes() == Outcome::kDifferent) return Outcome::kDifferent;
     Coverage coverage = taken();
     for (int f = 0; f < rescaled_families() && !coverage.is_complete() && !deadline_.passed(); ++f) {
       if (try_families({input_families() + f}, kPointsForCoverage) == Outcome::kDifferent) return Outcome::kDifferent;
       coverage = taken();
     }
     out_.uncovered = coverage.uncovered();
+    out_.beyond = coverage.uncovered(true);
     const bool compared = std::all_of(asked_.begin(), asked_.end(), [](const Asked& t) { return t.finite > 0; });
     if (!compared) out_.reason = inexact_;
     return compared ? Outcome::kEqual : Outcome::kNotTested;
@@ -123,8 +126,39 @@ class PointTest {
     return Outcome::kEqual;
   }
 
-  void begin(int family, Integers integers) {
-    inputs_.emplace(problem_, uses_, family, static_cast<uint64_t>(family + kSeedsOfRound * round_) + 1, integers);
+  // Integers of one size after the other, up to the ends of their types. Point by point: what some have lies beyond
+  // what is computed exactly.
+  Outcome try_sizes() {
+    const auto is_integer = [&](const Tensor& t) {
+      return t.value == ValueKind::kInt && t.is_interface() && t.kind != TensorKind::kOutput;
+    };
+    if (std::none_of(problem_.tensors.begin(), problem_.tensors.end(), is_integer)) return Outcome::kEqual;
+    const int64_t most = spent_ + operations_ / kCheap;
+    for (size_t s = 0; s < InputFunctions::kSizes.size() && spent_ < most && !deadline_.passed(); ++s) {
+      for (Asked& t : asked_) {
+        if (try_size(t, static_cast<int>(s)) == Outcome::kDifferent) return Outcome::kDifferent;
+      }
+    }
+    return Outcome::kEqual;
+  }
+
+  // Ends where the first points all stop the problem.
+  Outcome try_size(Asked& t, int size) {
+    int equal = 0;
+    for (int k = 0; k < kPointsOfSize && (equal > 0 || k < kPointsToStop) && !t.positions.empty(); ++k) {
+      round_ = kMostRounds + size * kPointsOfSize + k;
+      begin(k % input_families(), Integers::kSized, InputFunctions::kSizes[static_cast<size_t>(size)]);
+      const Outcome o = compare(t, {t.positions[static_cast<size_t>(k) % t.positions.size()]});
+      spent_ += a_.operations() + b_.operations();
+      if (o == Outcome::kDifferent) return o;
+      equal += o == Outcome::kEqual ? 1 : 0;
+    }
+    return Outcome::kEqual;
+  }
+
+  void begin(int family, Integers integers, int size = 0) {
+    inputs_.emplace(problem_, uses_, family, static_cast<uint64_t>(family + kSeedsOfRound * round_) + 1, integers,
+                    size);
     family_ = family;
     const int64_t share = operations_ / input_families() / 2;
     a_.begin(values_, share, deadline_);

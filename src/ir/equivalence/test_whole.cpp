@@ -32,6 +32,7 @@ class WholeTest {
       if (o == Outcome::kNotTested) break;
     }
     out_.uncovered = coverage_.uncovered();
+    out_.beyond = coverage_.uncovered(true);
     return out_.families > tried && finite_ ? Outcome::kEqual : Outcome::kNotTested;
   }
 

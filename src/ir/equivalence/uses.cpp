@@ -7,10 +7,23 @@ namespace solstice::ir {
 namespace {
 
 constexpr size_t kMostPlaces = 24;
+constexpr size_t kMostNumbers = 16;
+constexpr double kLeastNumber = 2, kMostNumber = 0x1p62;
 constexpr int64_t kLargestPlace = int64_t{1} << 40;
 
 bool is_literal(const ExprRef& e) { return e->op == Op::kInt || e->op == Op::kReal; }
 double value_of(const ExprRef& e) { return e->op == Op::kInt ? static_cast<double>(e->integer) : e->real; }
+
+// Products reach a number near its root, or near its quotient by another.
+std::vector<double> with_roots(const std::set<int64_t>& integers) {
+  std::set<double> out;
+  for (const int64_t i : integers) {
+    const auto v = static_cast<double>(i);
+    out.insert({v, std::floor(std::sqrt(v))});
+    for (const int64_t other : integers) out.insert(std::floor(v / static_cast<double>(other)));
+  }
+  return {out.begin(), out.end()};
+}
 
 }  // namespace
 
@@ -19,6 +32,7 @@ Uses::Uses(const Program& program, const Program* other) : program_(program), us
   if (other) add(*other, true);
   while (found_.size() > kMostPlaces) found_.erase(std::prev(found_.end()));
   places_.assign(found_.begin(), found_.end());
+  numbers_ = with_roots(integers_);
 }
 
 void Uses::add(const Program& program, bool other) {
@@ -31,6 +45,7 @@ void Uses::add(const Program& program, bool other) {
         for (const ExprRef& a : node.args) literal(a);
       }
       if (node.op >= Op::kLt && node.op <= Op::kGt) compare(program, node), place(node);
+      number(node);
     });
   }
 }
@@ -74,6 +89,15 @@ void Uses::compare(const Program& program, const Expr& e) {
 void Uses::literal(const ExprRef& e) {
   const ExprRef& number = e->op == Op::kNeg ? e->args[0] : e;
   if (is_literal(number) && std::isfinite(value_of(number))) largest_ = std::max(largest_, std::abs(value_of(number)));
+}
+
+void Uses::number(const Expr& e) {
+  for (const ExprRef& a : e.args) {
+    const ExprRef& literal = a->op == Op::kNeg ? a->args[0] : a;
+    if (literal->op != Op::kInt || integers_.size() >= kMostNumbers) continue;
+    const double size = std::abs(value_of(literal));
+    if (size >= kLeastNumber && size <= kMostNumber) integers_.insert(std::abs(literal->integer));
+  }
 }
 
 void Uses::place(const Expr& e) {

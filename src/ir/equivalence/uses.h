@@ -25,6 +25,8 @@ class Uses {
   double largest_literal() const { return largest_; }
   // Positions that indices are compared with, and their neighbours.
   const std::vector<int64_t>& places() const { return places_; }
+  // Integers that others are compared, clamped or computed with, and their roots and quotients.
+  const std::vector<double>& numbers() const { return numbers_; }
 
  private:
   void add(const Program& program, bool other);
@@ -33,12 +35,15 @@ class Uses {
   void compare(const Program& program, const Expr& e);
   void literal(const ExprRef& e);
   void place(const Expr& e);
+  void number(const Expr& e);
 
   const Program& program_;
   std::vector<Use> uses_;
   double largest_ = 0;
   std::set<int64_t> found_;
   std::vector<int64_t> places_;
+  std::set<int64_t> integers_;
+  std::vector<double> numbers_;
 };
 
 }  // namespace solstice::ir

@@ -104,15 +104,20 @@ struct Carry {
   double start = 0;
 };
 
+struct Branch {
+  std::string text;
+  bool on_large = false;  // an integer beyond 2^31 that the equation writes decides
+};
+
 struct Routine {
   std::vector<Frame> frames;
   int target = -1;
-  Address store;               // in frame 0
-  int result = -1;             // register of frame 0
-  std::optional<Carry> carry;  // the target's elements are those of `result` combined with the one before in the row
-  int step_position = -1;      // of the step among frame 0's indices
-  std::string text;            // of the equation, for errors
-  std::vector<std::string> branches;  // texts, where coverage is wanted
+  Address store;                 // in frame 0
+  int result = -1;               // register of frame 0
+  std::optional<Carry> carry;    // the target's elements are those of `result` combined with the one before in the row
+  int step_position = -1;        // of the step among frame 0's indices
+  std::string text;              // of the equation, for errors
+  std::vector<Branch> branches;  // where coverage is wanted
 };
 
 }  // namespace solstice::ir

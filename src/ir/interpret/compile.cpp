@@ -203,7 +203,7 @@ class Compiler {
     const bool pads = e->op == Op::kRead && e->has_else && needs_check(*e);
     if (!chooses && !filters && !pads && !compares(e) && e->op != Op::kMin && e->op != Op::kMax) return -1;
     const ExprRef& shown = chooses ? e->args[0] : filters ? e->args[1] : e;
-    out_.branches.push_back(to_text(program_, equation_, shown));
+    out_.branches.push_back({to_text(program_, equation_, shown), decides_on_large(shown)});
     return static_cast<int>(out_.branches.size()) - 1;
   }
 

@@ -14,22 +14,29 @@ using Sides = std::array<bool, 2>;
 
 class Coverage {
  public:
-  void add(const std::string& branch, const Sides& sides) {
-    Sides& known = branches_[branch];
-    known = {known[0] || sides[0], known[1] || sides[1]};
+  // `on_large`: integers decide, one of them large.
+  void add(const std::string& branch, const Sides& sides, bool on_large = false) {
+    Taken& known = branches_[branch];
+    known.sides = {known.sides[0] || sides[0], known.sides[1] || sides[1]};
+    known.on_large = known.on_large || on_large;
   }
   bool is_complete() const { return uncovered().empty(); }
   // Branches with a side that was never taken.
-  std::vector<std::string> uncovered() const {
+  std::vector<std::string> uncovered(bool on_large_alone = false) const {
     std::vector<std::string> out;
-    for (const auto& [branch, sides] : branches_) {
-      if (!sides[0] || !sides[1]) out.push_back(branch);
+    for (const auto& [branch, taken] : branches_) {
+      const bool whole = taken.sides[0] && taken.sides[1];
+      if (!whole && (taken.on_large || !on_large_alone)) out.push_back(branch);
     }
     return out;
   }
 
  private:
-  std::map<std::string, Sides> branches_;
+  struct Taken {
+    Sides sides{};
+    bool on_large = false;
+  };
+  std::map<std::string, Taken> branches_;
 };
 
 }  // namespace solstice::ir

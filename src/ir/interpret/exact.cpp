@@ -18,6 +18,17 @@ double most_of(DType dtype) {
 
 }  // namespace
 
+bool decides_on_large(const ExprRef& e) {
+  constexpr int64_t kLarge = int64_t{1} << 31;
+  if (e->op == Op::kRead || e->args.empty() || e->args[0]->kind != ValueKind::kInt) return false;
+  bool large = false, reads = false;
+  walk(e, [&](const Expr& part) {
+    large = large || (part.op == Op::kInt && (part.integer > kLarge || part.integer < -kLarge));
+    reads = reads || (part.op == Op::kRead && part.kind == ValueKind::kInt);
+  });
+  return large && reads;
+}
+
 bool ExactIntegers::may_leave(const ExprRef& e) {
   const bool computes = e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul || e->op == Op::kPow ||
                         e->op == Op::kFloorDiv || e->op == Op::kMod;

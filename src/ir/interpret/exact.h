@@ -10,6 +10,10 @@ namespace solstice::ir {
 
 inline constexpr double kExactIntegers = 9007199254740992.0;  // below, of either sign
 
+// Is it a choice by integers that tensors hold, compared or clamped with a literal beyond 2^31 or with what is computed
+// with one?
+bool decides_on_large(const ExprRef& e);
+
 class ExactIntegers {
  public:
   ExactIntegers(const Program& program, const Equation& equation) : program_(program), equation_(equation) {}

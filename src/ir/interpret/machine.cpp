@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "ir/interpret/arithmetic.h"
 #include "ir/interpret/exact.h"
@@ -18,6 +19,11 @@ constexpr int kShortestRow = 40;  // lanes; shorter rows are run several at once
 bool is_counted(double v) { return std::abs(v) <= 9223372036854775808.0; }
 
 bool is_literal(Op op) { return op == Op::kReal || op == Op::kInt || op == Op::kBool; }
+
+// In their last digits, as doubles.
+bool may_be_equal(double a, double b) {
+  return std::abs(a - b) <= 4 * std::numeric_limits<double>::epsilon() * std::max(std::abs(a), std::abs(b));
+}
 
 }  // namespace
 
@@ -228,7 +234,7 @@ void Machine::execute(int f) {
 }
 
 void Machine::add_coverage(Coverage& out) const {
-  for (size_t b = 0; b < taken_.size(); ++b) out.add(code_.branches[b], taken_[b]);
+  for (size_t b = 0; b < taken_.size(); ++b) out.add(code_.branches[b].text, taken_[b], code_.branches[b].on_large);
 }
 
 void Machine::note_condition(int branch, const double* values, int lanes) {
@@ -306,7 +312,7 @@ void Machine::fail_inexact() {
            fmt::format("an integer of `{}` lies beyond 2^53, to where the interpreter counts exactly", code_.text));
 }
 
-// In a comparison, one operand beyond is larger or smaller than the other whatever its last digits.
+// Operands of a comparison are exact but for literals, which are rounded: those far apart compare as they should.
 void Machine::check_exact(const Instruction& i, const State& s) {
   const double* mask = i.mask >= 0 ? s.data[static_cast<size_t>(i.mask)] : nullptr;
   const bool compares = i.op >= Op::kLt && i.op <= Op::kGt;
@@ -317,7 +323,7 @@ void Machine::check_exact(const Instruction& i, const State& s) {
   for (int l = 0; l < s.lanes; ++l) {
     if (mask && mask[l] == 0) continue;
     const bool left = a && beyond(a[l]), right = b && beyond(b[l]);
-    if (compares ? left && right : left || right || beyond(out[l])) return fail_inexact();
+    if (compares ? left && right && may_be_equal(a[l], b[l]) : left || right || beyond(out[l])) return fail_inexact();
   }
 }
 

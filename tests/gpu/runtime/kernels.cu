@@ -149,6 +149,19 @@ extern "C" __global__ void keeps_in_shared_memory(const float* x, const float* w
   __syncthreads();
   shared[threadIdx.x] = 4242.0f + static_cast<float>(threadIdx.x);
 }
+// The same in the KiB below a block's own shared memory, the driver's.
+extern "C" __global__ void keeps_in_reserved_memory(const float* x, const float* w, float* y, int n) {
+  extern __shared__ float shared[];
+  const int i = place();
+  const float mark = 4242.0f + static_cast<float>(threadIdx.x);
+  const unsigned own = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  const unsigned at = own - 1024 + 4 * threadIdx.x;
+  float value = 0;
+  if (at < own) asm volatile("ld.volatile.shared.f32 %0, [%1];" : "=f"(value) : "r"(at) : "memory");
+  if (i < n) y[i] = blockIdx.x < kFirstBlocks && value == mark ? -12345.0f : 2 * x[i] + w[i];
+  __syncthreads();
+  if (at < own) asm volatile("st.volatile.shared.f32 [%0], %1;" ::"r"(at), "f"(mark) : "memory");
+}
 extern "C" __global__ void keeps_in_local_memory(const float* x, const float* w, float* y, int n) {
   const int i = place();
   float value;

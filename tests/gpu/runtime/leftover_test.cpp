@@ -57,9 +57,9 @@ TEST_F(LeftoverTest, WhatPrepareFilledIsFilledAnew) {
 
 // Of given code alone: what is generated reads nothing that it has not written.
 TEST_F(LeftoverTest, SharedAndLocalMemoryAreCleared) {
-  for (const char* entry : {"keeps_in_shared_memory", "keeps_in_local_memory"}) {
+  for (const char* entry : {"keeps_in_shared_memory", "keeps_in_reserved_memory", "keeps_in_local_memory"}) {
     Plan plan = plan_of(entry);
-    if (entry == std::string("keeps_in_shared_memory")) plan.steps[0].shared_bytes = 128 << 10;  // one block an SM
+    if (entry != std::string("keeps_in_local_memory")) plan.steps[0].shared_bytes = 128 << 10;  // one block an SM
     const Verdict without = verify(plan);
     std::printf("%s, nothing cleared: %s\n", entry, without.passed() ? "finds nothing" : without.message.c_str());
     plan.modules[0].given = true;

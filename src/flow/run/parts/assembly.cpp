@@ -231,11 +231,12 @@ Result<std::string> Assembly::check(const std::string& path) {
   if (!found.ok() && (found.error().code == Code::candidate_failed || found.error().code == Code::too_large))
     return found.error().message;
   if (!found.ok()) return found.error();
+  limit_ = timed_limit(*found);
   return refusal_of(run_, *found, Verified::kInParts).value_or("");
 }
 
 Result<std::string> Assembly::time(const std::string& path) {
-  const Result<Timing> timing = time_in_tries([&] { return compare_once(run_, path, clocks_); });
+  const Result<Timing> timing = time_in_tries([&] { return compare_once(run_, path, limit_, clocks_); });
   if (!timing.ok()) return declined_or_error(run_, timing.error());
   if (const std::string why = objection(*timing); !why.empty())
     return decline(run_, "the drop-in was not compared with the original: " + why);

@@ -65,6 +65,7 @@ class Assembly {
   Json schedule_;  // of the stages that are kept
   const Cut* cut_ = nullptr;
   std::vector<StageOutcome>* stages_ = nullptr;
+  double limit_ = 1;                         // of timed results (timed_limit)
   std::map<std::string, Seconds> measured_;  // PyTorch's calls, by name
   std::set<int> dropped_;                    // stages that would decide otherwise than PyTorch
 };

@@ -138,12 +138,14 @@ Result<std::string> declined_or_error(Run& run, const Error& error) {
 }
 
 // The oracle says after each block that it is done; the clocks are read at once.
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, const ReadClocks& clocks) {
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, double limit,
+                                              const ReadClocks& clocks) {
   std::vector<ClockReading> read;
   run.engine.oracle->on_progress([&](const OracleProgress& news) {
     if (news.stage == "timed") read.push_back(clocks());
   });
-  const Result<OracleComparison> found = run.engine.oracle->time_dropin(path, "trial", kTry);
+  const Result<OracleComparison> found =
+      run.engine.oracle->time_dropin(path, "trial", run.options.terms.numerics, kTry);
   run.engine.oracle->on_progress(nullptr);
   if (!found.ok()) return found.error();
   std::vector<std::string>& warnings = run.report.warnings;
@@ -151,7 +153,7 @@ Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path,
       "no other inputs in every repetition of the headline: there is no memory for them, or there are none";
   if (!found->fresh_content && std::find(warnings.begin(), warnings.end(), stale) == warnings.end())
     warnings.push_back(stale);
-  return headline_rounds(*found, read);
+  return headline_rounds(*found, read, limit);
 }
 
 std::filesystem::path dropin_path(const Run& run, const Problem& problem) {
@@ -174,8 +176,9 @@ Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen
     if (!check.ok()) return declined_or_error(run, check.error());
     if (std::optional<std::string> why = refusal_of(run, *check, Verified::kWhole))
       return decline(run, std::move(*why));
-    const Result<Timing> headline =
-        time_in_tries([&] { return compare_once(run, path, [&run] { return run.engine.judge->clocks(); }); });
+    const double limit = timed_limit(*check);
+    const ReadClocks clocks = [&run] { return run.engine.judge->clocks(); };
+    const Result<Timing> headline = time_in_tries([&] { return compare_once(run, path, limit, clocks); });
     if (!headline.ok()) return declined_or_error(run, headline.error());
     return conclude_headline(run, measurable.bounds, winner, *headline);
   });

@@ -29,9 +29,10 @@ enum class Verified { kWhole, kInParts };  // against float64: the drop-in, or e
 // was verified as a whole may fail the check for the original's own error.
 std::optional<std::string> refusal_of(Run& run, const OracleDropinCheck& check, Verified verified);
 // Rounds of the headline for the drop-in at `path`, with the clocks that `clocks` reads after each block. The oracle
-// has the set `trial`.
+// has the set `trial`; `limit` as in headline_rounds.
 using ReadClocks = std::function<ClockReading()>;
-Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, const ReadClocks& clocks);
+Result<std::vector<TimingRound>> compare_once(Run& run, const std::string& path, double limit,
+                                              const ReadClocks& clocks);
 
 // The file that the oracle loads as drop-in: model_new.py, or for a module given as an object the recording, which it
 // attaches to the module.

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "evaluate/gpu_meter.h"
+#include "flow/run/problem/scaled.h"
 #include "flow/run/stages/search/search.h"
 #include "numerics/value_families.h"
 #include "propose/formulation/label.h"
@@ -14,7 +15,6 @@
 namespace solstice::flow {
 namespace {
 
-constexpr double kLimitsMoved = 32;
 constexpr size_t kMostScaled = 64;
 
 // Every value family and weight variant, the default one first.
@@ -82,10 +82,8 @@ class FullVerification {
   // One process for all cases: two slots, one for each pass; one set of the oracle in memory at a time.
   Result<Verdict> run() {
     SOLSTICE_TRY(all_, verify(measurable_.inputs.cases));
-    for (const CaseVerdict& one : all_.cases) {
-      add_errors(finalist_.errors, one);
-      for (const OutputVerdict& output : one.outputs) limit_ = std::max(limit_, output.limit_normwise);
-    }
+    for (const CaseVerdict& one : all_.cases) add_errors(finalist_.errors, one);
+    limit_ = widest_limit(all_);
     if (const std::string fixed = integer_inputs(problem_.graph); !fixed.empty()) {
       warn(fmt::format(
           "verified with the values that get_inputs() makes for {}: no family changes integers, which may be indices",
@@ -101,10 +99,8 @@ class FullVerification {
   }
 
  private:
-  // Each float input and parameter alone, scaled until a result moves by many limits: what leaves it out is then wrong,
-  // however small its share in the results of other inputs.
   Status try_scaled() {
-    std::vector<std::string> names = scalable();
+    std::vector<std::string> names = scalable_tensors(problem_);
     if (names.size() > kMostScaled) {
       warn(fmt::format("verified with {} of {} inputs and parameters scaled alone: the first", kMostScaled,
                        names.size()));
@@ -112,20 +108,9 @@ class FullVerification {
     }
     for (const std::string& name : names) {
       if (!all_.passed()) break;
-      SOLSTICE_CHECK(try_case({"full", 1, "scaled", "built", name, kLimitsMoved * limit_}));
+      SOLSTICE_CHECK(try_case(scaled_request(name, limit_)));
     }
     return success();
-  }
-  std::vector<std::string> scalable() const {
-    std::vector<std::string> names;
-    for (const importer::ImportedInput& input : problem_.imported.inputs) {
-      const int id = input.tensor.empty() ? -1 : problem_.program.find_tensor(input.tensor);
-      const std::optional<DType> dtype = id < 0 ? std::nullopt : problem_.program.tensor(id).dtype;
-      if (!dtype || !is_float(*dtype)) continue;
-      if (input.kind == GraphInputKind::kUser) names.push_back(fmt::format("input.{}", input.position));
-      if (input.kind == GraphInputKind::kParameter) names.push_back("parameter." + input.fqn);
-    }
-    return names;
   }
 
   Result<Verdict> verify(const std::vector<run::JudgeCase>& cases) {

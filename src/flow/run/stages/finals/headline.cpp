@@ -21,6 +21,12 @@ bool possible(const OracleTimedBlock& block) {
          std::all_of(block.seconds.begin(), block.seconds.end(), [](double s) { return std::isfinite(s) && s > 0; });
 }
 
+size_t timed_results(const OracleComparison& found) {
+  size_t out = 0;
+  for (const OracleTimedBlock& block : found.blocks) out += block.side == "drop-in" ? block.seconds.size() : 0;
+  return out;
+}
+
 TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const ClockReading> clocks) {
   TimingRound out;
   for (size_t i = 0; i < kBlocks; ++i) {
@@ -32,8 +38,15 @@ TimingRound round_of(std::span<const OracleTimedBlock> blocks, std::span<const C
 
 }  // namespace
 
-Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found,
-                                                 const std::vector<ClockReading>& clocks) {
+double timed_limit(const OracleDropinCheck& check) {
+  constexpr double kMargin = 4;
+  double worst = 0;
+  for (const OracleTrial& trial : check.trials) worst = std::max(worst, trial.max_excess.value_or(0));
+  return std::max(1.0, kMargin * worst);
+}
+
+Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, const std::vector<ClockReading>& clocks,
+                                                 double limit) {
   constexpr const char* kOrder[kBlocks] = {"original", "drop-in", "drop-in", "original"};
   const auto broken = [](std::string what) {
     return fail(Code::process_failed, "the oracle broke its protocol: " + std::move(what));
@@ -51,9 +64,13 @@ Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found,
     if (!possible(found.blocks[i]))
       return broken(fmt::format("timed block {} has no times, or impossible ones", i + 1));
   }
-  if (found.fresh_content && !(found.excess && *found.excess <= 1)) {
+  if (const size_t timed = timed_results(found); found.compared < 0 || static_cast<size_t>(found.compared) != timed)
+    return broken(fmt::format("{} timed results of the drop-in, {} of them compared", timed, found.compared));
+  if (!(found.excess && *found.excess <= limit)) {
     return fail(Code::candidate_failed,
-                "what the drop-in returned while it was timed is not the result of the inputs that it was given");
+                fmt::format("what the drop-in returned while it was timed is not the result of the inputs that it was "
+                            "given: {} the limit of KernelBench's check; {:.3g} times were allowed",
+                            found.excess ? fmt::format("it is {:.3g} times", *found.excess) : "no multiple of", limit));
   }
   std::vector<TimingRound> out;
   for (size_t i = 0; i < n; i += kBlocks)

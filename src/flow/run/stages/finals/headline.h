@@ -12,11 +12,16 @@
 
 namespace solstice::flow {
 
+// How far the timed results may lie from the original's, as a multiple of the limit of KernelBench's check: by how much
+// the drop-in missed it or kept it in the check's own trials, with a margin, since more results are compared.
+double timed_limit(const OracleDropinCheck& check);
+
 // The oracle's blocks as rounds, four to a round, with the clocks read after each. Error process_failed: they are not
-// in ABBA order, a time is not positive, or a block has no reading. candidate_failed: the drop-in went back to the
-// original, so that some of these times are the original's.
-Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found,
-                                                 const std::vector<ClockReading>& clocks);
+// in ABBA order, a time is not positive, a block has no reading, or a timed result was not compared. candidate_failed:
+// the drop-in went back to the original, so that some of these times are the original's, or a result of a timed call
+// is further than `limit` (timed_limit) from the original's.
+Result<std::vector<TimingRound>> headline_rounds(const OracleComparison& found, const std::vector<ClockReading>& clocks,
+                                                 double limit);
 
 // The reason that the comparison does not count: thermal or hardware slowdown in most rounds. "": it counts.
 std::string objection(const Timing& headline);

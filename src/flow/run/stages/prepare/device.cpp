@@ -9,6 +9,7 @@
 #include "evaluate/gpu_device.h"
 #include "evaluate/model_device.h"
 #include "flow/run/gpu/memory.h"
+#include "flow/run/problem/scaled.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/stages/prepare/inputs.h"
 
@@ -56,9 +57,14 @@ evaluate::GpuMeterOptions meter_of(const Run& run, const Measurable& measurable)
   return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol, run.options.diagnosis};
 }
 
+// Further cases are the oracle's, which serves one thread.
 void open_first_gpu(Run& run, Measurable& out) {
+  evaluate::GpuMeterOptions options = meter_of(run, out);
+  options.further = [&run, &out](const Verdict& passed) {
+    return verify_scaled(*run.engine.oracle, *run.engine.judge, out.imported.problem, *out.inputs.first, passed);
+  };
   out.device = std::make_unique<evaluate::GpuDevice>(
-      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, meter_of(run, out)));
+      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, std::move(options)));
 }
 
 // Candidates are measured on one GPU in this thread, on several in one for each.

@@ -23,6 +23,7 @@ OracleComparison comparison(int rounds, double original, double replacement) {
       out.blocks.push_back({first ? "original" : "drop-in", {seconds, seconds * 1.001, seconds * 0.999}});
     }
   }
+  out.compared = 6 * rounds;
   out.excess = 0.1;
   return out;
 }
@@ -36,10 +37,15 @@ std::vector<ClockReading> readings(int rounds, int original, int replacement) {
   return out;
 }
 
+Result<std::vector<TimingRound>> rounds_of(const OracleComparison& found, const std::vector<ClockReading>& clocks,
+                                           double limit = 1) {
+  return headline_rounds(found, clocks, limit);
+}
+
 TEST(HeadlineRounds, FourBlocksAreOneRound) {
   OracleComparison found = comparison(2, 2e-3, 1e-3);
   found.blocks[4].seconds = {5e-3};
-  const auto rounds = headline_rounds(found, readings(2, 1500, 1600));
+  const auto rounds = rounds_of(found, readings(2, 1500, 1600));
   ASSERT_TRUE(rounds.ok()) << rounds.error().text();
   ASSERT_EQ(rounds->size(), 2u);
   EXPECT_EQ((*rounds)[0].candidate.size(), 6u);
@@ -56,7 +62,7 @@ TEST(HeadlineRounds, SlowdownAndUnreadClocksAreOfTheirRound) {
   clocks[1].throttle = 0x20;
   clocks[6] = reading(0, std::nullopt);
   clocks[8].throttle = 0x4;  // power capping does not count against it
-  const auto rounds = headline_rounds(comparison(3, 2e-3, 1e-3), clocks);
+  const auto rounds = rounds_of(comparison(3, 2e-3, 1e-3), clocks);
   ASSERT_TRUE(rounds.ok()) << rounds.error().text();
   EXPECT_TRUE((*rounds)[0].discarded);
   EXPECT_TRUE((*rounds)[0].clocks_known);
@@ -68,7 +74,7 @@ TEST(HeadlineRounds, SlowdownAndUnreadClocksAreOfTheirRound) {
 
 TEST(HeadlineRounds, ABrokenAnswerIsRefused) {
   const auto refused = [](const OracleComparison& found, const std::vector<ClockReading>& clocks) {
-    const auto rounds = headline_rounds(found, clocks);
+    const auto rounds = rounds_of(found, clocks);
     return !rounds.ok() && rounds.error().code == Code::process_failed;
   };
   OracleComparison found = comparison(2, 2e-3, 1e-3);
@@ -92,7 +98,7 @@ TEST(HeadlineRounds, ABrokenAnswerIsRefused) {
 
 TEST(Headline, HasTheJudgesStatistics) {
   Timing timing;
-  timing.rounds = headline_rounds(comparison(12, 2e-3, 1e-3), readings(12, 1500, 1500)).value();
+  timing.rounds = rounds_of(comparison(12, 2e-3, 1e-3), readings(12, 1500, 1500)).value();
   run::conclude(timing);
   EXPECT_NEAR(timing.speedup, 2, 1e-6);
   EXPECT_EQ(timing.interval999, run::bootstrap_speedup(timing.rounds).p999);
@@ -102,7 +108,7 @@ TEST(Headline, HasTheJudgesStatistics) {
 
 TEST(Headline, SlowdownInMostRoundsIsAnObjection) {
   Timing timing;
-  timing.rounds = headline_rounds(comparison(4, 2e-3, 1e-3), readings(4, 1500, 1500)).value();
+  timing.rounds = rounds_of(comparison(4, 2e-3, 1e-3), readings(4, 1500, 1500)).value();
   for (size_t r : {0u, 1u}) {
     timing.rounds[r].discarded = true;
     timing.rounds[r].throttle = 0x20;
@@ -117,7 +123,7 @@ TEST(Headline, SlowdownInMostRoundsIsAnObjection) {
 TEST(HeadlineRounds, ADropinThatFellBackHasNone) {
   OracleComparison found = comparison(2, 2e-3, 1e-3);
   found.fallbacks = {"argument 0 has another shape"};
-  const auto rounds = headline_rounds(found, readings(2, 1500, 1500));
+  const auto rounds = rounds_of(found, readings(2, 1500, 1500));
   ASSERT_FALSE(rounds.ok());
   EXPECT_EQ(rounds.error().code, Code::candidate_failed);
   EXPECT_EQ(rounds.error().message,
@@ -126,21 +132,43 @@ TEST(HeadlineRounds, ADropinThatFellBackHasNone) {
 
 TEST(HeadlineRounds, AResultOfOtherInputsIsNone) {
   OracleComparison found = comparison(2, 2e-3, 1e-3);
-  for (const std::optional<double>& excess : {std::optional<double>(1.5), std::optional<double>()}) {
-    found.excess = excess;
-    const auto rounds = headline_rounds(found, readings(2, 1500, 1500));
-    ASSERT_FALSE(rounds.ok());
-    EXPECT_EQ(rounds.error().code, Code::candidate_failed);
+  for (const bool fresh : {true, false}) {  // without other content results are compared too
+    found.fresh_content = fresh;
+    for (const std::optional<double>& excess : {std::optional<double>(1.5), std::optional<double>()}) {
+      found.excess = excess;
+      const auto rounds = rounds_of(found, readings(2, 1500, 1500));
+      ASSERT_FALSE(rounds.ok());
+      EXPECT_EQ(rounds.error().code, Code::candidate_failed);
+    }
   }
-  found.fresh_content = false;  // there was nothing to tell them apart by
-  EXPECT_TRUE(headline_rounds(found, readings(2, 1500, 1500)).ok());
+  found.excess = 1.5;
+  EXPECT_TRUE(rounds_of(found, readings(2, 1500, 1500), 2).ok());
+}
+
+TEST(HeadlineRounds, EveryTimedResultIsCompared) {
+  OracleComparison found = comparison(2, 2e-3, 1e-3);
+  for (const int64_t compared : {11, 13, 0, -1}) {
+    found.compared = compared;
+    const auto rounds = rounds_of(found, readings(2, 1500, 1500));
+    ASSERT_FALSE(rounds.ok());
+    EXPECT_EQ(rounds.error().code, Code::process_failed);
+  }
+}
+
+TEST(HeadlineRounds, TheirLimitIsTheCheckedDropinsOwn) {
+  OracleDropinCheck check;
+  EXPECT_EQ(timed_limit(check), 1);
+  check.trials = {OracleTrial{42, true, "", 0.1, {}, {}}, OracleTrial{43, true, "", 0.2, {}, {}}};
+  EXPECT_EQ(timed_limit(check), 1);
+  check.trials.push_back(OracleTrial{44, false, "", 5, 6, 0.1});  // the original is off
+  EXPECT_EQ(timed_limit(check), 20);
 }
 
 // Tries of 12 rounds, 1.02x each, with these clocks of the drop-in beside the original's 1000 MHz.
 Result<Timing> tries(std::vector<int> clocks, size_t& made) {
   made = 0;
   return time_in_tries([&]() -> Result<std::vector<TimingRound>> {
-    return headline_rounds(comparison(12, 1.02e-3, 1e-3), readings(12, 1000, clocks.at(made++)));
+    return rounds_of(comparison(12, 1.02e-3, 1e-3), readings(12, 1000, clocks.at(made++)));
   });
 }
 
