@@ -56,7 +56,9 @@ Result<Refused> without_family(Run& run, const Opened& opened, const Problem& pr
 Result<Refused> refused_calls(Run& run, const Opened& opened) {
   SOLSTICE_TRY(Problem problem, trace_problem(*run.engine.oracle, {}, {}));
   Refused out = without_equations(problem);
-  if (!out.empty() || !problem.imported.unsupported.empty()) return out;
+  if (!out.empty()) return out;
+  if (problem.refused) return *problem.refused;
+  if (!problem.imported.unsupported.empty()) return out;
   SOLSTICE_CHECK(bind_problem(problem));
   return without_family(run, opened, problem);
 }
