@@ -70,13 +70,14 @@ class Row:
     seconds: float = 0.0  # of CPU time
 
     def good(self, planned: bool) -> bool:
-        return self.values in ("agree", "") and (not planned or bool(self.kernels or self.reason))
+        ended = not self.outcome.startswith(("exit code", "internal error"))
+        return self.values in ("agree", "") and (not planned or ended and bool(self.kernels or self.reason))
 
 
 def files_of(words: list[str]) -> list[Path]:
     if not words:
         return sorted(MODULES.glob("*/*.py"))
-    named = [Path(word) for word in words if word.endswith(".py")]
+    named = [Path(word).resolve() for word in words if word.endswith(".py")]  # planned from another folder
     return named + [f for f in sorted(MODULES.glob("*/*.py")) if any(w in str(f) for w in words if w[-3:] != ".py")]
 
 
