@@ -8,7 +8,8 @@ Values: in float64, flat and folded, on the families of values below (FAMILIES),
 the graph holds no narrower floats and NARROW elsewhere; and in the file's own dtypes, within NARROW. Modules that
 behave otherwise in training mode are compared in both modes. With --quick in float64 and evaluation mode alone.
 With --solstice each file also goes through `optimize --eval --device model`, one trial: the outcome, how many kernels
-the candidate has, its families, and the reason where it has none.
+the candidate has, its families, and the reason where it has none. Of a module that is cut (docs/partial.md) the kernels
+of the parts that are ours count, and how many of all parts these are is shown.
 
 FILE is a file, or a word of its path; all of tests/modules by default. Exit status 1 if values differ, an import ends
 with an internal error, or a file has neither a kernel nor a reason.
@@ -64,17 +65,19 @@ class Row:
     outcome: str = ""  # of `optimize`
     kernels: int = 0
     families: dict[str, int] = field(default_factory=dict)
+    parts: str = ""  # "2 of 8" of a module that is cut: those that are ours
     reason: str = ""
     seconds: float = 0.0  # of CPU time
 
     def good(self, planned: bool) -> bool:
-        return self.values in ("agree", "") and (not planned or bool(self.kernels or self.reason))
+        ended = not self.outcome.startswith(("exit code", "internal error"))
+        return self.values in ("agree", "") and (not planned or ended and bool(self.kernels or self.reason))
 
 
 def files_of(words: list[str]) -> list[Path]:
     if not words:
         return sorted(MODULES.glob("*/*.py"))
-    named = [Path(word) for word in words if word.endswith(".py")]
+    named = [Path(word).resolve() for word in words if word.endswith(".py")]  # planned from another folder
     return named + [f for f in sorted(MODULES.glob("*/*.py")) if any(w in str(f) for w in words if w[-3:] != ".py")]
 
 
@@ -192,6 +195,8 @@ def plan(solstice: str, file: Path, row: Row) -> None:
         return
     report = json.loads(done.stdout)["report"]
     row.outcome, row.reason = report["outcome"], report["reason"]
+    ours = [part["ours"] for part in report["parts"]]
+    row.parts = f"{sum(ours)} of {len(ours)}" if ours else ""
     row.families = dict(collections.Counter(re.findall(r"^kernel \w+ (?:once )?by (\w+)", text, re.M)))
     row.kernels = sum(count for family, count in row.families.items() if family not in ("torch", "cuda"))
 
@@ -214,6 +219,7 @@ def show(row: Row) -> None:
     shown = f"import {row.imports}, values {row.values or '-'}"
     if row.outcome:
         shown += f", {row.outcome}, {row.kernels} kernels ({families})"
+        shown += f" in {row.parts} parts" if row.parts else ""
         shown += "" if row.kernels else f": {row.reason}"
     elif row.imports == "refused":
         shown += f": {row.reason}"

@@ -21,6 +21,10 @@ namespace solstice::importer {
 // those of the bound program: `layer1.0.bn1.g` is the `g` of the def called at "layer1.0.bn1".
 Result<ImportedProblem> import_graph(const Graph& graph, ImportForm form = ImportForm::kFlat);
 
+// The calls of a graph that have no equations, also of one that import_graph() refuses with unsupported_operator: then
+// those are among them that yield, read or are a result of a kind that no program can hold.
+std::vector<UnsupportedOp> unsupported_calls(const Graph& graph);
+
 // The operators that have equations, group by group.
 struct OperatorInfo {
   std::string group;

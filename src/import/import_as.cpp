@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <stdexcept>
 
@@ -15,6 +16,7 @@
 #include "import/graph/well_formed.h"
 #include "import/interface/input_dims.h"
 #include "import/interface/interface.h"
+#include "import/interface/opaque_call.h"
 #include "import/loops/reroll.h"
 #include "import/loops/slices.h"
 #include "import/loops/telescope.h"
@@ -62,6 +64,9 @@ class Importer {
     return out;
   }
 
+  // Of a graph that was refused too.
+  const std::vector<UnsupportedOp>& unsupported() const { return out_.unsupported; }
+
   Result<ImportedProblem> run() {
     try {
       return import();
@@ -86,6 +91,8 @@ class Importer {
       draft_.node = static_cast<int>(i);
       SOLSTICE_CHECK(import_node(graph_.nodes[i]));
     }
+    refuse_results();
+    if (refused_) return *refused_;
     SOLSTICE_CHECK(settle_outputs());
     remove_dead(draft_);
     if (write_slices_as_pieces(draft_)) remove_dead(draft_);
@@ -130,10 +137,6 @@ class Importer {
     return all_empty ? success() : apply_rule(node);
   }
 
-  static bool is_empty(const GraphTensor& tensor) {
-    return tensor.is_tensor() && std::find(tensor.shape.begin(), tensor.shape.end(), 0) != tensor.shape.end();
-  }
-
   Value empty_value(const GraphTensor& tensor) {
     Value out{{}, integer(0), storage_dtype(*tensor.dtype).value_or(DType::kF32)};
     for (const int64_t extent : tensor.shape) out.axes.push_back(draft_.loops().fresh_axis(extent));
@@ -141,6 +144,11 @@ class Importer {
   }
 
   Status apply_rule(const GraphNode& node) {
+    if (reads_absent(node)) {
+      out_.unsupported.push_back({node.op, "it reads what no program can hold", source_of(node), node.id});
+      leave_out(node, draft_, values_, absent_);
+      return success();
+    }
     const size_t tensors = draft_.tensors.size();
     const size_t items = draft_.items.size();
     const Rule* rule = find_rule(node.op);
@@ -159,66 +167,40 @@ class Importer {
     draft_.bounds = {};
     const std::string why = status.error().message.substr(std::min(node.op.size() + 2, status.error().message.size()));
     out_.unsupported.push_back({node.op, why, source_of(node), node.id});
-    Status opaque = make_opaque(node);
-    if (!opaque.ok()) return at(node, std::move(opaque.error()));
+    Status opaque = add_opaque(node, graph_, draft_, values_);
+    if (opaque.ok()) return success();
+    if (opaque.error().code != Code::unsupported_operator) return at(node, std::move(opaque.error()));
+    if (!refused_) refused_ = at(node, std::move(opaque.error()));
+    leave_out(node, draft_, values_, absent_);
     return success();
   }
 
-  // PyTorch runs the node. Tensors go by name, lists of numbers as text.
-  Status make_opaque(const GraphNode& node) {
-    DraftOpaque opaque;
-    opaque.op = node.op;
-    for (const auto& [name, value] : node.args.members()) SOLSTICE_CHECK(add_argument(opaque, name, value));
-    for (const auto& out : node.outs) {
-      if (!out || (is_empty(*out) && !out->used)) continue;
-      const auto dtype = out->is_tensor() ? storage_dtype(*out->dtype) : std::nullopt;
-      if (!dtype) return no_real_tensor(node.op, out->is_tensor());
-      if (is_empty(*out)) return no_elements(out->id);
-      DraftTensor tensor;
-      tensor.kind = DraftKind::kTensor;
-      tensor.wish = Call(node, graph_, draft_, values_).wish();
-      tensor.dtype = *dtype;
-      values_[out->id] = draft_.interface_tensor(std::move(tensor), out->shape);
-      opaque.results.push_back(static_cast<int>(draft_.tensors.size()) - 1);
-    }
-    DraftItem item;
-    item.node = draft_.node;
-    item.opaque = static_cast<int>(draft_.opaques.size());
-    draft_.opaques.push_back(std::move(opaque));
-    draft_.items.push_back(std::move(item));
-    return success();
+  bool reads_absent(const GraphNode& node) const {
+    bool found = false;
+    for (const auto& [name, value] : node.args.members())
+      for_each_tensor(value, [&](const std::string& id) { found = found || absent_.contains(id); });
+    return found;
   }
 
-  Status add_argument(DraftOpaque& opaque, const std::string& name, const Json& value) {
-    if (value.is_null()) return success();
-    if (const Json* id = value.find("t")) {
-      const auto found = values_.find(id->as_string());
-      if (found == values_.end()) return fail(Code::bad_record, fmt::format("`{}` is no tensor", id->as_string()));
-      if (found->second.is_empty()) return no_elements(id->as_string());
-      if (found->second.imaginary) return complex_numbers(id->as_string());
-      const Value stored = draft_.stored(found->second, name);
-      DraftTensor& tensor = draft_.tensors[static_cast<size_t>(stored.term->tensor)];
-      if (tensor.kind == DraftKind::kLocal) tensor.kind = DraftKind::kTensor;  // PyTorch wants it in memory
-      opaque.arguments.push_back({name, stored.term->tensor, ""});
-      return success();
+  // That a program cannot hold the module is an error; which calls are to blame is known after all of them.
+  void refuse_results() {
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const std::string name = fmt::format("result {}", i + 1);
+      const std::string id = graph_.outputs[i].value.value_or("");
+      const auto value = values_.find(id);
+      const bool is_known = value != values_.end();
+      if (is_known && value->second.is_empty()) refuse_result(id, no_elements(name));
+      if (is_known && value->second.imaginary) refuse_result(id, complex_numbers(name));
     }
-    bool has_tensors = false;
-    for_each_tensor(value, [&](const std::string&) { has_tensors = true; });
-    if (has_tensors) {
-      for (size_t i = 0; i < value.size(); ++i) {
-        SOLSTICE_CHECK(add_argument(opaque, fmt::format("{}_{}", name, i), value.at(i)));
-      }
-      return success();
+  }
+
+  void refuse_result(const std::string& id, Error error) {
+    for (const GraphNode& node : graph_.nodes) {
+      const bool yields =
+          std::any_of(node.outs.begin(), node.outs.end(), [&](const auto& out) { return out && out->id == id; });
+      if (yields) out_.unsupported.push_back({node.op, error.message, source_of(node), node.id});
     }
-    std::string text = value.dump();
-    if (value.is_string()) {
-      text = "\"" + value.as_string() + "\"";
-    } else if (!value.is_number() && !value.is_bool()) {
-      std::replace(text.begin(), text.end(), '"', '\'');
-      text = "\"" + text + "\"";
-    }
-    opaque.arguments.push_back({name, -1, text});
-    return success();
+    if (!refused_) refused_ = std::move(error);
   }
 
   Status settle_outputs() {
@@ -230,10 +212,6 @@ class Importer {
       const auto value = output.value ? values_.find(*output.value) : values_.end();
       if (value == values_.end()) {
         settled_.push_back(-1);
-      } else if (value->second.is_empty()) {
-        return no_elements(fmt::format("result {}", settled_.size() + 1));
-      } else if (value->second.imaginary) {
-        return complex_numbers(fmt::format("result {}", settled_.size() + 1));
       } else if (output.kind == GraphOutputKind::kUser) {
         const std::string wish = results == 1 ? "y" : fmt::format("y{}", next);
         settled_.push_back(settle_result(draft_, value->second, wish, DraftKind::kOutput));
@@ -338,6 +316,8 @@ class Importer {
   std::vector<int> settled_;                  // tensor of each graph output, -1: none
   std::vector<std::pair<int, int>> origins_;  // tensor, node
   std::vector<std::pair<int, int>> draws_;    // likewise
+  std::set<std::string> absent_;              // values that no program can hold, by graph id
+  std::optional<Error> refused_;              // the first reason why no program can hold the graph
   ImportedProblem out_;
 };
 
@@ -347,6 +327,12 @@ Result<Imported> import_as(const Graph& graph, Folding folding) {
   Importer importer(graph, folding);
   SOLSTICE_TRY(ImportedProblem problem, importer.run());
   return Imported{std::move(problem), importer.places(), importer.folded()};
+}
+
+std::vector<UnsupportedOp> unsupported_calls(const Graph& graph) {
+  Importer importer(graph, Folding::kNone);
+  const Result<ImportedProblem> problem = importer.run();
+  return problem.ok() ? problem->unsupported : importer.unsupported();
 }
 
 std::vector<OperatorInfo> list_operators() {

@@ -60,6 +60,38 @@ def test_an_import_that_is_wrong_fails(file_with, tmp_path):
     assert code == 1 and "differs by" in rows[0]["values"]
 
 
+PARTS = """
+    import torch, torch.nn as nn
+    class Model(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.up, self.down = nn.Linear(64, 64), nn.Linear(64, 64)
+        def forward(self, x):
+            return self.down(torch.fft.fft(self.up(x).relu()).abs()).relu()
+        @staticmethod
+        def example_inputs():
+            return (torch.randn(32, 64),)
+"""
+
+
+@pytest.mark.slow
+def test_kernels_of_parts_count(write_model, monkeypatch, tmp_path):
+    """Also of a file that is named from here, though it is planned from another folder."""
+    write_model(PARTS)
+    monkeypatch.chdir(tmp_path)
+    code, (row,) = rows_of("--quick", "--solstice", PROGRAM, "model.py")
+    assert code == 0 and row["imports"] == "refused" and row["outcome"] == "predicted"
+    assert row["kernels"] > 0 and row["parts"].startswith(("1 of", "2 of"))
+
+
+def test_a_run_that_fails_is_no_pass(file_with, tmp_path):
+    program = tmp_path / "broken"
+    program.write_text("#!/bin/sh\necho 'error: no' >&2\nexit 2\n")
+    program.chmod(0o755)
+    code, (row,) = rows_of("--quick", "--solstice", program, file_with("torch.relu(self.lin(x))"))
+    assert code == 1 and row["outcome"] == "exit code 2"
+
+
 @pytest.mark.slow
 def test_modules_of_people_have_kernels():
     code, rows = rows_of("--quick", "--solstice", PROGRAM, "llama_block", "deep_fm", "mel_frontend", "pair_potential")

@@ -48,7 +48,14 @@ def test_a_draw_divides_and_stays():
 
 def test_dropout_that_is_off_draws_nothing():
     parts = parts_of(Net(lambda m, x: m.down(F.dropout(m.up(x), 0.5, False))), torch.randn(4, 8))
-    assert [calls_of(s) for s in parts.stages] == [["linear", "dropout", "linear"]]
+    assert [calls_of(s) for s in parts.stages] == [["linear", "linear"]]
+
+
+def test_dropout_that_is_off_makes_no_call_worth_a_kernel():
+    forward = lambda m, x: F.dropout(F.dropout(x + 1, 0.5, False), 0.5, True)
+    parts = parts_of(Net(forward), torch.randn(4, 8))
+    assert steps_of(parts) == ["add", "dropout", "dropout"]
+    assert why(parts)["add"] == "too small a part for kernels of its own"
 
 
 def test_calls_that_were_refused_stay_with_their_reason():
@@ -191,6 +198,19 @@ def test_stages_before_a_decision_are_marked():
 def test_parts_too_small_for_kernels_stay():
     parts = parts_of(Net(lambda m, x: F.dropout(x + 1, 0.5, True)), torch.randn(4, 8))
     assert parts.stages == [] and why(parts)["add"] == "too small a part for kernels of its own"
+
+
+def test_equal_stages_name_the_first_of_them():
+    """Weights and names differ; another shape, dtype or number makes another stage."""
+
+    def forward(m, x):
+        for linear in (m.a, m.b, m.wide, m.c):
+            x = F.dropout(F.gelu(linear(x)), 0.5, True)
+        return F.dropout(F.gelu(m.c(x), approximate="tanh"), 0.5, True)
+
+    state = {name: torch.nn.Linear(8, 8) for name in "abc"} | {"wide": torch.nn.Linear(8, 8, bias=False)}
+    found = partial.cut(session_of(Net(forward, **state), torch.randn(4, 8)), refused={}, machine=MACHINE)
+    assert [s.get("like") for s in found["stages"]] == [None, 1, None, 1, None]
 
 
 def test_shapes_change_outside_of_a_stage():

@@ -43,6 +43,15 @@ REFUSED = MODEL.replace(
 )
 
 
+SPECTRUM = MODEL.replace(
+    "return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))",
+    "return self.down(torch.fft.irfft(self.gain * torch.fft.rfft(F.gelu(self.up(x)))))",
+).replace(
+    "torch.nn.Linear(1024, 256)\n",
+    "torch.nn.Linear(1024, 256)\n            self.gain = torch.nn.Parameter(torch.randn(513, dtype=torch.cfloat))\n",
+)
+
+
 pytestmark = needs_program
 
 
@@ -115,12 +124,48 @@ def test_refused_calls_are_found_stage_by_stage(environment, write_model, tmp_pa
 
 
 @pytest.mark.slow
+def test_a_stage_equal_to_an_earlier_one_begins_with_what_that_found(environment, write_model, tmp_path):
+    text = MODEL.replace(
+        "return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))",
+        """for up in (self.up, self.again, self.third):
+                x = F.dropout(F.layer_norm(F.gelu(up(x)), (256,)), 0.1, True)
+            return x""",
+    ).replace("torch.nn.Linear(256, 1024), torch.nn.Linear(1024, 256)", "torch.nn.Linear(256, 256), None")
+    more = "\n            self.again, self.third = torch.nn.Linear(256, 256), torch.nn.Linear(256, 256)\n"
+    done = optimize(write_model(text.replace("(256, 256), None\n", "(256, 256), None" + more)), tmp_path / "out")
+    assert "equal to stage 1" in done.stderr
+    database = sqlite3.connect(tmp_path / "home" / "runs.db")
+    trials = [
+        [
+            json.loads(record)
+            for (record,) in database.execute("SELECT record FROM trials WHERE run = ? ORDER BY number", run)
+        ]
+        for run in database.execute("SELECT id FROM runs WHERE id IN (SELECT run FROM trials) ORDER BY started")
+    ]
+    best = lambda found: min((t for t in found if t["state"] == "predicted"), key=lambda t: t["predicted"])
+    first, second, third = trials
+    assert len(first) > 2 >= max(len(second), len(third))
+    assert second[0]["settings"] == third[0]["settings"] == best(first)["settings"]
+
+
+@pytest.mark.slow
+def test_complex_numbers_are_pytorchs(environment, write_model, tmp_path):
+    """Values that no program can hold enter PyTorch's calls and leave them; what is real around them is ours."""
+    optimize(write_model(SPECTRUM), tmp_path / "out")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    whose = {row["what"]: row["ours"] for row in report["parts"]}
+    calls = {"aten.fft_rfft.default", "aten.mul.Tensor", "aten.fft_irfft.default"}
+    assert report["outcome"] == "predicted" and {name for name, ours in whose.items() if not ours} >= calls
+    assert whose["stage 1: linear, gelu"]
+
+
+@pytest.mark.slow
 def test_a_module_of_one_unknown_operator_stays_unsupported(environment, write_model, tmp_path):
     text = MODEL.replace("return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))", "return torch.linalg.inv(x)")
     done = optimize(write_model(text.replace("2048, 256", "64, 64")), tmp_path / "out")
     assert (
         "unsupported: no equations for `aten.linalg_inv" in done.stdout
-        and "nothing else of it is worth kernels" in done.stdout
+        and "nothing else of it is worth kernels; the module stays in PyTorch as it is" in done.stdout
     )
 
 

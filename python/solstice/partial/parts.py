@@ -19,7 +19,7 @@ from .cut import Cut, cut
 from .decisions import is_decision, upstream
 from .own_graph import OwnGraph, is_projection, is_view, own_graph
 from .schedule import Record, Schedule, schedule
-from .stages import Stage, StageModule, describe, empties, stages_of
+from .stages import Stage, StageModule, describe, empties, form, stages_of
 from .weights import Weights
 
 
@@ -107,10 +107,12 @@ def describe_parts(parts: Parts) -> dict[str, Any]:
     sources = SourceTable(display_of(parts.original))
     calls = [_describe_call(parts, sources, node) for node in parts.found.why if moves(node)]
     decided = upstream({node for node in parts.found.why if is_decision(node)})
-    stages = [
-        {**describe(stage, parts.weights.total(stage.calls)), "decides": not decided.isdisjoint(stage.calls)}
-        for stage in parts.stages
-    ]
+    stages, first = [], {}
+    for stage in parts.stages:
+        like = first.setdefault(form(stage), stage.number)
+        told = describe(stage, parts.weights.total(stage.calls))
+        told |= {"decides": not decided.isdisjoint(stage.calls)}
+        stages.append(told if like == stage.number else {**told, "like": like})
     uncounted = [f"{name} ({why})" for name, why in sorted(parts.weights.uncounted.items())]
     return {"stages": stages, "calls": calls, "uncounted": uncounted}
 

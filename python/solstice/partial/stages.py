@@ -8,7 +8,7 @@ from typing import Any, Optional
 import torch
 from torch.fx import Graph, GraphModule, Node
 
-from ..tensors import dtype_name
+from ..tensors import dtype_name, tensor_leaves
 from .cut import Cut, bases, rewritten
 from .own_graph import OwnGraph, is_projection, is_view
 
@@ -135,6 +135,21 @@ def empties(stage: Stage, device: Optional[torch.device] = None) -> tuple:
         torch.empty_strided(tuple(v.shape), tuple(v.stride()), dtype=v.dtype, **({"device": device} if device else {}))
         for v in values
     )
+
+
+def form(stage: Stage) -> tuple:
+    """The same for stages of the same calls, on values of the same shapes, dtypes and strides."""
+    numbers = {node: f"%{i}" for i, node in enumerate(stage.graph.graph.nodes)}
+
+    def told(node: Node) -> tuple:
+        given = torch.fx.map_arg((node.args, node.kwargs), numbers.__getitem__)
+        values = [
+            (str(t.dtype), tuple(t.shape), t.stride(), str(t.device)) for t in tensor_leaves(node.meta.get("val"))
+        ]
+        called = "" if node.op == "placeholder" else str(node.target)
+        return node.op, called, repr(given), tuple(values)
+
+    return tuple(map(told, stage.graph.graph.nodes))
 
 
 def describe(stage: Stage, seconds: float) -> dict[str, Any]:

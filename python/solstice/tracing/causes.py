@@ -152,14 +152,26 @@ def _branches(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
 _UNKNOWN_TENSOR = ("fake tensor in the exported program constant's list", "Expected a real tensor, not a FakeTensor")
 
 
-def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+def differentiates(module: torch.nn.Module, error: Exception) -> bool:
     """Autograd hands results that it kept (of tanh, exp, ..) to the backward pass as tensors that the tracer does not
     know."""
     if not any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
-        return None
+        return False
     functions = (inspect.unwrap(type(m).forward) for m in module.modules())
     codes = (c for f in functions if hasattr(f, "__code__") for c in names.codes_in(f.__code__))
-    if not any({"autograd", "backward"} & set(code.co_names) for code in codes):
+    return any({"autograd", "backward"} & set(code.co_names) for code in codes)
+
+
+def refuse_kept(module: torch.nn.Module, program: torch.export.ExportedProgram) -> None:
+    """Of inputs without memory PyTorch lets such tensors pass."""
+    refusal = RuntimeError(_UNKNOWN_TENSOR[0])
+    fake = any(isinstance(value, fake_tensor.FakeTensor) for value in program.constants.values())
+    if fake and differentiates(module, refusal):
+        raise refusal
+
+
+def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    if not differentiates(module, error):
         return None
     return (
         "`forward` differentiates by autograd, whose kept results (of tanh, exp, ..) the tracer does not know",

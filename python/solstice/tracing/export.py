@@ -17,9 +17,9 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
-from . import answers, calls, eager, instance_norm, python_state, random_nodes, real_run, unregistered
+from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, unregistered
 from .causal_hint import masks_as_given
-from .causes import known, not_exportable
+from .causes import differentiates, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
@@ -116,6 +116,7 @@ def _export(
         with python_state.left_as_found(module) as caches:
             with calls.recorded(module) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
+            refuse_kept(module, program)
             return program, "nonstrict", eager.difference(made[-1], module, args, kwargs)
     except OracleError:
         raise
@@ -130,6 +131,15 @@ def _export(
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
+    if differentiates(module, first):
+        try:
+            with python_state.left_as_found(module) as caches, python_state.refused(module, caches):
+                program = differentiated.export(module, args, kwargs)
+            return program, "differentiated", real_run.difference(program, module, make, (args, kwargs))
+        except OracleError:
+            raise
+        except Exception as error:
+            notes.append(f"differentiated: {first_line(error, 200)}")
     _refuse_failing_forward(module, args, kwargs, make)
     raise not_exportable(module, first, second) from first
 

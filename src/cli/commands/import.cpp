@@ -40,6 +40,7 @@ Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module,
   Result<flow::TracedImport> traced =
       flow::import_traced([&](const auto& decompose) { return oracle.trace(decompose); }, form);
   if (!traced.ok()) return flow::of_file(std::move(traced.error()), module.file);
+  if (traced->refused) return flow::of_file(std::move(*traced->refused), module.file);
   return std::move(traced->imported);
 }
 

@@ -23,6 +23,7 @@
 #include "flow/run/stages/search/search.h"
 #include "flow/run/state/closing.h"
 #include "flow/run/state/facts.h"
+#include "ir/opaque.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -297,8 +298,10 @@ bool Optimization::try_parts() {
   Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
   if (any.ok() && !*any) {
     const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
-    done.error().message += "; " + more;
-    done.error().hint = "";  // its way out is what was just tried
+    Error refusal = fail(done.error().code, done.error().message + "; " + more, done.error().hint);
+    if (const size_t start = refusal.hint.find(ir::kRunByPyTorch); start != std::string::npos)
+      refusal.hint.replace(start, std::string::npos, "the module stays in PyTorch as it is");
+    done = std::move(refusal);
     return false;
   }
   done = any.ok() ? success() : Status(std::move(any).error());

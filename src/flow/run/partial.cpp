@@ -24,6 +24,7 @@ namespace {
 
 constexpr int kMostCuts = 12;    // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
+constexpr int kTwinTrials = 2;   // of one that is equal to an earlier one: the best of that one, and the next
 
 class Parts {
  public:
@@ -109,7 +110,8 @@ class Parts {
     SOLSTICE_CHECK(enter_stage(oracle(), stage.number));
     const OptimizeOptions options = options_of(stage);
     StageProgress progress(run_.progress, fmt::format("stage {}: ", stage.number));
-    progress.message(fmt::format("{} on {}", stage.title, fmt::join(stage.inputs, ", ")));
+    const std::string like = options.module.like.empty() ? "" : fmt::format(", equal to stage {}", stage.like);
+    progress.message(fmt::format("{} on {}{}", stage.title, fmt::join(stage.inputs, ", "), like));
     if (!options.resume.empty())
       progress.message(fmt::format("run {} {}", options.resume,
                                    options.search.searched ? "has searched it already" : "began its search"));
@@ -123,13 +125,13 @@ class Parts {
     return success();
   }
 
-  // The budget is shared by the predicted time in PyTorch. A stage has its share, whatever those before it took, and
-  // what they left.
+  // Half of the budget is shared evenly, since a small stage is planned as slowly as a large one, and half by the
+  // predicted time in PyTorch. A stage has its share, whatever those before it took, and what they left.
   OptimizeOptions options_of(const CutStage& stage) {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
     const int tried = trials();
-    const double own = stage.seconds / cut_seconds(0), left = stage.seconds / cut_seconds(stage.number);
+    const double own = share(stage, 0), left = share(stage, stage.number);
     out.module = {};
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
     out.module.oracle_fd = run_.options.module.oracle_fd;
@@ -142,20 +144,45 @@ class Parts {
     out.left_out.clear();  // all is given, by the module's run
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
     out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
-    const double share = std::max(whole.trials * own, (whole.trials - tried) * left);
-    out.search.trials = std::max(kLeastTrials, static_cast<int>(share));
+    const double most = std::max(whole.trials * own, (whole.trials - tried) * left);
+    out.search.trials = std::max(kLeastTrials, static_cast<int>(most));
+    if (const std::string like = run_of(stage.like); !like.empty()) {
+      out.module.like = like;
+      out.search.trials = kTwinTrials;
+    }
     out.baselines = false;
     out.keep = false;
     return out;
   }
 
-  // Of the stages from this one on; every one takes a launch.
-  Seconds cut_seconds(int from) const {
+  // Of a stage among those from number `from` on; every one takes a launch. What is found for a stage serves all that
+  // are equal to it.
+  double share(const CutStage& stage, int from) const {
+    Seconds all{0};
+    int count = 0;
+    for (const CutStage& each : cut_.stages) {
+      if (each.number < from) continue;
+      all += served_by(each);
+      ++count;
+    }
+    return all.value > 0 ? 0.5 / count + 0.5 * (served_by(stage) / all) : 1.0 / count;
+  }
+
+  Seconds served_by(const CutStage& stage) const {
     Seconds out{0};
-    for (const CutStage& stage : cut_.stages) {
-      if (stage.number >= from) out += stage.seconds;
+    for (const CutStage& each : cut_.stages) {
+      const bool own = each.number == stage.number && stage.like == 0;
+      if (own || each.like == stage.number) out += each.seconds;
     }
     return out;
+  }
+
+  // Of the stage of this number; "" where it has none.
+  std::string run_of(int number) const {
+    for (const StageOutcome& each : done_) {
+      if (each.stage.number == number && each.report) return each.report->run;
+    }
+    return "";
   }
 
   int trials() {

@@ -59,7 +59,9 @@ Seconds StageOutcome::original() const {
 
 std::string StageOutcome::why_not() const {
   if (!report) return failed;
-  if (report->predicted) return "no gain is predicted for kernels of ours";
+  if (const std::optional<Seconds> best = report->predicted ? best_prediction(*report) : std::nullopt)
+    return fmt::format("no gain is predicted for kernels of ours: {}, where PyTorch takes {}", time_text(*best),
+                       time_text(original()));
   return report->reason.empty() ? enum_name(report->outcome) : report->reason;
 }
 

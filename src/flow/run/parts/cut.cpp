@@ -1,11 +1,13 @@
 #include "flow/run/parts/cut.h"
 
+#include "sol/eager/parameters.h"
+
 namespace solstice::flow {
 namespace {
 
 constexpr Seconds kLimit{900};
 
-// Of the machine as PyTorch uses it.
+// Of the machine as PyTorch uses it. `launch`: from one kernel to the next, without work.
 Json machine_of(const machine::Machine& machine) {
   Json flops = Json::object();
   for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kI8}) {
@@ -17,7 +19,7 @@ Json machine_of(const machine::Machine& machine) {
   }
   return Json::object()
       .set("bandwidth", machine.copy_ceiling().per_second)
-      .set("launch", machine.launch_time().value)
+      .set("launch", sol::eager::kGap + sol::eager::kLeastKernel)
       .set("flops", flops);
 }
 

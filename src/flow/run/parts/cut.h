@@ -19,13 +19,15 @@ struct CutStage {
   std::vector<std::string> inputs;  // "f32[64, 8, 1024]"
   Seconds seconds;                  // predicted, in PyTorch
   bool decides = false;             // a decision of PyTorch's (top-k, a comparison) depends on its values
+  int like = 0;  // number of the first stage of the same calls on the same shapes; 0: it is the first
   static auto fields() {
     return std::make_tuple(field("number", &CutStage::number, "in the order of the schedule"),
                            field("title", &CutStage::title, "its first operators"),
                            field("names", &CutStage::names, "of its calls"),
                            field("inputs", &CutStage::inputs, "what enters it"),
                            field("seconds", &CutStage::seconds, "predicted, in PyTorch"),
-                           field("decides", &CutStage::decides, "a decision of PyTorch's depends on it"));
+                           field("decides", &CutStage::decides, "a decision of PyTorch's depends on it"),
+                           optional_field("like", &CutStage::like, "number of the first stage that is equal"));
   }
 };
 

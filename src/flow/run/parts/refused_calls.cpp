@@ -56,7 +56,9 @@ Result<Refused> without_family(Run& run, const Opened& opened, const Problem& pr
 Result<LookedAt> refused_calls(Run& run, const Opened& opened) {
   SOLSTICE_TRY(Problem problem, trace_problem(*run.engine.oracle, {}, {}));
   LookedAt out{without_equations(problem), key_of_object(problem)};
-  if (!out.refused.empty() || !problem.imported.unsupported.empty()) return out;
+  if (!out.refused.empty()) return out;
+  if (problem.refused) return *problem.refused;
+  if (!problem.imported.unsupported.empty()) return out;
   SOLSTICE_CHECK(bind_problem(problem));
   SOLSTICE_TRY(out.refused, without_family(run, opened, problem));
   return out;

@@ -48,10 +48,12 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
   TracedImport traced = std::move(*found);
   problem.graph = std::move(traced.graph);
   problem.imported = std::move(traced.imported);
+  if (traced.refused) problem.refused = of_file(std::move(*traced.refused), file);
   return problem;
 }
 
 Status bind_problem(Problem& problem) {
+  if (problem.refused) return *problem.refused;
   if (!problem.imported.unsupported.empty()) {
     return fail(Code::unsupported_operator, "no equations for " + unsupported_text(problem.imported),
                 ir::kRunByPyTorch);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "import/import.h"
@@ -18,12 +19,13 @@ struct Problem {
   std::filesystem::path cached;  // entry that the graph was read from; "" where it was traced now
   Graph graph;
   importer::ImportedProblem imported;
-  lang::Program tree;   // imported.text, parsed
-  ir::Program program;  // and bound
+  std::optional<Error> refused;  // no program can hold the graph: of `imported` there is only `unsupported`
+  lang::Program tree;            // imported.text, parsed
+  ir::Program program;           // and bound
 };
 
 // The first half of load_problem(): loads, traces and imports. `tree` and `program` are empty. Errors: what the oracle
-// says of the file.
+// says of the file; what no program can hold is `refused`.
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode = {},
                               const std::filesystem::path& cache = {});

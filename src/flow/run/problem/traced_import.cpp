@@ -15,8 +15,21 @@ Result<TracedImport> attempt(const Tracer& trace, const std::vector<std::string>
                              importer::ImportForm form) {
   TracedImport out;
   SOLSTICE_TRY(out.graph, trace(decompose));
-  SOLSTICE_TRY(out.imported, importer::import_graph(out.graph, form));
+  Result<importer::ImportedProblem> imported = importer::import_graph(out.graph, form);
+  if (imported.ok()) {
+    out.imported = std::move(*imported);
+    return out;
+  }
+  if (imported.error().code != Code::unsupported_operator) return imported.error();
+  out.refused = std::move(imported.error());
+  out.imported.unsupported = importer::unsupported_calls(out.graph);
   return out;
+}
+
+// The first lacks less.
+bool is_better(const TracedImport& first, const TracedImport& second) {
+  if (first.refused.has_value() != second.refused.has_value()) return !first.refused;
+  return first.imported.unsupported.size() < second.imported.unsupported.size();
 }
 
 // Operators without equations that PyTorch can break up and that were not named yet.
@@ -54,7 +67,7 @@ Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm for
       break;
     }
     fresh = breakable(*next, named);
-    if (next->imported.unsupported.size() < best.imported.unsupported.size()) best = std::move(*next);
+    if (is_better(*next, best)) best = std::move(*next);
   }
   return best;
 }

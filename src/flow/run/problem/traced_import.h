@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,14 @@ namespace solstice::flow {
 struct TracedImport {
   Graph graph;
   importer::ImportedProblem imported;
+  std::optional<Error> refused;  // no program can hold the graph: of `imported` there is only `unsupported`
 };
 
 // A trace of the same module in which the named operators are broken up; none at first.
 using Tracer = std::function<Result<Graph>(const std::vector<std::string>& decompose)>;
 
-// Errors: those of the first trace and its import. A decomposition that fails is a note.
+// Errors: those of the first trace and its import but unsupported_operator, which is `refused`. A decomposition that
+// fails is a note.
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form = importer::ImportForm::kFlat);
 
 // What the whole module lacks is shown with its file.

@@ -24,6 +24,7 @@ struct ModuleOptions {
   std::optional<int> oracle_fd;  // the caller's process is the oracle
   bool part = false;             // the oracle has entered a part of a module (flow/run/parts), and stays there
   std::string part_of;           // the module's run, of a part
+  std::string like;              // the run of a part that is equal to this one: what it found is tried first
 };
 
 struct PlaceOptions {

@@ -22,24 +22,43 @@ bool same_place(const RunRecord& record, const Run& run, const Opened& opened) {
          version("build") == build_identity() && version("driver") == run.engine.driver;
 }
 
+void warn_of_recall(const Error& error) {
+  log_warning("earlier runs do not order this search", Json::object().set("why", error.text()));
+}
+
+void add_known(const TrialRecord& trial, std::optional<Seconds> time, std::vector<propose::Known>& out) {
+  if (time) out.push_back({trial.settings, trial.program, *time, trial.equations, trial.cut});
+}
+
+// Of a part that is equal to this one; without a GPU by what was predicted for it.
+void add_of_equal_part(Run& run, const Opened& opened, std::vector<propose::Known>& out) {
+  if (run.options.module.like.empty()) return;
+  const Result<store::LoadedRun> like = run.stored.store->load_run(run.options.module.like);
+  if (!like.ok()) return warn_of_recall(like.error());
+  for (const TrialRecord& trial : like->trials) {
+    const bool predicted = !opened.gpu && trial.state == TrialState::kPredicted;
+    add_known(trial, predicted ? trial.predicted : trial.measured, out);
+  }
+}
+
 }  // namespace
 
 std::vector<propose::Known> known_candidates(Run& run, const Opened& opened) {
   std::vector<propose::Known> out;
   StoredRun& stored = run.stored;
-  if (!opened.gpu || !stored.store) return out;
+  if (!stored.store) return out;
+  add_of_equal_part(run, opened, out);
+  if (!opened.gpu) return out;
   // A run that goes on is told nothing of those that began after it.
   const std::string before = stored.resumed ? stored.resumed->run.started : "";
   const Result<std::vector<store::LoadedRun>> runs = stored.store->verified_trials(stored.problem_key, before);
   if (!runs.ok()) {
-    log_warning("earlier runs do not order this search", Json::object().set("why", runs.error().text()));
+    warn_of_recall(runs.error());
     return out;
   }
   for (const store::LoadedRun& loaded : *runs) {
     if (!same_place(loaded.run, run, opened) || !same_terms(loaded.run, run.options.terms)) continue;
-    for (const TrialRecord& trial : loaded.trials) {
-      if (trial.measured) out.push_back({trial.settings, trial.program, *trial.measured, trial.equations, trial.cut});
-    }
+    for (const TrialRecord& trial : loaded.trials) add_known(trial, trial.measured, out);
   }
   return out;
 }

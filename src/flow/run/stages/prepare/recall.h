@@ -11,7 +11,8 @@
 
 namespace solstice::flow {
 
-// Measurements of the same problem with the same program on the same machine, driver and build of Solstice.
+// Measurements of the same problem with the same program on the same machine, driver and build of Solstice, and of a
+// part of the module that is equal to this one.
 std::vector<propose::Known> known_candidates(Run& run, const Opened& opened);
 
 // Facts of other problems that this run's search goes by: those that were there when it began, also where it goes on

@@ -8,10 +8,11 @@
 namespace solstice::flow {
 namespace {
 
-std::string node(const std::string& id, const std::string& op, const std::string& from) {
+std::string node(const std::string& id, const std::string& op, const std::string& from,
+                 const std::string& dtype = "f32") {
   return R"({"id":")" + id + R"(","op":")" + op + R"(","args":{"self":{"t":")" + from +
-         R"("}},"module":"","outs":[{"id":")" + id +
-         R"(","dtype":"f32","shape":[4],"stride":[1],"device":"cpu","used":true}]})";
+         R"("}},"module":"","outs":[{"id":")" + id + R"(","dtype":")" + dtype +
+         R"(","shape":[4],"stride":[1],"device":"cpu","used":true}]})";
 }
 
 Graph graph_of(const std::string& nodes, const std::string& last, const std::string& decomposable) {
@@ -68,6 +69,33 @@ TEST(TracedImport, NotesADecompositionThatFails) {
   ASSERT_TRUE(found.ok());
   ASSERT_FALSE(found->imported.notes.empty());
   EXPECT_NE(found->imported.notes.back().text.find("the oracle is tired"), std::string::npos);
+}
+
+// A transform yields complex numbers, of which no program can hold those that an operator without equations makes.
+TEST(TracedImport, NamesTheCallsOfWhatNoProgramCanHold) {
+  const std::string nodes = node("a", "aten.exp.default", "x") + "," + node("b", "aten.fft_fft.default", "a", "c64") +
+                            "," + node("c", "aten.conj_physical.default", "b", "c64") + "," +
+                            node("d", "aten.fft_irfft.default", "c") + "," + node("e", "aten.exp.default", "d");
+  const auto found = import_traced([&](const auto&) -> Result<Graph> { return graph_of(nodes, "e", "[]"); });
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_TRUE(found->refused);
+  EXPECT_EQ(found->refused->code, Code::unsupported_operator);
+  EXPECT_NE(found->refused->message.find("aten.fft_fft.default"), std::string::npos) << found->refused->message;
+  std::vector<std::string> calls;
+  for (const importer::UnsupportedOp& each : found->imported.unsupported) calls.push_back(each.node);
+  EXPECT_EQ(calls, (std::vector<std::string>{"b", "c", "d"}));
+}
+
+TEST(TracedImport, NamesTheCallOfAResultThatNoProgramCanHold) {
+  const std::string nodes = node("a", "aten.exp.default", "x") + "," + node("b", "aten.complex.default", "a", "c64");
+  Graph graph = graph_of(nodes, "b", "[]");
+  graph.nodes[1].args = *parse_json(R"({"real":{"t":"a"},"imag":{"t":"x"}})");
+  const auto found = import_traced([&](const auto&) -> Result<Graph> { return graph; });
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_TRUE(found->refused);
+  EXPECT_EQ(found->refused->hint, "return its real and its imaginary part: `torch.view_as_real`");
+  ASSERT_EQ(found->imported.unsupported.size(), 1U);
+  EXPECT_EQ(found->imported.unsupported[0].node, "b");
 }
 
 }  // namespace
