@@ -36,7 +36,8 @@ struct Partial {
   i64 worst;                                         // index of candidate_max, -1: none
   i64 class_mismatches, first_mismatch;              // NaN, +inf, -inf or finite in the wrong place
   i64 poison_left, unequal;
-  i64 excused;  // elements that the inputs do not determine, within their room
+  i64 excused;   // elements that the inputs do not determine, within their room
+  i64 left_out;  // numbers where neither the oracle nor PyTorch has one, since a mask's zeros met NaN or infinity
 };
 
 __device__ float half_to_float(u16 bits) {
@@ -130,6 +131,7 @@ __device__ void add(Partial& into, const Partial& other) {
   into.poison_left += other.poison_left;
   into.unequal += other.unequal;
   into.excused += other.excused;
+  into.left_out += other.left_out;
 }
 
 // A thread reads this many elements of each tensor, kThreads apart, before it looks at the first: enough on their way
@@ -253,10 +255,15 @@ __device__ bool same(double x, double p, const View& candidate, const View& expe
 
 // One element: x of the candidate, o of the oracle, p of PyTorch (o where there is none). `merged`: what is not finite
 // is one class. `room`: how far x may lie from o where the inputs do not determine it, negative where they do;
-// PyTorch's error is of those that are determined.
+// PyTorch's error is of those that are determined. `finite`: what o is for finite inputs where it does not depend on
+// those that are not, else NaN.
 __device__ void compare_one(const View& candidate, const View& expected, double x, double o, double p,
                             bool has_reference, double scale_rms, double floor, u8 poison, bool merged, float room,
-                            i64 index, Partial& mine) {
+                            double finite, i64 index, Partial& mine) {
+  if (class_of(finite) == 0 && class_of(x) == 0 && class_of(o) != 0) {
+    o = finite;
+    if (class_of(p) != 0) ++mine.left_out;
+  }
   const int class_x = class_of(x), class_o = class_of(o), class_p = class_of(p);
   const double scale = fmax(fmax(fabs(o), scale_rms), floor);
   const bool right_class =
@@ -294,10 +301,10 @@ __device__ void compare_one(const View& candidate, const View& expected, double 
 }
 
 extern "C" __global__ void __launch_bounds__(kThreads)
-    judge_compare(View candidate, View oracle, View reference, View rooms, Rows rows, const double* run_rms,
-                  i64 elements, double floor, u32 poison, u32 merged, Partial* out) {
+    judge_compare(View candidate, View oracle, View reference, View rooms, View finites, Rows rows,
+                  const double* run_rms, i64 elements, double floor, u32 poison, u32 merged, Partial* out) {
   __shared__ Partial shared[kThreads];
-  Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 0};
+  Partial mine = {0, 0, 0, 0, 0, 0, 0, -1, 0, -1, 0, 0, 0, 0};
   const bool has_reference = reference.data != nullptr;
   Scales scales = {rows, run_rms};
   for (i64 tile = blockIdx.x; tile * kTile < elements; tile += gridDim.x) {
@@ -312,8 +319,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       const i64 index = first + i * kThreads;
       if (index >= elements) break;
       const float room = rooms.data != nullptr ? static_cast<const float*>(rooms.data)[position(rooms, index)] : -1.0f;
+      const double finite = finites.data != nullptr ? load(finites, position(finites, index)) : nan("");
       compare_one(candidate, has_reference ? reference : oracle, x[i], o[i], has_reference ? p[i] : o[i], has_reference,
-                  scales.at(index), floor, static_cast<u8>(poison), merged != 0, room, index, mine);
+                  scales.at(index), floor, static_cast<u8>(poison), merged != 0, room, finite, index, mine);
     }
   }
   shared[threadIdx.x] = mine;

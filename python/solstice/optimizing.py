@@ -84,7 +84,8 @@ def optimize(
         folder as long as the result lives.
     name: of the run in reports and in the store; the module's class when it is left out.
     weights: "live" (the default); "frozen" lets parameters be packed once.
-    rewrites, memory: "on" or "off". machine, devices, allow_busy, baselines, policy, seed, eps, window, roi, store,
+    rewrites: "on" (the default), "strict": only those that keep NaN and infinities where they are, or "off".
+    memory: "on" or "off". machine, devices, allow_busy, baselines, policy, seed, eps, window, roi, store,
         resume: as the options of `solstice optimize --help`, which has their defaults.
     agent: options of a language model that takes part: `{"agent": "flat", "provider": "openai", "model": ...}`.
     program: path of the program, when it is not found by itself.

@@ -90,7 +90,7 @@ def read_report(report: dict[str, Any], folder: Optional[Path]) -> Result:
         kernels=tuple(Kernel(k["name"], k["family"]) for k in report.get("kernels", ())),
         parts=tuple(_part(row) for row in report.get("parts", ())),
         program=report.get("program", ""),
-        warnings=tuple(report.get("warnings", ())),
+        warnings=(*([report["left_out"]] if report.get("left_out") else []), *report.get("warnings", ())),
         run=report.get("run", ""),
         folder=folder,
         report=report,

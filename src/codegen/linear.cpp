@@ -1,3 +1,6 @@
+// ir/integers has linear forms too, for another question: it proves claims, so a quotient that it cannot take apart is
+// a variable of its own, and ends of ranges beyond 2^52 are given up. Here a form is written as code and an interval
+// chooses a type: there is no form with such a quotient, and ends are exact in all 64 bits.
 #include "codegen/linear.h"
 
 #include <algorithm>

@@ -57,6 +57,7 @@ Variant* Variants::rewritten_as(const std::string& label) {
   });
   if (!steps || own == variants_.end()) return nullptr;
   const std::shared_ptr<const Equations> of = (*own)->formulation.equations;
+  if (of->context.keep_nonfinite && !keeps_nonfinite(label)) return nullptr;
   Result<ir::BoundText> text = propose::rewritten(*of->from.problem, *steps);
   if (!text.ok()) return nullptr;
   Result<Plan> planned = plan_exactly(std::make_shared<const ir::BoundText>(std::move(*text)), of->context,
@@ -78,7 +79,8 @@ std::vector<const Reworded*> Variants::rewritten(Variant& from, size_t most) {
   if (!from.rewrites) {
     from.rewrites.emplace();
     const Equations& equations = *from.formulation.equations;
-    for (Rewording& one : rewordings(*equations.text, equations.from)) from.rewrites->push_back({std::move(one)});
+    for (Rewording& one : rewordings(*equations.text, equations.from, equations.context.keep_nonfinite))
+      from.rewrites->push_back({std::move(one)});
   }
   std::vector<const Reworded*> out;
   for (size_t i = 0; i < std::min(most, from.rewrites->size()); ++i) {

@@ -189,6 +189,12 @@ struct OracleUndetermined {
   }
 };
 
+// Elements of results that are not finite, yet do not depend on the elements of the inputs that are not.
+struct OracleLeftOut {
+  int64_t elements = 0;
+  static auto fields() { return std::make_tuple(field("elements", &OracleLeftOut::elements, "of all float results")); }
+};
+
 // An exported tensor: by CUDA IPC (handle, handle_offset, allocation) or as a region of a tensor file
 // (region, place).
 struct OracleTensor : GraphTensor {

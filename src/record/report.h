@@ -218,8 +218,9 @@ struct Report {
   std::vector<std::string> command;
   std::string working_folder;  // folder of the command
   std::vector<std::string> warnings;
-  std::string program;  // the winner's text
-  std::string created;  // UTC
+  std::string left_out;  // where the winner has numbers in place of PyTorch's 0 * NaN, for people; "" nowhere
+  std::string program;   // the winner's text
+  std::string created;   // UTC
   static auto fields() {
     return std::make_tuple(
         field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
@@ -257,6 +258,7 @@ struct Report {
         optional_field("command", &Report::command, "argv that reproduces it"),
         optional_field("working_folder", &Report::working_folder, "where the command was given"),
         optional_field("warnings", &Report::warnings, "what a reader should know"),
+        optional_field("left_out", &Report::left_out, "where the winner has numbers in place of 0 * NaN"),
         optional_field("program", &Report::program, "the winner's text"),
         optional_field("created", &Report::created, "UTC"));
   }

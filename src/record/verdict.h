@@ -38,7 +38,9 @@ struct OutputVerdict {
   int64_t class_mismatches = 0;  // NaN, +inf, -inf, finite
   int64_t poison_left = 0;
   int64_t undetermined = 0;  // elements that the inputs do not determine at this precision: no error above is theirs
-  int64_t worst = -1;        // element of the largest error, row-major
+  int64_t left_out =
+      0;               // numbers where PyTorch has none: zeros of a mask met NaN or infinity, which PyTorch multiplies
+  int64_t worst = -1;  // element of the largest error, row-major
   double got = 0, expected = 0;  // there
   Outcome outcome = Outcome::kPassed;
   std::string message;
@@ -55,6 +57,7 @@ struct OutputVerdict {
         optional_field("class_mismatches", &OutputVerdict::class_mismatches, "NaN or infinity in the wrong places"),
         optional_field("poison_left", &OutputVerdict::poison_left, "elements that were not written"),
         optional_field("undetermined", &OutputVerdict::undetermined, "elements that the inputs do not determine"),
+        optional_field("left_out", &OutputVerdict::left_out, "numbers where PyTorch's 0 * NaN is NaN"),
         optional_field("worst", &OutputVerdict::worst, "element of the largest error, row-major"),
         optional_field("got", &OutputVerdict::got, "the candidate's value there"),
         optional_field("expected", &OutputVerdict::expected, "the oracle's value there"),

@@ -15,6 +15,7 @@ OutputVerdict as_verdict(const Comparison& found, const std::string& name) {
   out.class_mismatches = found.class_mismatches;
   out.poison_left = found.poison_left;
   out.undetermined = found.excused;
+  out.left_out = found.left_out;
   out.worst = found.worst;
   out.got = found.got;
   out.expected = found.expected;
@@ -96,7 +97,7 @@ Result<OutputVerdict> CandidateRun::judge_output(const PlanBuffer& buffer, cu::D
                                                  const ExpectedOutput& expected, uint8_t poison, bool merge_nonfinite) {
   const DeviceTensor mine{address, buffer.dtype, buffer.shape, buffer.strides, buffer.bytes};
   SOLSTICE_TRY(const Comparison found, device_.kernels().compare(mine, expected.oracle, expected.eager, poison,
-                                                                 merge_nonfinite, expected.room));
+                                                                 merge_nonfinite, expected.room, expected.left_out));
   OutputVerdict out = as_verdict(found, buffer.name);
   numerics::Errors pytorch{-1, -1};
   if (expected.eager) {

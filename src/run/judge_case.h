@@ -18,6 +18,8 @@ struct ExpectedOutput {
   numerics::Sum sum;                  // the reduction behind it, for the modelled error
   std::optional<DeviceTensor>
       room;  // f32: how far a value may lie off where the inputs do not determine it, else negative
+  std::optional<DeviceTensor> left_out;  // f64: the oracle's value for finite inputs where it is not finite and does
+                                         // not depend on those that are not, else NaN. None: no such value counts
   numerics::Errors tf32{-1, -1};  // of PyTorch's own result with TF32 allowed, negative where it was not measured
   numerics::OwnMath own = numerics::OwnMath::kStrict;
 };

@@ -25,9 +25,9 @@ struct View {
 };
 struct Partial {
   double candidate_error2, reference_error2, norm2, candidate_max, reference_max, got, expected;
-  int64_t worst, class_mismatches, first_mismatch, poison_left, unequal, excused;
+  int64_t worst, class_mismatches, first_mismatch, poison_left, unequal, excused, left_out;
 };
-static_assert(sizeof(View) == 152 && sizeof(Partial) == 104 && sizeof(rt::ArenaRange) == 16);
+static_assert(sizeof(View) == 152 && sizeof(Partial) == 112 && sizeof(rt::ArenaRange) == 16);
 
 Result<View> view_of(const DeviceTensor& tensor) {
   View out;
@@ -76,6 +76,7 @@ void add(Partial& into, const Partial& other) {
   into.poison_left += other.poison_left;
   into.unequal += other.unequal;
   into.excused += other.excused;
+  into.left_out += other.left_out;
 }
 
 double normwise(double error2, double norm2, double floor, int64_t elements) {
@@ -96,7 +97,8 @@ Comparison summary(const Partial& total, int64_t elements, double floor) {
           .first_mismatch = total.first_mismatch,
           .poison_left = total.poison_left,
           .unequal = total.unequal,
-          .excused = total.excused};
+          .excused = total.excused,
+          .left_out = total.left_out};
 }
 
 }  // namespace
@@ -179,10 +181,13 @@ Status JudgeKernels::fill(cu::DevicePtr to, uint8_t value, int64_t bytes) {
 
 Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const DeviceTensor& oracle,
                                          const std::optional<DeviceTensor>& reference, uint8_t poison, bool merged,
-                                         const std::optional<DeviceTensor>& room) {
+                                         const std::optional<DeviceTensor>& room,
+                                         const std::optional<DeviceTensor>& finite) {
   int64_t elements = candidate.elements();
   if (room && (room->elements() != elements || room->dtype != DType::kF32))
     return fail(Code::bad_argument, "no room for each element");
+  if (finite && (finite->elements() != elements || finite->dtype != DType::kF64))
+    return fail(Code::bad_argument, "no value of finite inputs for each element");
   if (oracle.elements() != elements || (reference && reference->elements() != elements)) {
     return fail(Code::bad_argument, fmt::format("{} elements are to be compared with {}", elements, oracle.elements()));
   }
@@ -196,6 +201,10 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
   View q;
   if (room) {
     SOLSTICE_TRY(q, view_of(*room));
+  }
+  View f;
+  if (finite) {
+    SOLSTICE_TRY(f, view_of(*finite));
   }
   ScaleRows rows = scale_rows(candidate.shape);
   int64_t runs = elements / rows.row * rows.runs_a_row;
@@ -211,7 +220,7 @@ Result<Comparison> JudgeKernels::compare(const DeviceTensor& candidate, const De
   void* fill_parameters[] = {&rms, &runs, &out, &run_blocks};
   SOLSTICE_CHECK(launch(fill_runs_, static_cast<unsigned>(run_blocks), 1, fill_parameters));
   const auto blocks = static_cast<unsigned>(std::min<int64_t>((elements + kThreads - 1) / kThreads, kBlocks));
-  void* parameters[] = {&x, &o, &p, &q, &rows, &rms, &elements, &floor, &poison_value, &merged_value, &out};
+  void* parameters[] = {&x, &o, &p, &q, &f, &rows, &rms, &elements, &floor, &poison_value, &merged_value, &out};
   SOLSTICE_CHECK(launch(compare_, blocks, 1, parameters));
   SOLSTICE_CHECK(finish());
   std::vector<Partial> partials(blocks);

@@ -32,8 +32,9 @@ struct Comparison {
   int64_t worst = -1;
   int64_t class_mismatches = 0, first_mismatch = -1;
   int64_t poison_left = 0;
-  int64_t unequal = 0;  // to PyTorch's value (the oracle's where there is none)
-  int64_t excused = 0;  // within their room; no error above is theirs
+  int64_t unequal = 0;   // to PyTorch's value (the oracle's where there is none)
+  int64_t excused = 0;   // within their room; no error above is theirs
+  int64_t left_out = 0;  // numbers by `finite` where neither the oracle nor PyTorch has one
 };
 
 struct Difference {
@@ -52,10 +53,12 @@ class JudgeKernels {
   ~JudgeKernels();
 
   // `merged`: NaN and the infinities are one class. `room` (f32): how far an element may lie from the oracle's where
-  // the inputs do not determine it, negative where they do; PyTorch's error is of the latter.
+  // the inputs do not determine it, negative where they do; PyTorch's error is of the latter. `finite` (f64): what the
+  // oracle's value is where it is not finite and yet a number is right (ExpectedOutput::left_out), else NaN.
   Result<Comparison> compare(const DeviceTensor& candidate, const DeviceTensor& oracle,
                              const std::optional<DeviceTensor>& reference, uint8_t poison, bool merged = false,
-                             const std::optional<DeviceTensor>& room = std::nullopt);
+                             const std::optional<DeviceTensor>& room = std::nullopt,
+                             const std::optional<DeviceTensor>& finite = std::nullopt);
   Result<Difference> differ(cu::DevicePtr a, cu::DevicePtr b, int64_t bytes);
   Result<Difference> differ(cu::DevicePtr arena, std::span<const rt::ArenaRange> ranges, uint8_t value);
   Status copy(cu::DevicePtr to, cu::DevicePtr from, int64_t bytes);

@@ -159,6 +159,10 @@ Result<OracleUndetermined> OracleClient::find_undetermined(std::string_view set,
   return ask<OracleUndetermined>("find_undetermined", std::move(params), limits_.work);
 }
 
+Result<OracleLeftOut> OracleClient::find_left_out(std::string_view set, std::string_view into) {
+  return ask<OracleLeftOut>("find_left_out", of_set(set).set("into", text(into)), limits_.work);
+}
+
 Status OracleClient::start_rivals(std::string_view file, std::string_view class_name, std::string_view mode) {
   SOLSTICE_CHECK(call("start_rivals", of_file(file, class_name, mode), limits_.start));
   return success();

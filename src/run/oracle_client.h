@@ -101,6 +101,10 @@ class OracleClient {
   // `into`, for values that have any.
   Result<OracleUndetermined> find_undetermined(std::string_view set, std::string_view into, double error,
                                                const std::map<std::string, double>& limits);
+  // Elements of results that are not finite, yet do not depend on the elements of the inputs that are not (0 * NaN).
+  // Their values for finite inputs, NaN for all others, are among the `expected` values of the set `into`, for values
+  // that have any.
+  Result<OracleLeftOut> find_left_out(std::string_view set, std::string_view into);
   Result<OracleTensors> export_ipc(std::string_view set, const std::vector<std::string>& kinds);
   Result<OracleTensors> export_file(std::string_view set, const std::vector<std::string>& kinds, std::string_view path);
   Result<OracleBlock> time_eager(std::string_view set, const BlockRequest& request = {});

@@ -145,6 +145,7 @@ def write_outcome(folder, weights, cubin, library):
         "@CLASS@": "Model",
         "@VERSION@": "test",
         "@FOLDER@": json.dumps(str(folder)),
+        "@NOTE@": "",
     }.items():
         text = text.replace(key, value)
     (folder / "model_new.py").write_text(text)

@@ -315,6 +315,32 @@ std::string transposed_convolutions(Dice& dice) {
 
 TEST(Rewrite, SplitParity) { expect_sound("split_parity", transposed_convolutions, 100); }
 
+// Products with diagonals, shifts and triangles, and what looks like them.
+std::string masked_sums(Dice& dice) {
+  const int64_t k = dice.number(2, 5);
+  std::string text = fmt::format("program masked\ndim M = {0}, K = {0}, N = {1}\n", k, dice.number(1, 4));
+  text += "input a : f32[K]\ninput x : f32[K, N]\nparam w : f32[M, K] \"w\"\noutput y : f32[M, N]\n";
+  const std::string condition = dice.any({"k == m", "k == m", "k == m", "m == k", "k <= m", "k < m", "M-1-m == k",
+                                          "k <= m", "m < k", "k >= m", "not (k > m)", "k == m + 1", "k == 2*m",
+                                          "k == 0", "a[k] > 0", "k != m", "k + m < K", "k == m and k > 0"});
+  const std::string value = dice.any({"1", "1", "a[k]", "a[k]", "w[m,k]", "0.5", "exp(a[k])"});
+  const std::string mask = dice.coin(6)   ? fmt::format("({})", condition)
+                           : dice.coin(5) ? fmt::format("select({}, 0, {})", condition, value)
+                                          : fmt::format("select({}, {}, 0)", condition, value);
+  const std::string other =
+      dice.any({"x[k,n]", "x[k,n]", "x[k,n] * a[k]", "tanh(x[k,n])", "x[k,n]", "exp(x[k,n])", "x[k,n] * w[m,k]"});
+  const std::string term = dice.coin() ? "d[m,k] * " + other : other + " * d[m,k]";
+  const bool apart = dice.coin();
+  if (apart) text += fmt::format("d[m,k] = {} for m<M, k<K\n", mask);
+  const std::string body = apart ? term : fmt::format("{} * {}", mask, other);
+  text +=
+      fmt::format("y[m,n] = {}{}[k{}]({}){} for m<M\n", dice.any({"", "1 - ", "2 * "}), dice.coin(8) ? "max" : "sum",
+                  dice.coin(8) ? " where k > 0" : "", body, dice.any({"", " + a[m]"}));
+  return text;
+}
+
+TEST(Rewrite, LeaveOutZeros) { expect_sound("leave_out_zeros", masked_sums, 100); }
+
 // Every problem that tests have, at shrunken dims, whether a rewrite saves there or not.
 TEST(Rewrite, ProblemsKeepTheirValues) {
   int programs = 0, sites = 0;

@@ -170,6 +170,24 @@ def attention(q, k, v, mask):
     )
 
 
+# NaN and infinities where a mask has zeros: PyTorch multiplies them.
+@row(randn(5, 3), SPECIAL.mT.contiguous(), torch.tensor([1, 0, 1, 1, 0] * 5).reshape(5, 5).bool())
+def masked_nans(x, special, mask):
+    square, none = special @ x.mT, mask & torch.tensor([True, True, False, True, True])[:, None]
+    attend = lambda *args: F.scaled_dot_product_attention(*(t[None, None] for t in args))  # noqa: E731
+    return (
+        torch.tril(x @ x.mT) @ special,
+        torch.triu(square) @ torch.tril(square),
+        torch.diag(x[:, 0]) @ special,
+        torch.eye(5, dtype=x.dtype) @ special,
+        special.mT @ torch.ones(5, 5, dtype=x.dtype).triu(),
+        torch.tril(square) * x[:, :1],
+        attend(x, x, special, none),
+        attend(x, special, x, mask),
+        (x @ x.mT).masked_fill(~mask, -INF).softmax(-1) @ special,
+    )
+
+
 @row(randn(2, 6, 4, 6), randn(2, 2, 5, 6), randn(2, 3, 5, 3), torch.tensor([1, 0, 1, 1, 0] * 4).reshape(4, 5).bool())
 def grouped_attention(q, k, v, mask):
     attend = functools.partial(F.scaled_dot_product_attention, enable_gqa=True)

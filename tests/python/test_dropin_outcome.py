@@ -61,7 +61,7 @@ def test_changed_source_is_refused(subject, tmp_path, record):
 def written_file(tmp_path, record):
     """model_new.py and what lies beside it, as the program writes them."""
     text = (PACKAGE.parent / "templates" / "model_new.py.in").read_text()
-    values = {"@CLASS@": "Model", "@VERSION@": "0", "@FOLDER@": repr(str(tmp_path))}
+    values = {"@CLASS@": "Model", "@VERSION@": "0", "@FOLDER@": repr(str(tmp_path)), "@NOTE@": ""}
     for key, value in values.items():
         text = text.replace(key, value)
     (tmp_path / "model_new.py").write_text(text)

@@ -28,7 +28,7 @@ NAMES = [
     *("closed_intervals", "nan_propagates", "rows_with_infinities", "attention", "cross_entropy", "losses", "margins"),
     *("spreads", "dtypes", "scalars", "powers", "division", "whole_division", "real_division", "paddings", "recurrent"),
     *("transposed_convolutions", "grouped_attention"),
-    *("dropout_switched_off", "scans"),
+    *("dropout_switched_off", "scans", "masked_nans"),
 ]
 
 

@@ -24,6 +24,7 @@ from . import (
     headline,
     inputs as input_sets,
     kernelbench,
+    left_out,
     partial,
     reference,
     rivals,
@@ -172,6 +173,18 @@ def find_undetermined(self: Session, *, set: str, into: str, error: float, limit
     }
 
 
+def find_left_out(self: Session, *, set: str, into: str) -> dict[str, Any]:
+    """Elements of float results that are not finite, yet do not depend on the elements of the inputs that are not. What
+    they are for finite inputs, NaN for all others, is what `expected` is in the set `into`, which holds nothing
+    else."""
+    self.sets.pop(into, None)
+    chosen = self.need_set(set)
+    values = {name: value for name, value in left_out.find(self, chosen).items() if value.isfinite().any()}
+    self.sets[into] = InputSet(chosen.seed, chosen.family, chosen.variant, (), {}, expected=values)
+    self.empty_cache()
+    return {"elements": sum(int(value.isfinite().sum()) for value in values.values())}
+
+
 def export_tensors(
     self: Session, *, set: str, kinds: list[str], where: str, path: Optional[str] = None
 ) -> dict[str, Any]:
@@ -283,6 +296,7 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         expected,
         run_tf32,
         find_undetermined,
+        find_left_out,
         export_tensors,
         time_eager,
         start_rivals,

@@ -52,7 +52,7 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.place.machine = in.get("--machine");
   options.terms.numerics = in.get("--numerics");
   options.terms.frozen = in.get("--weights") == "frozen";
-  options.terms.rewrites = in.get("--rewrites") == "on";
+  options.terms.rewrites = in.get("--rewrites");
   options.search.memory = in.get("--memory") == "on";
   options.out = in.get("--out");
   options.store = in.get("--store");
@@ -122,7 +122,13 @@ std::vector<Parameter> optimize_parameters() {
        {"reference", "high", "medium"},
        false,
        false},
-      {"--rewrites", "WHICH", "also try algebraically rewritten equations", "on", {"on", "off"}, false, false},
+      {"--rewrites",
+       "WHICH",
+       "also try algebraically rewritten equations; strict: only by rewrites that keep NaN and infinities",
+       "on",
+       {"on", "strict", "off"},
+       false,
+       false},
       {"--weights",
        "MODE",
        "live: parameters may change between calls; frozen: they may be packed once",

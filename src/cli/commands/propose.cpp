@@ -31,7 +31,7 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   }
   out.terms.numerics = in.get("--numerics");
   out.terms.frozen = in.get("--weights") == "frozen";
-  out.terms.rewrites = in.get("--rewrites") == "on";
+  out.terms.rewrites = in.get("--rewrites");
   out.search.memory = in.get("--memory") == "on";
   out.place.machine = in.get("--machine");
   return success();
@@ -108,7 +108,13 @@ std::vector<Parameter> propose_parameters() {
       {"--machine", "NAME", "new run: machine to optimise for", "h200", {}, false, false},
       {"--numerics", "POLICY", "of a new run", "reference", {"reference", "high", "medium"}, false, false},
       {"--weights", "MODE", "of a new run", "live", {"live", "frozen"}, false, false},
-      {"--rewrites", "WHICH", "new run: also try algebraically rewritten equations", "on", {"on", "off"}, false, false},
+      {"--rewrites",
+       "WHICH",
+       "new run: also try algebraically rewritten equations; strict: only those that keep NaN and infinities",
+       "on",
+       {"on", "strict", "off"},
+       false,
+       false},
       {"--memory", "WHICH", "new run: order moves by their gains in other problems", "on", {"on", "off"}, false, false},
       {"--policy",
        "POLICY",

@@ -180,7 +180,7 @@ OptimizeOptions options_for(const BenchOptions& options, const BenchProblem& pro
   each.module.file = problem.file;
   each.module.name = problem.id + " " + problem.name;
   each.terms.numerics = variant.numerics;
-  each.terms.rewrites = variant.rewrites != "off";
+  each.terms.rewrites = variant.rewrites;
   each.baselines = false;  // they are timed once, beside all variants
   each.keep = true;
   std::string folder = problem.id;

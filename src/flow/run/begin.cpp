@@ -41,7 +41,7 @@ void begin_report(Run& run) {
   report.versions["solstice"] = std::string(version());
   report.options = {{"numerics", options.terms.numerics},
                     {"weights", options.terms.frozen ? "frozen" : "live"},
-                    {"rewrites", options.terms.rewrites ? "on" : "off"},
+                    {"rewrites", options.terms.rewrites},
                     {"memory", options.search.memory ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", options.search.budget.value, options.search.trials)}};
   if (!options.module.mode.empty()) report.options["mode"] = options.module.mode;

@@ -1,4 +1,8 @@
-// Scaled dot product attention, with masks as domains where they follow from positions.
+// Scaled dot product attention.
+//
+// A causal mask is a domain: keys that a query does not see are left out. PyTorch's kernels differ there: some skip
+// them, some add -inf to their scores and multiply their values by 0 (NaN where these are NaN). A mask that is given is
+// added to the scores in all of them, a boolean one as 0 and -inf, so that NaN stays NaN.
 #include <cmath>
 
 #include "import/rules.h"
@@ -104,7 +108,7 @@ Value scores(Call& call, const Attention& a) {
   s = a.scale ? s * a.scale : s / apply("sqrt", {size_value(call.loops().size(a.e))});
   if (a.mask) {
     const TermRef mask = read_at(*a.mask, at(call, *a.mask, a.batch, a.i, j), call.loops());
-    s = a.mask->dtype == DType::kBool ? select(mask, s, negate(literal("inf"))) : s + mask;
+    s = s + (a.mask->dtype == DType::kBool ? select(mask, integer(0), negate(literal("inf"))) : mask);
   }
   Axes axes = a.batch;
   axes.push_back(a.i);
@@ -128,19 +132,26 @@ Status attention(Call& call) {
     position.push_back(call.loops().flat(j));
     return read_at(value, position, call.loops());
   };
+  const auto values = [&](const Value& weights, const Axis& j) {
+    return at_key(weights, j) * read_at(a.value, at(call, a.value, a.batch, j, a.v), call.loops());
+  };
   const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
   const Value top =
       call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
-  // A row that sees no key has -inf for its maximum: it yields 0, not NaN.
   Axes square = rows;
   square.push_back(j1);
   const TermRef e = apply("exp", {at_key(s, j1) - top.term});
-  const Value p = call.draft().define("pr", square, e, a.dtype);
-  const TermRef sum =
-      reduce("sum", j2.digits, at_key(p, j2) * read_at(a.value, at(call, a.value, a.batch, j2, a.v), call.loops()),
-             visible(call, a, j2));
-  TermRef o = sum / reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
-  if (a.mask) o = select(binary("==", top.term, negate(literal("inf"))), integer(0), o);
+  const Value p = call.draft().define(a.mask ? "ex" : "pr", square, e, a.dtype);
+  const TermRef sum = reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
+  TermRef o;
+  if (a.mask) {
+    // A row that sees no key has -inf for its maximum: its weights are 0, not NaN.
+    const TermRef unseen = binary("==", top.term, negate(literal("inf")));
+    const Value weights = call.draft().define("pr", square, select(unseen, integer(0), at_key(p, j1) / sum), a.dtype);
+    o = reduce("sum", j2.digits, values(weights, j2), visible(call, a, j2));
+  } else {
+    o = reduce("sum", j2.digits, values(p, j2), visible(call, a, j2)) / sum;
+  }
   Axes axes = rows;
   axes.push_back(a.v);
   return call.yield(call.draft().define(call.wish("attn"), axes, o, a.dtype));

@@ -173,7 +173,8 @@ Result<RewriteResult> rewrite_all(BoundText subject, const RewriteOptions& optio
   for (bool changed = true; changed && sweeper.finished();) {
     changed = false;
     for (const Rewrite* rewrite : all_rewrites()) {
-      const bool wanted = !options.only || rewrite == options.only;
+      const bool wanted =
+          (!options.only || rewrite == options.only) && (!options.keep_nonfinite || rewrite->keeps_nonfinite);
       if (wanted && sweeper.finished()) changed = sweeper.sweep(*rewrite) || changed;
     }
   }

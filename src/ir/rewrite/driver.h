@@ -47,6 +47,7 @@ Result<BoundText> apply(const BoundText& subject, const Rewrite& rewrite, int eq
 struct RewriteOptions {
   const Rewrite* only = nullptr;   // null: all
   bool whatever_it_costs = false;  // applies also what saves nothing; for tests
+  bool keep_nonfinite = false;     // only those that keep NaN and infinities (Rewrite::keeps_nonfinite)
   int most_steps = 100;
   // Equations of the programs that were made for a look, those that saved nothing as well: what the time goes into
   // (some seconds), yet the same on every machine, so that the same problem has the same steps.

@@ -30,6 +30,7 @@ struct PlanningContext {
   // as it is by then, which is one that runs, kernels have the settings that their families choose, and nothing is
   // rewritten.
   StopTest stop = {};
+  bool keep_nonfinite = false;  // equations are reworded by rewrites alone that keep NaN and infinities
 };
 
 // Answers of the families about groups of one problem's equations under one context, which take a while.

@@ -96,12 +96,13 @@ Result<ir::BoundText> rewritten(const ir::BoundText& problem, const std::vector<
   return out;
 }
 
-std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from) {
+std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from, bool keep_nonfinite) {
   std::vector<Rewording> out;
   if (!from.problem || from.steps.size() > kMostSteps || equations.program.equations.size() > kMostRewritten)
     return out;
   Result<std::vector<ir::Site>> sites = ir::find_sites(equations);
   if (sites.ok() && from.steps.size() < kMostSteps) {
+    if (keep_nonfinite) std::erase_if(*sites, [](const ir::Site& site) { return !site.rewrite->keeps_nonfinite; });
     std::stable_sort(sites->begin(), sites->end(),
                      [](const ir::Site& a, const ir::Site& b) { return a.saved.slots > b.saved.slots; });
     for (size_t i = 0; i < std::min(kMostPlaces, sites->size()); ++i) {

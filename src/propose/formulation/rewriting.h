@@ -51,7 +51,8 @@ struct Rewording {
 };
 
 // From `equations`, which `from` leads to: one more at each place, those that save most first, then one less. None for
-// programs of many equations, or after many rewrites: finding out takes long.
-std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from);
+// programs of many equations, or after many rewrites: finding out takes long. `keep_nonfinite`: by rewrites alone that
+// keep NaN and infinities.
+std::vector<Rewording> rewordings(const ir::BoundText& equations, const Derivation& from, bool keep_nonfinite = false);
 
 }  // namespace solstice::propose

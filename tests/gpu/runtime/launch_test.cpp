@@ -309,6 +309,37 @@ TEST_F(LaunchTest, ClassesMergeOnDemand) {
   }
 }
 
+// A number counts in place of 0 * NaN where it is known, and is held to it; NaN is right there too.
+TEST_F(LaunchTest, NumbersStandForMaskedNanWhereTheyAreKnown) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> candidate = {nan, 1, 2, inf, 3, 4}, eager = {nan, nan, nan, nan, 3, 4};
+  const std::vector<double> oracle = {nan, nan, nan, nan, 3, nan}, known = {7, 1, nan, 8, nan, 4.5};
+  const rt::Driver& driver = judge_->driver();
+  auto x = DeviceBuffer::allocate(driver, 24), p = DeviceBuffer::allocate(driver, 24),
+       o = DeviceBuffer::allocate(driver, 48), f = DeviceBuffer::allocate(driver, 48);
+  ASSERT_TRUE(x.ok() && p.ok() && o.ok() && f.ok());
+  ASSERT_EQ(driver.cuMemcpyHtoD(x->address(), candidate.data(), 24), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(p->address(), eager.data(), 24), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(o->address(), oracle.data(), 48), cu::kSuccess);
+  ASSERT_EQ(driver.cuMemcpyHtoD(f->address(), known.data(), 48), cu::kSuccess);
+  const auto compare = [&](const std::optional<DeviceTensor>& finite) {
+    return judge_->kernels().compare(
+        {x->address(), DType::kF32, {6}, {1}, x->bytes()}, {o->address(), DType::kF64, {6}, {1}, o->bytes()},
+        DeviceTensor{p->address(), DType::kF32, {6}, {1}, p->bytes()}, 0xff, false, std::nullopt, finite);
+  };
+  const auto strict = compare(std::nullopt);
+  ASSERT_TRUE(strict.ok());
+  EXPECT_EQ(strict->class_mismatches, 3);  // the last is where PyTorch has a number
+  EXPECT_EQ(strict->left_out, 0);
+  const auto found = compare(DeviceTensor{f->address(), DType::kF64, {6}, {1}, f->bytes()});
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ(found->class_mismatches, 2);
+  EXPECT_EQ(found->first_mismatch, 2);
+  EXPECT_EQ(found->left_out, 1);
+  EXPECT_EQ(found->worst, 5);
+  EXPECT_EQ(found->expected, 4.5);
+}
+
 TEST_F(LaunchTest, ComparingIsQuick) {
   constexpr int64_t kMany = int64_t{1} << 26;
   const rt::Driver& driver = judge_->driver();

@@ -64,6 +64,17 @@ TEST(OracleClient, AsksForWhatIsUndetermined) {
                                        R"({"set":"a","into":"b","error":0.5,"limits":{"output.0":0.25}}})");
 }
 
+TEST(OracleClient, AsksForWhatDependsOnNoNan) {
+  Script script;
+  script.answers = {R"({"schema":"solstice.oracle/1","id":1,"event":"reply","reply":{"elements":24}})"};
+  OracleClient client = scripted(script);
+  const auto reply = client.find_left_out("a", "b");
+  ASSERT_TRUE(reply.ok()) << reply.error().text();
+  EXPECT_EQ(reply->elements, 24);
+  EXPECT_EQ(script.asked.at(0).dump(), R"({"schema":"solstice.oracle/1","id":1,"request":"find_left_out","params":)"
+                                       R"({"set":"a","into":"b"}})");
+}
+
 TEST(OracleClient, SendsVersionedRequestsAndReadsRepliesPastProgress) {
   Script script;
   script.answers = {

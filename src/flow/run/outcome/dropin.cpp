@@ -19,6 +19,9 @@ constexpr const char* kOriginal = "original.py";
 constexpr const char* kModules = "original_modules";
 constexpr const char* kRuntime = "solstice_dropin";
 constexpr const char* kLibrary = "libsolstice_rt.so";
+constexpr const char* kLeftOutNote =
+    "\n0 * NaN is not computed: where a mask of the module has made a factor 0, the product is left out. So where an\n"
+    "input holds NaN or infinities, results may be numbers in place of PyTorch's NaN (report.md has an example).\n";
 
 template <typename T>
 Json list_of(const std::vector<T>& values) {
@@ -199,6 +202,14 @@ Result<Json> dropin_record(const DropinParts& parts) {
   return record;
 }
 
+std::string module_text(std::string text, const DropinParts& parts, const fs::path& home) {
+  std::error_code error;
+  text = replaced(std::move(text), "@CLASS@", name_of(parts.subject));
+  text = replaced(std::move(text), "@VERSION@", std::string(version()));
+  text = replaced(std::move(text), "@NOTE@", parts.left_out ? kLeftOutNote : "");
+  return replaced(std::move(text), "@FOLDER@", Json(fs::absolute(home, error).string()).dump());
+}
+
 Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::path& home) {
   SOLSTICE_TRY(const fs::path python, package_folder());
   SOLSTICE_CHECK(copy_runtime(python, folder));
@@ -209,11 +220,7 @@ Status write_dropin(const DropinParts& parts, const fs::path& folder, const fs::
   if (!parts.subject.file) return success();
   SOLSTICE_CHECK(copy_original(parts.subject, folder));
   SOLSTICE_TRY(std::string text, read_file(python / "solstice" / "templates" / "model_new.py.in"));
-  std::error_code error;
-  text = replaced(std::move(text), "@CLASS@", name_of(parts.subject));
-  text = replaced(std::move(text), "@VERSION@", std::string(version()));
-  text = replaced(std::move(text), "@FOLDER@", Json(fs::absolute(home, error).string()).dump());
-  return write_file(folder / kModule, text);
+  return write_file(folder / kModule, module_text(std::move(text), parts, home));
 }
 
 void remove_dropin(const fs::path& folder) {

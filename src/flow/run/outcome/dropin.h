@@ -22,6 +22,7 @@ struct DropinParts {
   Json schedule = {};      // null: the plan is the whole module
   Json parts = {};         // what is whose, as in the report
   bool predicted = false;  // the stages have no kernels: nothing was compiled for them
+  bool left_out = false;   // 0 * NaN of masks is not computed (Report::left_out): the docstring says so
 };
 
 // For a module given as an object (no file) everything but model_new.py is written: solstice.optimize() attaches it.
@@ -36,7 +37,8 @@ void remove_dropin(const std::filesystem::path& folder);
 Status copy_original(const OracleSubject& subject, const std::filesystem::path& folder);
 Json source_of(const OracleSubject& subject);
 
-// dropin.json alone, for tests.
+// dropin.json alone, and model_new.py of its template, for tests.
 Result<Json> dropin_record(const DropinParts& parts);
+std::string module_text(std::string text, const DropinParts& parts, const std::filesystem::path& home);
 
 }  // namespace solstice::flow

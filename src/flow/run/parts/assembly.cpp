@@ -172,19 +172,24 @@ Status Assembly::write() {
   const std::vector<int> numbers = kept();
   Json schedule = schedule_;
   Json places = Json::object();
+  std::map<int, std::string> left_out;  // by stage
   for (const StageOutcome& each : *stages_) {
     std::error_code ignored;  // of an earlier attempt with more stages
     fs::remove_all(run_.folders.fresh / folder_of(each.stage.number), ignored);
     if (std::find(numbers.begin(), numbers.end(), each.stage.number) == numbers.end()) continue;
     places.set(std::to_string(each.stage.number), folder_of(each.stage.number));
     SOLSTICE_CHECK(copy_stage(each));
+    if (each.report && !each.report->left_out.empty()) left_out[each.stage.number] = each.report->left_out;
   }
   schedule.set("stages", places);
   Json rows = Json::array();
   for (const PartRow& row : run_.report.parts) rows.push(to_json(row));
   const importer::ImportedProblem none;
   const DropinParts parts{whole_.graph, none, whole_.subject, opened_.machine.arch, run_.options.terms.frozen,
-                          schedule,     rows, !opened_.gpu};
+                          schedule,     rows, !opened_.gpu,   !left_out.empty()};
+  run_.report.left_out.clear();
+  for (const auto& [stage, text] : left_out)
+    run_.report.left_out += fmt::format("{}stage {}: {}", run_.report.left_out.empty() ? "" : "; ", stage, text);
   return write_dropin(parts, run_.folders.fresh, run_.folders.out);
 }
 

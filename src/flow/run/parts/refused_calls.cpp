@@ -38,7 +38,7 @@ const importer::Origin* origin_of(const Problem& problem, int equation) {
 // through its layout.
 Result<Refused> without_family(Run& run, const Opened& opened, const Problem& problem) {
   const propose::PlanningContext context{opened.machine, run.options.terms.numerics, run.options.terms.frozen,
-                                         run.options.terms.rewrites, [] { return interrupted(); }};
+                                         run.options.terms.rewritten(), [] { return interrupted(); }};
   SOLSTICE_TRY(const std::vector<propose::Unserved> found, propose::unserved(problem.program, context));
   Refused out;
   std::string op;

@@ -196,6 +196,22 @@ numerics::Errors modelled_limit(const run::Judge& judge, const run::ExpectedOutp
   return numerics::limit_of(judge.options().policy, {-1, -1}, expected.sum, expected.own).allowed;
 }
 
+// Gives each expected value a tensor that the set `set` of the oracle holds for it, if it holds one.
+Status add_from_set(run::OracleClient& oracle, run::Judge& judge, const Problem& problem, const std::string& set,
+                    std::optional<run::DeviceTensor> run::ExpectedOutput::*member, PreparedCase& test) {
+  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"expected"}));
+  return for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
+    for (const OracleTensor& tensor : exported.tensors) {
+      if (tensor.name != value) continue;
+      SOLSTICE_TRY(test.judge.expected.at(buffer).*member, open_tensor(tensor, judge, test.handles));
+    }
+    return success();
+  });
+}
+
+// The oracle could not try it: there is no memory, or `forward` raises on the values that it needs.
+bool could_not_try(const Error& error) { return error.code == Code::too_large || error.code == Code::module_forward; }
+
 std::string undetermined_text(const OracleUndetermined& found, double error) {
   std::vector<std::string> parts;
   for (const OracleStability& value : found.values) {
@@ -226,7 +242,7 @@ Result<std::string> find_undetermined(run::OracleClient& oracle, run::Judge& jud
   if (limits.empty()) return std::string();
   const std::string set = "undetermined";
   const Result<OracleUndetermined> found = oracle.find_undetermined(test.judge.set, set, error, limits);
-  if (!found.ok() && (found.error().code == Code::too_large || found.error().code == Code::module_forward)) {
+  if (!found.ok() && could_not_try(found.error())) {
     return "every element counts as determined by the inputs, since others could not be tried: " +
            found.error().message;
   }
@@ -237,15 +253,25 @@ Result<std::string> find_undetermined(run::OracleClient& oracle, run::Judge& jud
     return std::string();
   }
   test.rooms = set;
-  SOLSTICE_TRY(const OracleTensors exported, oracle.export_ipc(set, {"expected"}));
-  SOLSTICE_CHECK(for_each_expected(problem, [&](const auto& buffer, const auto&, const auto& value) -> Status {
-    for (const OracleTensor& tensor : exported.tensors) {
-      if (tensor.name != value) continue;
-      SOLSTICE_TRY(test.judge.expected.at(buffer).room, open_tensor(tensor, judge, test.handles));
-    }
-    return success();
-  }));
+  SOLSTICE_CHECK(add_from_set(oracle, judge, problem, set, &run::ExpectedOutput::room, test));
   return undetermined_text(*found, error);
+}
+
+Result<std::string> find_left_out(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
+                                  PreparedCase& test) {
+  const std::string set = "left_out";
+  const Result<OracleLeftOut> found = oracle.find_left_out(test.judge.set, set);
+  if (!found.ok() && could_not_try(found.error()))
+    return "terms that a mask multiplies by zero count, since others could not be told from them: " +
+           found.error().message;
+  if (!found.ok()) return found.error();
+  if (found->elements == 0) {
+    SOLSTICE_CHECK(oracle.release_set(set));
+    return std::string();
+  }
+  test.left_out = set;
+  SOLSTICE_CHECK(add_from_set(oracle, judge, problem, set, &run::ExpectedOutput::left_out, test));
+  return std::string();
 }
 
 Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,
@@ -253,7 +279,9 @@ Status release_case(run::OracleClient& oracle, run::Judge& judge, const Prepared
   for (const std::string& handle : done.handles) {
     if (!kept.handles.contains(handle)) judge.imports().close(handle);
   }
-  if (!done.rooms.empty()) SOLSTICE_CHECK(oracle.release_set(done.rooms));
+  for (const std::string& beside : {done.rooms, done.left_out}) {
+    if (!beside.empty()) SOLSTICE_CHECK(oracle.release_set(beside));
+  }
   return oracle.release_set(set);
 }
 

@@ -28,6 +28,7 @@ struct PreparedCase {
   std::set<std::string> handles;   // IPC handles that it keeps open
   std::vector<std::string> notes;  // what it does not test: a buffer that could not be perturbed
   std::string rooms;               // another set of the oracle, for ExpectedOutput::room; "": none
+  std::string left_out;            // another, for ExpectedOutput::left_out
 };
 
 // Makes the set in the oracle and opens it here. Nothing where the family has no meaning for the module. Errors: those
@@ -45,6 +46,13 @@ Status measure_tf32(run::OracleClient& oracle, run::Judge& judge, const Problem&
 // PreparedCase::rooms says whether there are any. Returns what a report should say of it, "" where that is nothing.
 Result<std::string> find_undetermined(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
                                       PreparedCase& test);
+
+// For a case of inputs that are not all finite, and a candidate that has other elements finite than PyTorch: asks the
+// oracle which of those that are not finite depend on no such element of the inputs, and gives the judge their values
+// (python/solstice/oracle/left_out.py); PreparedCase::left_out says whether there are any. Returns why they were not
+// looked for, "" where they were.
+Result<std::string> find_left_out(run::OracleClient& oracle, run::Judge& judge, const Problem& problem,
+                                  PreparedCase& test);
 
 // Closes what only `done` uses, then lets the oracle free the set.
 Status release_case(run::OracleClient& oracle, run::Judge& judge, const PreparedCase& done, const PreparedCase& kept,

@@ -39,7 +39,10 @@ struct PlaceOptions {
 struct CandidateTerms {
   std::string numerics = "reference";  // reference | high | medium
   bool frozen = false;                 // --weights frozen
-  bool rewrites = true;                // also try the equations that algebraic rewrites make
+  std::string rewrites = "on";         // also equations by algebraic rewrites: on | strict (those that keep NaN) | off
+
+  bool rewritten() const { return rewrites != "off"; }
+  bool keep_nonfinite() const { return rewrites != "on"; }
 };
 
 struct SearchOptions {

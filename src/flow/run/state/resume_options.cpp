@@ -21,6 +21,8 @@ std::string device_asked_for(const OptimizeOptions& options) {
 
 std::string weights_word(bool frozen) { return frozen ? "frozen" : "live"; }
 std::string on_or_off(bool on) { return on ? "on" : "off"; }
+// Earlier versions kept a truth.
+std::string rewrites_word(const Json& kept) { return kept.is_bool() ? on_or_off(kept.as_bool()) : kept.as_string(); }
 
 Status take_file(const RunRecord& run, OptimizeOptions& out) {
   if (!out.left_out.contains("FILE") || out.module.oracle_fd) return success();
@@ -61,7 +63,7 @@ void take_options(const store::LoadedRun& loaded, OptimizeOptions& out) {
   if (taken("--machine", "machine") && !out.place.detached) out.place.machine = had.at("machine").as_string();
   if (taken("--numerics", "numerics")) out.terms.numerics = had.at("numerics").as_string();
   if (taken("--weights", "frozen")) out.terms.frozen = had.at("frozen").as_bool();
-  if (taken("--rewrites", "rewrites")) out.terms.rewrites = had.at("rewrites").as_bool();
+  if (taken("--rewrites", "rewrites")) out.terms.rewrites = rewrites_word(had.at("rewrites"));
   if (taken("--memory", "memory")) out.search.memory = had.at("memory").as_bool();
   if (out.place.detached) out.module.name = run.problem;  // as batches name it
   if (out.left_out.contains("--seed")) out.search.seed = static_cast<uint64_t>(run.seed);
@@ -130,8 +132,7 @@ class Differences {
     compare("--numerics", had.at("numerics"), had.at("numerics").as_string(), options_.terms.numerics);
     compare("--weights", had.at("frozen"), weights_word(had.at("frozen").as_bool()),
             weights_word(options_.terms.frozen));
-    compare("--rewrites", had.at("rewrites"), on_or_off(had.at("rewrites").as_bool()),
-            on_or_off(options_.terms.rewrites));
+    compare("--rewrites", had.at("rewrites"), rewrites_word(had.at("rewrites")), options_.terms.rewrites);
     compare("--memory", had.at("memory"), on_or_off(had.at("memory").as_bool()), on_or_off(options_.search.memory));
   }
 

@@ -263,7 +263,7 @@ TEST_F(BenchTest, EveryPolicyIsRunOnWhatWasPreparedOnceAndOpponentsCompeteOnce) 
 TEST_F(BenchTest, WhereNoRewriteAppliesTheSearchWithoutThemIsTheSame) {
   FakeWorker worker([](const OptimizeOptions& o) {
     Result<OptimizeOutcome> outcome = faster(o);
-    if (o.terms.rewrites && o.module.name.starts_with("2/1")) outcome->report.rewrites = "factor_sums";
+    if (o.terms.rewritten() && o.module.name.starts_with("2/1")) outcome->report.rewrites = "factor_sums";
     return outcome;
   });
   BenchOptions both = options();

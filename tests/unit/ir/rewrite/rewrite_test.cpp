@@ -282,5 +282,55 @@ TEST(Rewrites, CallsAreWrittenOut) {
             "part[c] = sum[n](up_w[n,c])  # model.py:3\ny[m] = sum[c](x[m,c] * part[c])  # model.py:3\n");
 }
 
+// Of a product with a diagonal matrix one term is left, of one with a triangle of ones a prefix.
+TEST(Rewrites, ZerosOfADiagonalAreLeftOut) {
+  const std::string head =
+      "program p\ndim K = 64, N = 32, M = 64\ninput a : f32[K]\ninput b : f32[K, N]\noutput y : f32[M, N]\n";
+  EXPECT_EQ(rewritten(head + "d[m,k] = select(k == m, a[k], 0) for m<M\ny[m,n] = sum[k](d[m,k] * b[k,n])  # x.py:4\n"),
+            "y[m,n] = a[m] * b[m,n]  # x.py:4\n");
+  EXPECT_EQ(rewritten(head + "y[m,n] = sum[k](b[k,n] * select(k == M-1-m, 1, 0)) for m<M\n"),
+            "y[m,n] = b[-m+63,n] for m < M\n");
+  EXPECT_EQ(rewritten(head + "y[m,n] = sum[k](select(k != m, 0, a[k]) * b[k,n]) for m<M\n"),
+            "y[m,n] = a[m] * b[m,n]\n");
+}
+
+TEST(Rewrites, ZerosAroundAPrefixAreLeftOut) {
+  const std::string head = "program p\ndim M = 16, K = 64, N = 64\ninput x : f32[M, K]\noutput y : f32[M, N]\n";
+  EXPECT_EQ(rewritten(head + "y[m,n] = sum[k](x[m,k] * select(k <= n, 1, 0)) for n<N\n"),
+            "y[m,n] = sum[k where k <= n](x[m,k]) for n < N\n");
+  EXPECT_EQ(rewritten(head + "y[m,n] = 2 * sum[k](select(k <= n, 0, 0.5) * x[m,k]) for n<N\n"),
+            "y[m,n] = 2 * sum[k where k >= n+1](0.5 * x[m,k]) for n < N\n");
+  EXPECT_EQ(rewritten(head + "y[m,n] = sum[k](x[m,k] * (k <= n)) for n<N\n"),
+            "y[m,n] = sum[k where k <= n](x[m,k]) for n < N\n");
+}
+
+// Another triangle stays a product of matrices; what may be infinite or stop is not left out, and no more than a mask
+// that values decide.
+TEST(Rewrites, OtherZerosStay) {
+  const std::string head =
+      "program p\ndim K = 64, N = 64, M = 64\nparam w : f32[M, K] \"w\"\ninput x : f32[K, N]\ninput i : i64[K]\noutput "
+      "y : f32[M, N]\n";
+  for (const char* equation : {"y[m,n] = sum[k](select(k <= m, w[m,k], 0) * x[k,n])\n",
+                               "y[m,n] = sum[k](select(k == m, w[m,k], 0) * exp(x[k,n]))\n",
+                               "y[m,n] = sum[k](select(k == m, w[m,k], 0) / x[k,n])\n",
+                               "y[m,n] = sum[k](select(k == m+1, w[m,k], 0) * x[k,n])\n",
+                               "y[m,n] = sum[k](select(i[k] == m, w[m,k], 0) * x[k,n])\n",
+                               "y[m,n] = max[k](select(k == m, w[m,k], 0) * x[k,n])\n",
+                               "y[m,n] = sum[k](select(k == m, w[m,k], 0) * x[i[k],n])\n",
+                               "y[m,n] = sum[k](select(k == m, w[m,k], 1) * x[k,n])\n"})
+    EXPECT_EQ(rewritten(head + equation, "leave_out_zeros"), equation);
+}
+
+TEST(Rewrites, ThoseThatKeepNanAloneOnRequest) {
+  const BoundText problem = bound_here(
+      "program p\ndim K = 64, N = 32, M = 64\ninput a : f32[K]\ninput b : f32[K, N]\noutput y : f32[M, N]\n"
+      "d[m,k] = select(k == m, a[k], 0) for m<M\ny[m,n] = sum[k](d[m,k] * b[k,n])\nz[m] = 2 * (3 * a[m])\n");
+  RewriteOptions options;
+  options.keep_nonfinite = true;
+  const auto out = rewrite_all(problem, options);
+  ASSERT_TRUE(out.ok());
+  for (const Site& step : out->steps) EXPECT_TRUE(step.rewrite->keeps_nonfinite) << step.rewrite->name;
+}
+
 }  // namespace
 }  // namespace solstice::ir

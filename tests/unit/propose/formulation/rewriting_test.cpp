@@ -97,6 +97,13 @@ TEST(Rewriting, OneMoreAtEachPlaceAndOneLess) {
   EXPECT_TRUE(rewordings(*problem, {}).empty()) << "without --rewrites";
 }
 
+TEST(Rewriting, OnlyWhatKeepsNanOnRequest) {
+  const auto problem = text_of_problem(kNorms);
+  const std::vector<Rewording> found = rewordings(*problem, {problem, {}}, true);
+  EXPECT_FALSE(found.empty());
+  for (const Rewording& one : found) EXPECT_TRUE(keeps_nonfinite(label_of(one.steps))) << label_of(one.steps);
+}
+
 // The problem as it is and as the driver makes it, as a run opens with them.
 std::vector<Formulation> openings(const char* text) {
   const auto problem = text_of_problem(text);
@@ -273,6 +280,7 @@ TEST(Rewriting, SaysWhatKeepsNanAndInfinities) {
   EXPECT_TRUE(keeps_nonfinite("rewritten by split_statistics at piece 2 of `y`, drop_dead at `z`"));
   EXPECT_FALSE(keeps_nonfinite("rewritten by split_statistics at `y`, factor_sums at `z`"));
   EXPECT_FALSE(keeps_nonfinite("rewritten by factor_sums, fold_scalars"));
+  EXPECT_FALSE(keeps_nonfinite("rewritten by leave_out_zeros at `y`"));
   EXPECT_FALSE(keeps_nonfinite("rewritten by what_is_not_there"));
 }
 

@@ -167,8 +167,9 @@ Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen
     const Problem& problem = measurable.imported.problem;
     const CandidateTerms& terms = run.options.terms;
     SOLSTICE_CHECK(copy_winner(run, measurable.builds->folder_of(winner.node)));
-    const DropinParts parts{problem.graph, problem.imported, problem.subject, measurable.opened.machine.arch,
-                            terms.frozen};
+    DropinParts parts{problem.graph, problem.imported, problem.subject, measurable.opened.machine.arch, terms.frozen};
+    parts.left_out = !winner.left_out.empty();
+    run.report.left_out = winner.left_out;
     SOLSTICE_CHECK(write_dropin(parts, run.folders.fresh, run.folders.out));
     fill_kernels(run.report.headline, winner);
     const std::string path = dropin_path(run, problem).string();

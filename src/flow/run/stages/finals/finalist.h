@@ -24,6 +24,7 @@ struct Finalist {
   std::optional<Measured> span;         // from its first kernel's start to its last activity's end, by CUPTI
   std::vector<std::string> activities;  // kernels and copies of one execution
   std::vector<TracedKernel> by_kernel;  // the same by the program's kernels
+  std::string left_out;                 // what it leaves out of PyTorch's 0 * NaN, as a report says it, "" nothing
   std::string refused;                  // reason why it is out, "" while it is in
 };
 

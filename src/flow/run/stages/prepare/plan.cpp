@@ -47,6 +47,7 @@ class Planner {
     if (stop_()) return warn("rewrites were not tried: the time was up");
     ir::RewriteOptions options;
     options.stop = stop_;
+    options.keep_nonfinite = run_.options.terms.rewrites == "strict";
     Result<ir::RewriteResult> rewritten = ir::rewrite_all(*problem_, options);
     if (!rewritten.ok()) return warn("rewrites were not tried: " + rewritten.error().message);
     if (!rewritten->finished)
@@ -72,8 +73,9 @@ class Planner {
  private:
   Result<propose::Plan> plan(std::shared_ptr<const ir::BoundText> equations, propose::Derivation from) {
     const CandidateTerms& terms = run_.options.terms;
-    return propose::plan(std::move(equations), {opened_.machine, terms.numerics, terms.frozen, terms.rewrites, stop_},
-                         std::move(from));
+    const propose::PlanningContext context{opened_.machine,   terms.numerics, terms.frozen,
+                                           terms.rewritten(), stop_,          terms.keep_nonfinite()};
+    return propose::plan(std::move(equations), context, std::move(from));
   }
 
   std::nullopt_t warn(std::string text) {
@@ -107,7 +109,7 @@ Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imp
   const Status done = stage(run, "plan", "cutting the program into kernels", [&]() -> Result<std::string> {
     Planner planner(run, opened, imported, bounds);
     SOLSTICE_TRY(propose::Plan plain, planner.plain());
-    std::optional<propose::Plan> other = run.options.terms.rewrites ? planner.rewritten() : std::nullopt;
+    std::optional<propose::Plan> other = run.options.terms.rewritten() ? planner.rewritten() : std::nullopt;
     const bool leads = other && other->cost < plain.cost;
     out.scheduled = leads ? other->formulation.scheduled : plain.formulation.scheduled;
     std::string text = plain.text();

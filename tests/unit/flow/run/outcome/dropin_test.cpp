@@ -107,6 +107,22 @@ TEST(DropinRecord, HasAScheduleInsteadOfAPlan) {
   EXPECT_TRUE(record->at("predicted").as_bool());
 }
 
+TEST(DropinText, SaysWhereNanIsNotPyTorchs) {
+  const auto text = read_file(SOLSTICE_SOURCE_DIR "/python/solstice/templates/model_new.py.in");
+  ASSERT_TRUE(text.ok());
+  const Graph graph;
+  const importer::ImportedProblem none;
+  OracleSubject subject;
+  subject.class_name = "Model";
+  DropinParts parts{graph, none, subject, "sm_90a"};
+  const std::string plain = module_text(*text, parts, "/home/me/out");
+  EXPECT_EQ(plain.find("NaN"), std::string::npos);
+  EXPECT_NE(plain.find("the folder this file lies in.\n\"\"\""), std::string::npos);
+  EXPECT_NE(plain.find("Drop-in replacement for `Model`"), std::string::npos);
+  parts.left_out = true;
+  EXPECT_NE(module_text(*text, parts, "/home/me/out").find("0 * NaN is not computed"), std::string::npos);
+}
+
 // What the drop-in's runtime makes the original from: a name of the file, and the package that the file is part of.
 TEST(DropinSource, NamesWhatMakesTheModule) {
   OracleSubject subject;

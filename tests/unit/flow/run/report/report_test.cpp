@@ -117,6 +117,13 @@ TEST(Report, BaselinesSayOnlyWhatHappened) {
   EXPECT_NE(alone.find("one block before the search"), std::string::npos);
 }
 
+TEST(Report, SaysWhereNanIsNotPyTorchs) {
+  Report r = sample_report();
+  EXPECT_EQ(render_markdown(r).find("NaN"), std::string::npos);
+  r.left_out = "0 * NaN is not computed";
+  EXPECT_NE(render_markdown(r).find("\n> 0 * NaN is not computed\n"), std::string::npos);
+}
+
 TEST(Report, IsWrittenAsJsonThatReadsBack) {
   const TempFolder folder = std::move(TempFolder::create("report-")).value();
   ASSERT_TRUE(write_report(sample_report(), folder.path() / "out").ok());

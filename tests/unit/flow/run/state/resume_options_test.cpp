@@ -79,7 +79,7 @@ TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
   OptimizeOptions now = begun_with();
   now.terms.numerics = "reference";
   now.terms.frozen = true;
-  now.terms.rewrites = false;
+  now.terms.rewrites = "off";
   now.place.machine = "h100";
   EXPECT_EQ(refused(now, run_of(begun_with())),
             "run 20260101-000000-aaaa of softmax cannot continue with other options than it began with: --machine (the "
@@ -202,6 +202,23 @@ TEST(ResumeOptions, RecordsWithoutOptionsGoByTheirKey) {
   EXPECT_NE(why.find("--numerics or --weights (given are reference and live;"), std::string::npos) << why;
   EXPECT_NE(why.find("`solstice optimize softmax.py --numerics high`"), std::string::npos) << why;
   EXPECT_NE(why.find("`solstice optimize --resume 20260101-000000-aaaa --numerics high`"), std::string::npos) << why;
+}
+
+// Records of earlier versions have a truth for the rewrites.
+TEST(ResumeOptions, RewritesAreTheRuns) {
+  for (const Json& kept : {Json("strict"), Json(false), Json(true), Json("off")}) {
+    const auto folder = TempFolder::create("resume-options-");
+    ASSERT_TRUE(folder.ok());
+    RunRecord run = run_of(begun_with());
+    run.options.set("rewrites", kept);
+    ASSERT_TRUE(store::Store::open(folder->path())->begin_run(run).ok());
+    OptimizeOptions options;
+    options.store = folder->path();
+    options.left_out = {"FILE", "--rewrites"};
+    const auto completed = as_begun(options);
+    ASSERT_TRUE(completed.ok()) << completed.error().text();
+    EXPECT_EQ(completed->terms.rewrites, kept.is_bool() ? (kept.as_bool() ? "on" : "off") : kept.as_string());
+  }
 }
 
 TEST(ResumeOptions, WhatIsLeftOutIsTheRuns) {
