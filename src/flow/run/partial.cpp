@@ -117,6 +117,7 @@ class Parts {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
     const int tried = trials();
+    const Seconds budget = whole.budget - run_.imported;
     const double own = stage.seconds / cut_seconds(0), left = stage.seconds / cut_seconds(stage.number);
     out.module = {};
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
@@ -125,7 +126,7 @@ class Parts {
     out.module.part_of = run_.report.run;
     out.resume = "";
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
-    out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
+    out.search.budget = std::max(budget * own, (budget - spent_) * left);
     const double share = std::max(whole.trials * own, (whole.trials - tried) * left);
     out.search.trials = std::max(kLeastTrials, static_cast<int>(share));
     out.baselines = false;

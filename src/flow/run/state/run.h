@@ -47,6 +47,7 @@ struct Run {
   std::unique_ptr<search::Policy> policy;  // until the search takes it
   std::unique_ptr<AgentSide> agent;        // null: the expert works alone
   StopTest search_is_over = {};            // while there is a search: asked by its trials
+  Seconds imported{0};                     // of the budget: loading and tracing the module
 };
 
 inline constexpr const char* kNothingUsable = "stopped before any candidate was found usable";

@@ -20,7 +20,8 @@ struct Imported {
   bool rivals = false;                         // a process for the opponents was started
 };
 
-// Errors: those of load_problem(). Where the module was traced and is no problem of ours as it is, it is `refused`.
+// Errors: those of load_problem(); deadline where it takes all of a budget that the user gave. Where the module was
+// traced and is no problem of ours as it is, it is `refused`.
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused = nullptr);
 
 // The setting that candidates are checked in.
