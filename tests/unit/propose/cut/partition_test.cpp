@@ -151,7 +151,7 @@ TEST(Partition, StagesThatReadOtherElementsAreNotOneKernel) {
 TEST(Partition, ClampsOfClampsAreLookedAtOnce) {
   const auto kernels = kernels_of(
       chain("program shifts\ndim B = 64, N = 256\ninput x : f32[B, N]\noutput y : f32[B, N]\nh0[b,n] = x[b,n]\n",
-            "h{0}[b,n] = tanh(h{1}[b,min(max(n-1, 0), N-1)])\n", 40, "y[b,n] = h{0}[b,n]\n"));
+            "h{0}[b,n] = tanh(h{1}[b,min(max(n-1, 0), N-1)]) for n<N\n", 40, "y[b,n] = h{0}[b,n]\n"));
   EXPECT_EQ(kernels.size(), 1u);
 }
 

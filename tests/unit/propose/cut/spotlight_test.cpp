@@ -17,8 +17,8 @@ ir::Program program_of(const std::string& text) {
   return program.ok() ? std::move(*program) : ir::Program{};
 }
 
-// Layers of a product with its activation and a norm, each with its own weights and width; layer t has equations 3t to
-// 3t + 2.
+// Layers of a product with its activation and a norm, each with its own weights and width; layer t has equations
+// 3t - 2 to 3t.
 ir::Program layers(int count) {
   std::string text = "program p\ndim B = 32\n", equations;
   for (int t = 0; t <= count; ++t) text += fmt::format("dim N{0} = {1}\n", t, 64 + 8 * t);
