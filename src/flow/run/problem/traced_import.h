@@ -22,7 +22,8 @@ struct TracedImport {
 // A trace of the same module in which the named operators are broken up; none at first.
 using Tracer = std::function<Result<Graph>(const std::vector<std::string>& decompose)>;
 
-// Errors: those of the first trace and its import. A decomposition that fails is a note.
+// Errors: those of the first trace and its import. A decomposition that fails is a note, one that is stopped an
+// error.
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form = importer::ImportForm::kFlat);
 
 // What the whole module lacks is shown with its file.
