@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_set>
 #include <utility>
 
 #include "codegen/expand.h"
@@ -20,10 +21,11 @@ namespace {
 using ir::ExprRef;
 using ir::Op;
 
+constexpr size_t kManyNodes = 8192, kMostGrowth = 32;  // of a kernel; for each that is written
 constexpr int kDeepest = 200;  // locals that read locals; beyond it the definitions must be circular
 
 void mark_reads(const ExprRef& root, std::vector<char>& tensors) {
-  ir::walk(root, [&](const ir::Expr& e) {
+  ir::walk_distinct(root, [&](const ir::Expr& e) {
     if (e.op == Op::kRead) tensors[static_cast<size_t>(e.id)] = 1;
   });
 }
@@ -152,12 +154,29 @@ class Flattener {
       SOLSTICE_TRY(arg, inlined(arg));
     }
     ExprRef out = out_.indices.intern(std::move(copy));
+    if (out_.indices.nodes() > kManyNodes) SOLSTICE_CHECK(check_growth());
     if (out->op == Op::kRead && definitions_.count(out->id)) {
       SOLSTICE_TRY(out, definition(*out));
     }
     memo_.emplace(root.get(), out);
     keep_.push_back(root);
     return out;
+  }
+
+  // A kernel whose readers ask for other elements each computes them again for each: exponentially many in a chain of
+  // such (the stages of a butterfly). A long kernel of another kind has about the nodes that it is written with.
+  Status check_growth() {
+    if (written_ == 0) {
+      std::unordered_set<const ir::Expr*> seen;
+      for (const auto& [target, ids] : definitions_) {
+        for (const int id : ids) ir::walk_distinct(program_.equation(id).rhs, seen, [](const ir::Expr&) {});
+      }
+      written_ = seen.size();
+    }
+    if (out_.indices.nodes() <= kMostGrowth * written_) return success();
+    return fail(Code::illegal_knobs, fmt::format("its {} operations would be computed {} times over, for readers of "
+                                                 "different elements: what they read is a kernel of its own",
+                                                 written_, kMostGrowth));
   }
 
   Error no_recurrence(int tensor) const {
@@ -283,25 +302,48 @@ class Flattener {
   std::optional<OpenRecurrence> open_;
   ReducerExpander expander_;
   int depth_ = 0;
+  size_t written_ = 0;  // nodes of the definitions; 0: not counted yet
 };
 
 }  // namespace
 
-std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel) {
-  std::vector<char> own(program.equations.size(), 0), read_elsewhere(program.tensors.size(), 0);
-  for (const int id : kernel.equations) own[static_cast<size_t>(id)] = 1;
-  for (size_t id = 0; id < program.equations.size(); ++id) {
-    if (!own[id]) mark_reads(program.equations[id].rhs, read_elsewhere);
+namespace {
+
+// By tensor, of those between kernels that this one writes: another kernel or an opaque operation reads it. Readers
+// mostly follow soon, so the search begins behind the kernel and ends with the last tensor's first reader: each kernel
+// of a long program looks at few equations.
+std::vector<char> read_elsewhere(const ir::Program& program, const ir::Kernel& kernel) {
+  std::vector<char> read(program.tensors.size(), 0), own(program.equations.size(), 0);
+  std::set<int> open;  // tensors without a reader so far
+  for (const int id : kernel.equations) {
+    own[static_cast<size_t>(id)] = 1;
+    const ir::Tensor& target = program.target_of(program.equation(id));
+    if (target.kind == ir::TensorKind::kTensor && target.into < 0) open.insert(program.equation(id).target);
   }
+  const auto look = [&](const ir::ExprRef& e) {
+    mark_reads(e, read);
+    std::erase_if(open, [&](int tensor) { return read[static_cast<size_t>(tensor)] != 0; });
+  };
   for (const ir::Opaque& opaque : program.opaques) {
-    for (const auto& [name, value] : opaque.arguments) mark_reads(value, read_elsewhere);
+    for (const auto& [name, value] : opaque.arguments) look(value);
   }
+  const size_t count = own.size(), behind = kernel.equations.empty() ? 0 : static_cast<size_t>(kernel.equations.back());
+  for (size_t i = 1; i <= count && !open.empty(); ++i) {
+    const size_t id = (behind + i) % count;
+    if (!own[id]) look(program.equations[id].rhs);
+  }
+  return read;
+}
+
+}  // namespace
+
+std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel) {
+  const std::vector<char> read = read_elsewhere(program, kernel);
   std::vector<int> out;
   for (const int id : kernel.equations) {
     const int target = program.equation(id).target;
     const ir::Tensor& tensor = program.tensor(target);
-    const bool wanted =
-        tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read_elsewhere[static_cast<size_t>(target)];
+    const bool wanted = tensor.kind == ir::TensorKind::kOutput || tensor.into >= 0 || read[static_cast<size_t>(target)];
     const bool storable = tensor.kind == ir::TensorKind::kOutput || tensor.kind == ir::TensorKind::kTensor;
     if (wanted && storable && std::find(out.begin(), out.end(), target) == out.end()) out.push_back(target);
   }

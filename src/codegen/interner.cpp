@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <set>
 #include <unordered_set>
 
 namespace solstice::codegen {
@@ -143,6 +144,24 @@ bool depends_on(const ir::ExprRef& root, int id, std::unordered_set<const ir::Ex
 bool depends_on(const ir::ExprRef& root, int id) {
   std::unordered_set<const ir::Expr*> free_of;
   return depends_on(root, id, free_of);
+}
+
+bool FreeIndices::depends_on(const ir::ExprRef& root, int id) {
+  const std::vector<int>& free = of(root);
+  return std::binary_search(free.begin(), free.end(), id);
+}
+
+const std::vector<int>& FreeIndices::of(const ir::ExprRef& root) {
+  const auto known = known_.find(root.get());
+  if (known != known_.end()) return known->second;
+  std::set<int> free;
+  if (root->op == ir::Op::kIndex) free.insert(root->id);
+  for (const ir::ExprRef& arg : root->args) {
+    const std::vector<int>& below = of(arg);
+    free.insert(below.begin(), below.end());
+  }
+  for (const int binder : root->binders) free.erase(binder);
+  return known_.emplace(root.get(), std::vector<int>(free.begin(), free.end())).first->second;
 }
 
 }  // namespace solstice::codegen

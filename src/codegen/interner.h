@@ -27,6 +27,8 @@ class Interner {
   // The same for a node of this interner.
   ir::ExprRef substitute(const ir::ExprRef& root, const std::map<int, ir::ExprRef>& map);
 
+  size_t nodes() const { return nodes_.size(); }
+
   ir::ExprRef index_node(int id);
   ir::ExprRef integer(int64_t value);
   ir::ExprRef real(double value);
@@ -45,5 +47,16 @@ class Interner {
 
 // `root` depends on index `id` outside reductions that bind it.
 bool depends_on(const ir::ExprRef& root, int id);
+
+// The same for many questions about nodes that share parts: each node is looked at once. They outlive it.
+class FreeIndices {
+ public:
+  bool depends_on(const ir::ExprRef& root, int id);
+
+ private:
+  const std::vector<int>& of(const ir::ExprRef& root);  // ascending
+
+  std::unordered_map<const ir::Expr*, std::vector<int>> known_;
+};
 
 }  // namespace solstice::codegen

@@ -58,10 +58,14 @@ Interval of_select_like(const Interner& indices, const ir::Program& program, con
   switch (e->op) {
     case ir::Op::kSelect:
       return join(at(1), at(2));
-    case ir::Op::kMin:
-      return {std::min(at(0).lo, at(1).lo), std::min(at(0).hi, at(1).hi)};
-    case ir::Op::kMax:
-      return {std::max(at(0).lo, at(1).lo), std::max(at(0).hi, at(1).hi)};
+    case ir::Op::kMin: {
+      const Interval a = at(0), b = at(1);  // once each: they nest
+      return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    }
+    case ir::Op::kMax: {
+      const Interval a = at(0), b = at(1);
+      return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    }
     case ir::Op::kRead: {
       const ir::Tensor& tensor = program.tensor(e->id);
       const Interval stored = tensor.dtype ? values_of(*tensor.dtype) : Interval{};

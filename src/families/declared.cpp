@@ -21,7 +21,7 @@ Result<Cost> declared_cost(const Context&, const ir::Kernel& kernel) {
   return fail(Code::not_yet, explanation(kernel));
 }
 
-Result<std::vector<ir::Knobs>> declared_propose(const Context&, const ir::Kernel& kernel) {
+Result<std::vector<Proposed>> declared_propose(const Context&, const ir::Kernel& kernel) {
   return fail(Code::not_yet, explanation(kernel));
 }
 

@@ -8,7 +8,7 @@ namespace solstice::families {
 
 Match declared_match(const ir::Program& program, const ir::Kernel& kernel);
 Result<Cost> declared_cost(const Context& context, const ir::Kernel& kernel);
-Result<std::vector<ir::Knobs>> declared_propose(const Context& context, const ir::Kernel& kernel);
+Result<std::vector<Proposed>> declared_propose(const Context& context, const ir::Kernel& kernel);
 Result<Emission> declared_generate(const Context& context, const ir::Kernel& kernel);
 
 constexpr Family declared_family(std::string_view name, std::string_view help, const std::vector<KnobSpec>& (*knobs)(),

@@ -69,6 +69,12 @@ struct Cost {
   std::string form;  // which of the family's ways to run a kernel, for reports: "cluster, registers"
 };
 
+// A setting worth trying, with the time that the family's model has of a kernel with these knobs.
+struct Proposed {
+  ir::Knobs knobs;
+  Seconds time;
+};
+
 // One translation unit for NVRTC. `source` includes headers of kernels/ by their path below it.
 struct Source {
   std::string name;  // becomes the plan's module name
@@ -100,7 +106,7 @@ struct Family {
   Result<ir::Knobs> (*settle)(const Context&, const ir::Kernel&) = nullptr;
   // Settings worth trying for this kernel, best first by the cost model, all legal. Null: a kernel is of this family
   // only where a program says so.
-  Result<std::vector<ir::Knobs>> (*propose)(const Context&, const ir::Kernel&) = nullptr;
+  Result<std::vector<Proposed>> (*propose)(const Context&, const ir::Kernel&) = nullptr;
   Result<Emission> (*generate)(const Context&, const ir::Kernel&) = nullptr;
 };
 

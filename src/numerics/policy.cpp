@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <tuple>
 
 #include "ir/analysis/ancestors.h"
 #include "ir/analysis/contraction.h"
@@ -97,7 +99,9 @@ bool is_legal(Math math, Policy policy, DType operands, OwnMath own) {
   return representation(math, operands) <= limit;
 }
 
-std::vector<Math> legal_maths(Policy policy, DType operands, OwnMath own) {
+namespace {
+
+std::vector<Math> ranked_maths(Policy policy, DType operands, OwnMath own) {
   // Fewest 16-bit-equivalent MMAs a product first: a TF32 one costs two.
   std::vector<Math> legal;
   for (const MathInfo& each : all_maths()) {
@@ -110,6 +114,27 @@ std::vector<Math> legal_maths(Policy policy, DType operands, OwnMath own) {
   };
   std::stable_sort(legal.begin(), legal.end(), [&](Math a, Math b) { return cost(a) < cost(b); });
   return legal;
+}
+
+using MathQuestion = std::tuple<Policy, DType, OwnMath>;
+
+// Each setting of each product asks.
+std::map<MathQuestion, std::vector<Math>> all_answers() {
+  std::map<MathQuestion, std::vector<Math>> out;
+  for (const Policy policy : {Policy::kReference, Policy::kHigh, Policy::kMedium}) {
+    for (const DType operands : all_dtypes()) {
+      for (const OwnMath own : {OwnMath::kStrict, OwnMath::kTF32})
+        out.emplace(MathQuestion(policy, operands, own), ranked_maths(policy, operands, own));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+const std::vector<Math>& legal_maths(Policy policy, DType operands, OwnMath own) {
+  static const std::map<MathQuestion, std::vector<Math>> answers = all_answers();
+  return answers.at({policy, operands, own});
 }
 
 Sum longest_sum(const ir::Program& program, int output) {

@@ -34,7 +34,7 @@ enum class OwnMath { kStrict, kTF32 };
 // A math is legal where its representation error does not exceed the policy's class: fp32's for reference (TF32's where
 // PyTorch itself uses TF32), TF32's for high, bf16's for medium. Narrower operands than f32 keep their format. Best
 // first by rate on tensor cores. Integers and bool: simt.
-std::vector<Math> legal_maths(Policy policy, DType operands, OwnMath own = OwnMath::kStrict);
+const std::vector<Math>& legal_maths(Policy policy, DType operands, OwnMath own = OwnMath::kStrict);
 bool is_legal(Math math, Policy policy, DType operands, OwnMath own = OwnMath::kStrict);
 
 struct Errors {

@@ -27,6 +27,7 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
   }
   const BudgetText budget = completed(given, {.time = out.agent.wanted() ? kUsualTimeWithAgent : kUsualTime});
   out.search.budget = budget.time;
+  out.search.timed = given.seconds.has_value();
   out.search.trials = budget.trials;
   if (!given.seconds) out.left_out.insert("--budget");
   if (!given.trials) out.left_out.insert("--trials");

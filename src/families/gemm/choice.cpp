@@ -1,6 +1,9 @@
 #include "families/gemm/choice.h"
 
 #include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
 
 #include "families/gemm/cost.h"
 #include "families/gemm/grouped/grouped.h"
@@ -9,64 +12,58 @@
 
 namespace solstice::families::gemm {
 
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
-  std::vector<std::pair<double, Settings>> found;
-  const auto add = [&](Settings s) {
-    s.dual = is_dual(problem);
-    if (is_legal(context, problem, s)) found.emplace_back(estimate(context, problem, s).time.value, s);
-  };
-  for (const Math math : maths) {
-    if (!is_built(math)) continue;
-    if (is_grouped(problem)) {
-      for (const Settings& grouped : grouped_settings(math)) add(grouped);
+namespace {
+
+// A legal setting with its time by the cost model.
+struct Ranked {
+  Seconds time;
+  Settings settings;
+};
+
+// The tiles, clusters and splits of a tensor-core product.
+template <typename Add>
+void each_tile(const Context& context, const Problem& problem, Settings s, const Add& add) {
+  for (const Tile tile : tiles()) {
+    s.tile_m = tile.m, s.tile_n = tile.n;
+    if (problem.epilogue.resident) {
+      s.cluster = 1;
+      for (s.cluster_n = 1; s.cluster_n <= kMostRowBlocks; s.cluster_n *= 2) add(s);
       continue;
     }
-    Settings s;
-    s.math = math;
-    s.prepack = context.frozen;
-    s.scaled = is_scaled(math, problem);
-    for (const Settings& streamed : stream_settings(context, problem, math)) add(streamed);
-    if (math == Math::kSimt) {
-      s.tile_k = stage_k(math);
+    for (const int cluster : {2, 1}) {  // along N it was nowhere faster
+      s.cluster = cluster;
+      s.split = 1;
       add(s);
-      s.tile_m = s.tile_n = kSmallTile;
-      add(s);
-      continue;
-    }
-    s.tile_k = stage_k(math);
-    for (const Tile tile : tiles()) {
-      if (problem.epilogue.resident) {
-        s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = 1;
-        for (s.cluster_n = 1; s.cluster_n <= kMostRowBlocks; s.cluster_n *= 2) add(s);
-        continue;
-      }
-      for (const int cluster : {2, 1}) {  // along N it was nowhere faster
-        s.tile_m = tile.m, s.tile_n = tile.n, s.cluster = cluster;
-        s.split = 1;
+      s.dual = is_dual(problem);
+      for (const int split : stream_k_splits(context.machine, problem.product, s)) {
+        s.split = split;
         add(s);
-        s.dual = is_dual(problem);
-        for (const int split : stream_k_splits(context.machine, problem.product, s)) {
-          s.split = split;
-          add(s);
-        }
       }
     }
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  std::vector<Settings> out;
-  for (auto& [time, s] : found) out.push_back(s);
-  return out;
 }
 
-Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
-  const auto ranked = ranked_settings(context, problem, maths);
-  if (!ranked.empty()) return ranked.front();
-  Settings simt;
-  if (!maths.empty()) simt.math = maths.front();  // illegal here; gemm_rules() say why
-  return simt;
+// The legal settings with this math.
+void add_settings(const Context& context, const Problem& problem, Math math, std::vector<Ranked>& out) {
+  const auto add = [&](Settings s) {
+    s.dual = is_dual(problem);
+    if (is_legal(context, problem, s)) out.push_back({estimate(context, problem, s).time, s});
+  };
+  if (is_grouped(problem)) {
+    for (const Settings& grouped : grouped_settings(math)) add(grouped);
+    return;
+  }
+  for (const Settings& streamed : stream_settings(context, problem, math)) add(streamed);
+  Settings s;
+  s.math = math;
+  s.prepack = context.frozen;
+  s.scaled = is_scaled(math, problem);
+  s.tile_k = stage_k(math);
+  if (math != Math::kSimt) return each_tile(context, problem, s, add);
+  add(s);
+  s.tile_m = s.tile_n = kSmallTile;
+  add(s);
 }
-
-namespace {
 
 // `cluster` is a knob of the form with planes alone.
 std::string stream_knob(const ir::Knobs& knobs) {
@@ -82,21 +79,22 @@ bool agrees(const Settings& s, const ir::Knobs& knobs, bool and_split) {
   return (stream == "auto" || stream == name_of(s.stream)) && (!and_split || knobs.int_or("split", s.split) == s.split);
 }
 
-}  // namespace
-
-Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
-  const ir::Knobs& knobs = kernel.knobs;
+// The cheapest of some ranked settings that agrees with the knobs that are written, be it but for their split; null:
+// none does.
+const Settings* agreeing(const std::vector<Ranked>& ranked, const ir::Knobs& knobs) {
   const auto written = numerics::math_from_name(knobs.name_or("math", "auto"));
-  const std::vector<Math> maths = written ? std::vector<Math>{*written} : allowed_maths(context, problem);
+  for (const bool and_split : {true, false}) {
+    for (const auto& [time, s] : ranked) {
+      if ((!written || s.math == *written) && agrees(s, knobs, and_split)) return &s;
+    }
+  }
+  return nullptr;
+}
+
+// The knobs that are written over settings.
+Settings completed(const Context& context, const Problem& problem, const ir::Knobs& knobs, Settings out) {
   const auto tile = knobs.size_or("tile", {});
   const auto cluster = knobs.size_or("cluster", {});
-  // The family chooses the rest: the cheapest setting that agrees with the knobs that are written.
-  const std::vector<Settings> ranked = ranked_settings(context, problem, maths);
-  const auto first = [&](bool and_split) {
-    return std::find_if(ranked.begin(), ranked.end(), [&](const Settings& s) { return agrees(s, knobs, and_split); });
-  };
-  const auto exact = first(true), found = exact != ranked.end() ? exact : first(false);
-  Settings out = found != ranked.end() ? *found : best_settings(context, problem, maths);
   const std::string stream = stream_knob(knobs);
   if (stream != "auto") {
     const Streamed wanted = stream == "rows"      ? Streamed::kRows
@@ -121,11 +119,72 @@ Settings settings_of(const Context& context, const ir::Kernel& kernel, const Pro
   return out;
 }
 
+// All legal settings among these maths, cheapest first.
+std::vector<Ranked> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
+  std::vector<Ranked> found;
+  for (const Math math : maths) {
+    if (is_built(math)) add_settings(context, problem, math, found);
+  }
+  std::stable_sort(found.begin(), found.end(), [](const Ranked& x, const Ranked& y) { return x.time < y.time; });
+  return found;
+}
+
+// The cheapest legal setting among these maths; simt if none fits.
+Settings best_of(const std::vector<Ranked>& ranked, const std::vector<Math>& maths) {
+  if (!ranked.empty()) return ranked.front().settings;
+  Settings simt;
+  if (!maths.empty()) simt.math = maths.front();  // illegal here; gemm_rules() say why
+  return simt;
+}
+
+Math fastest(const Context& context, const Problem& problem, const std::vector<Math>& maths) {
+  return best_of(ranked_settings(context, problem, maths), maths).math;
+}
+
+}  // namespace
+
+Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+  const auto written = numerics::math_from_name(kernel.knobs.name_or("math", "auto"));
+  const std::vector<Math> maths = written ? std::vector<Math>{*written} : allowed_maths(context, problem);
+  // The family chooses the rest.
+  const std::vector<Ranked> ranked = ranked_settings(context, problem, maths);
+  const Settings* const found = agreeing(ranked, kernel.knobs);
+  return completed(context, problem, kernel.knobs, found ? *found : best_of(ranked, maths));
+}
+
+ir::Knobs knobs_of(const Settings& s) {
+  ir::Knobs out;
+  out.set("math", ir::KnobValue::of_name(std::string(numerics::info(s.math).name)));
+  if (s.math != Math::kSimt) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
+  if (s.math == Math::kSimt && s.stream == Streamed::kNone)
+    out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
+  if (s.math != Math::kSimt && s.stream == Streamed::kNone)
+    out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
+  if (s.math == Math::kSimt || s.stream != Streamed::kNone)
+    out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
+  if (s.math != Math::kSimt || s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
+  return out;
+}
+
+std::vector<Proposed> proposed_settings(const Context& context, const Problem& problem) {
+  // A few tiles of each form: a math may fail where another does not (range, subnormal results).
+  constexpr int kMostOfOneForm = 4;
+  std::map<std::tuple<Math, Streamed, bool>, int> taken;
+  std::vector<Proposed> out;
+  const std::vector<Ranked> ranked = ranked_settings(context, problem, allowed_maths(context, problem));
+  for (const auto& [time, s] : ranked) {
+    if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ >= kMostOfOneForm) continue;
+    ir::Knobs knobs = knobs_of(s);
+    const Settings written = completed(context, problem, knobs, *agreeing(ranked, knobs));
+    const Seconds written_time = estimate(context, problem, written).time;
+    out.push_back({std::move(knobs), written_time});
+  }
+  return out;
+}
+
 GemmConfig config_of(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
   GemmConfig out = unwritten_config(context, problem, settings_of(context, kernel, problem));
-  out.fastest = [](const Context& c, const Problem& p, const std::vector<Math>& maths) {
-    return best_settings(c, p, maths).math;
-  };
+  out.fastest = fastest;
   set_written(kernel.knobs, out);
   return out;
 }

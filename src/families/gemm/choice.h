@@ -8,15 +8,15 @@
 
 namespace solstice::families::gemm {
 
-// All legal settings among these maths, cheapest first.
-std::vector<Settings> ranked_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
-// The cheapest legal setting among these maths; simt if none fits.
-Settings best_settings(const Context& context, const Problem& problem, const std::vector<Math>& maths);
-
 // Knobs as written; `auto` is resolved by cost among the maths that the numerics policy allows.
 Settings settings_of(const Context& context, const ir::Kernel& kernel, const Problem& problem);
 
-// The same for the rules.
+// The knobs that lead to settings.
+ir::Knobs knobs_of(const Settings& settings);
+// A few legal settings of each form, cheapest first.
+std::vector<Proposed> proposed_settings(const Context& context, const Problem& problem);
+
+// The kernel's settings for the rules.
 GemmConfig config_of(const Context& context, const ir::Kernel& kernel, const Problem& problem);
 
 }  // namespace solstice::families::gemm

@@ -4,9 +4,6 @@
 // describes both and their speed.
 #include <fmt/format.h>
 
-#include <map>
-#include <tuple>
-
 #include "families/family.h"
 #include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
@@ -42,61 +39,39 @@ std::vector<RuleText> rules() {
   return out;
 }
 
-Status require_legal(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+// The kernel's settings, which are legal. Errors: illegal_knobs.
+Result<Settings> legal_settings(const Context& context, const ir::Kernel& kernel, const Problem& problem) {
+  const GemmConfig config = config_of(context, kernel, problem);
   Diagnostics diagnostics;
-  check_rules(gemm_rules(), config_of(context, kernel, problem), kernel.span, diagnostics);
-  if (!diagnostics.has_errors()) return success();
+  check_rules(gemm_rules(), config, kernel.span, diagnostics);
+  if (!diagnostics.has_errors()) return config.settings;
   const Diagnostic& first = diagnostics.all().front();
   return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
-  SOLSTICE_CHECK(require_legal(context, kernel, problem));
-  return estimate(context, problem, settings_of(context, kernel, problem));
-}
-
-ir::Knobs knobs_of(const Settings& s) {
-  ir::Knobs out;
-  out.set("math", ir::KnobValue::of_name(std::string(numerics::info(s.math).name)));
-  if (s.math != Math::kSimt) out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n, s.tile_k}));
-  if (s.math == Math::kSimt && s.stream == Streamed::kNone)
-    out.set("tile", ir::KnobValue::of_size({s.tile_m, s.tile_n}));
-  if (s.math != Math::kSimt && s.stream == Streamed::kNone)
-    out.set("cluster", ir::KnobValue::of_size({s.cluster, s.cluster_n}));
-  if (s.math == Math::kSimt || s.stream != Streamed::kNone)
-    out.set("stream", ir::KnobValue::of_name(std::string(name_of(s.stream))));
-  if (s.math != Math::kSimt || s.stream != Streamed::kNone) out.set("split", ir::KnobValue::of_int(s.split));
-  return out;
+  SOLSTICE_TRY(const Settings settings, legal_settings(context, kernel, problem));
+  return estimate(context, problem, settings);
 }
 
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
-  SOLSTICE_CHECK(require_legal(context, kernel, problem));
-  const Settings s = settings_of(context, kernel, problem);
+  SOLSTICE_TRY(const Settings s, legal_settings(context, kernel, problem));
   ir::Knobs out = knobs_of(s);
   const auto shared = static_cast<int64_t>(context.machine.shared_per_block.value);
   if (is_tiled(s) && !is_grouped(problem)) out.set("stages", ir::KnobValue::of_int(layout_of(s, shared).slots_a));
   return out;
 }
 
-Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
+Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
-  // A few tiles of each form: a math may fail where another does not (range, subnormal results).
-  constexpr int kMostOfOneForm = 4;
-  std::map<std::tuple<Math, Streamed, bool>, int> taken;
-  std::vector<ir::Knobs> out;
-  for (const Settings& s : ranked_settings(context, problem, allowed_maths(context, problem))) {
-    if (taken[{s.math, s.stream, s.stream == Streamed::kNone && s.split > 1}]++ < kMostOfOneForm)
-      out.push_back(knobs_of(s));
-  }
-  return out;
+  return proposed_settings(context, problem);
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
-  SOLSTICE_CHECK(require_legal(context, kernel, problem));
-  const Settings settings = settings_of(context, kernel, problem);
+  SOLSTICE_TRY(const Settings settings, legal_settings(context, kernel, problem));
   return generate_steps(context, kernel, problem, settings);
 }
 

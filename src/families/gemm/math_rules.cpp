@@ -21,15 +21,17 @@ std::vector<Math> allowed(const GemmConfig& c) {
   return out;
 }
 
+bool is_allowed(const GemmConfig& c) {
+  const std::vector<Math>& maths = allowed_maths(*c.context, *c.problem);
+  return is_built(c.settings.math) && std::find(maths.begin(), maths.end(), c.settings.math) != maths.end();
+}
+
 }  // namespace
 
 void add_math_rules(GemmRules& rules) {
   rules.push_back({"lean.math", "E110", Severity::kError,
                    "`math` is at least as accurate as `numerics` asks for the operands' format",
-                   [](const GemmConfig& c) {
-                     const std::vector<Math> maths = allowed(c);
-                     return std::find(maths.begin(), maths.end(), c.settings.math) == maths.end();
-                   },
+                   [](const GemmConfig& c) { return !is_allowed(c); },
                    [](const GemmConfig& c) {
                      return less_accurate(c.settings.math, allowed(c), operand_dtype(*c.problem), c.context->numerics);
                    },

@@ -9,7 +9,7 @@ namespace solstice::families::gemm {
 DType operand_dtype(const Contraction& c) { return tensor_core::operand_dtype(c.a.dtype, c.b.dtype); }
 DType operand_dtype(const Problem& problem) { return operand_dtype(problem.product); }
 
-std::vector<Math> allowed_maths(const Context& context, const Problem& problem) {
+const std::vector<Math>& allowed_maths(const Context& context, const Problem& problem) {
   const auto policy = numerics::policy_from_name(context.numerics).value_or(numerics::Policy::kReference);
   return numerics::legal_maths(policy, operand_dtype(problem));
 }

@@ -25,7 +25,7 @@ inline bool is_built(Math math) { return math != Math::kF64; }
 
 DType operand_dtype(const Contraction& product);  // of both
 DType operand_dtype(const Problem& problem);
-std::vector<Math> allowed_maths(const Context& context, const Problem& problem);
+const std::vector<Math>& allowed_maths(const Context& context, const Problem& problem);
 
 inline constexpr int kSmallTile = 32;  // of math=simt for small results (kernels/gemm/small.h)
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "families/elementwise/stack.h"
 #include "families/emission.h"
@@ -101,9 +103,8 @@ ir::Knobs setting(int threads, int vector, int unroll) {
 // Rows that windows which overlap along an outer index may be taken together: the three largest, since registers set
 // the limit (a depthwise convolution by 3 x 3 of 16 x 64 x 512^2 on an H200: 850 us by 1, 629 by 2, 609 by 3, 584 by 5,
 // 564 by 10).
-Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel& kernel) {
+std::vector<int> rows_together(const Context& context, const codegen::FlatKernel& flat) {
   constexpr size_t kMost = 3;
-  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(context.program, kernel));
   const std::vector<int> along = elementwise::overlapping(context.program, flat);
   std::vector<int> out;
   for (const int rows : {10, 8, 6, 5, 4, 3, 2}) {
@@ -114,11 +115,11 @@ Result<std::vector<int>> rows_together(const Context& context, const ir::Kernel&
   return out;
 }
 
-Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const auto usual, make_nests(context.program, kernel, elementwise::Settings{}));
-  std::vector<ir::Knobs> settings = {{}};  // among equals the family's own choice comes first
-  SOLSTICE_TRY(const std::vector<int> together, rows_together(context, kernel));
-  for (const int rows : together) {
+// The settings that may be worth it, in no order; among equals the family's own choice comes first.
+std::vector<ir::Knobs> candidates(const Context& context, const codegen::FlatKernel& flat,
+                                  const std::vector<elementwise::Nest>& usual) {
+  std::vector<ir::Knobs> settings = {{}};
+  for (const int rows : rows_together(context, flat)) {
     settings.push_back(setting(256, 0, 1));
     settings.back().set("rows", ir::KnobValue::of_int(rows));
   }
@@ -129,15 +130,27 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   for (const auto& [threads, unroll] : {std::pair{128, 2}, {256, 1}, {256, 2}, {512, 1}, {256, 4}}) {
     settings.push_back(setting(threads, 0, unroll));
   }
-  std::vector<std::pair<Seconds, ir::Knobs>> found;
+  return settings;
+}
+
+Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const codegen::FlatKernel flat, codegen::flatten(context.program, kernel));
+  SOLSTICE_TRY(auto usual, make_nests(context.program, flat, elementwise::Settings{}));
+  const std::vector<ir::Knobs> settings = candidates(context, flat, usual);
+  std::map<std::pair<int, int>, std::vector<elementwise::Nest>> nests;  // by rows and vector, their only knobs
+  nests.emplace(std::pair(1, 0), std::move(usual));
+  std::vector<Proposed> out;
   for (const ir::Knobs& knobs : settings) {
-    SOLSTICE_TRY(const auto nests, make_nests(context.program, kernel, settings_of(knobs)));
-    SOLSTICE_TRY(const Cost cost, cost_of(context, nests, settings_of(knobs)));
-    found.emplace_back(cost.time, knobs);
+    const elementwise::Settings each = settings_of(knobs);
+    auto found = nests.find({each.rows, each.vector});
+    if (found == nests.end()) {
+      SOLSTICE_TRY(auto made, make_nests(context.program, flat, each));
+      found = nests.emplace(std::pair(each.rows, each.vector), std::move(made)).first;
+    }
+    SOLSTICE_TRY(const Cost cost, cost_of(context, found->second, each));
+    out.push_back({knobs, cost.time});
   }
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<ir::Knobs> out;
-  for (auto& [time, knobs_set] : found) out.push_back(std::move(knobs_set));
+  std::stable_sort(out.begin(), out.end(), [](const Proposed& a, const Proposed& b) { return a.time < b.time; });
   return out;
 }
 

@@ -8,6 +8,10 @@ using codegen::FlatKernel;
 
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings) {
   SOLSTICE_TRY(FlatKernel flat, codegen::flatten(program, kernel));
+  return make_nests(program, std::move(flat), settings);
+}
+
+Result<std::vector<Nest>> make_nests(const ir::Program& program, FlatKernel flat, const Settings& settings) {
   SOLSTICE_CHECK(elementwise::check_serial(program, flat, "map"));
   if (settings.rows > 1) {
     SOLSTICE_TRY(flat, elementwise::stacked(program, std::move(flat), settings.rows));

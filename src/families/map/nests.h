@@ -12,5 +12,7 @@ using elementwise::Settings;
 
 // Errors: those of codegen::flatten, check_serial and elementwise::stacked.
 Result<std::vector<Nest>> make_nests(const ir::Program& program, const ir::Kernel& kernel, const Settings& settings);
+// Of a kernel that is flat already.
+Result<std::vector<Nest>> make_nests(const ir::Program& program, codegen::FlatKernel flat, const Settings& settings);
 
 }  // namespace solstice::families::map

@@ -41,8 +41,7 @@ const std::vector<KnobSpec>& knobs() {
 }
 
 // The same kernel as one of family `rows`, where what is reduced is contiguous; nothing: it is not.
-Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const reduction::Shape shape, reduction::shape_of(program, kernel));
+Result<std::optional<ir::Kernel>> as_rows(const ir::Kernel& kernel, const reduction::Shape& shape) {
   if (shape.strided) return std::optional<ir::Kernel>();
   const reduction::Phases phases = reduction::phases_of(shape, true);
   for (const reduction::Sweep& sweep : phases.sweeps) {
@@ -69,7 +68,9 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Program& program, const ir::
 
 const Family& rows_family() { return *find_family("rows"); }
 
+// A kernel of family `rows`, or this family's own with its layout.
 struct Prepared {
+  std::optional<ir::Kernel> row;
   reduction::Shape shape;
   Layout layout;
 };
@@ -77,6 +78,8 @@ struct Prepared {
 Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
   Prepared out;
   SOLSTICE_TRY(out.shape, reduction::shape_of(program, kernel));
+  SOLSTICE_TRY(out.row, as_rows(kernel, out.shape));
+  if (out.row) return out;
   SOLSTICE_TRY(out.layout, layout_of(program, out.shape, kernel.knobs, machine));
   return out;
 }
@@ -84,16 +87,15 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   ir::Kernel plain = kernel;  // `check` says what is wrong with knobs
   plain.knobs = {};
-  const auto row = as_rows(program, plain);
-  if (!row.ok()) return match_of(row);
-  if (*row) return rows_family().match(program, **row);
   auto prepared = prepare(program, plain, nullptr);
   if (!prepared.ok()) return match_of(prepared);
+  if (prepared->row) return rows_family().match(program, *prepared->row);
   return match_of(emit_kernel(program, plain, prepared->shape, prepared->layout));
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
-  const auto row = as_rows(context.program, kernel);
+  const auto shape = reduction::shape_of(context.program, kernel);
+  const auto row = shape.ok() ? as_rows(kernel, *shape) : Result<std::optional<ir::Kernel>>(shape.error());
   if (row.ok() && *row) return rows_family().check(context, **row, diagnostics);
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (row.ok() && (prepared.ok() || prepared.error().code == Code::not_yet)) return;
@@ -111,16 +113,12 @@ constexpr double kEfficiency = 0.98;
 constexpr Seconds kDirect{1.5e-6};
 constexpr double kDirectEfficiency = 1.03;
 
-Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
-  if (row) return rows_family().cost(context, *row);
-  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
-  const Layout& l = p.layout;
-  const Moved moved = moved_by(context.program, p.shape.flat);
+Result<Cost> cost_of(const Context& context, const reduction::Shape& shape, const Layout& l) {
+  const Moved moved = moved_by(context.program, shape.flat);
   SOLSTICE_TRY(const Seconds dram, dram_time(context.machine, moved));
   Cost out;
   out.traffic = moved.all();
-  out.work = Flops(reduction::instructions_of_row(p.shape) * static_cast<double>(p.shape.row_count));
+  out.work = Flops(reduction::instructions_of_row(shape) * static_cast<double>(shape.row_count));
   const auto blocks = static_cast<double>(l.blocks());
   const double sms = std::clamp(blocks, 1.0, std::max(1.0, static_cast<double>(context.machine.sm_count)));
   const double resident = std::min(blocks / sms, double(l.resident_blocks(227 * 1024)));
@@ -143,6 +141,11 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
+Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  return p.row ? rows_family().cost(context, *p.row) : cost_of(context, p.shape, p.layout);
+}
+
 // The settings of `rows` under the knob names of this family; those without a name here are left out.
 Result<ir::Knobs> settle_as_rows(const Context& context, const ir::Kernel& row) {
   SOLSTICE_TRY(const ir::Knobs knobs_of_rows, rows_family().settle(context, row));
@@ -155,9 +158,8 @@ Result<ir::Knobs> settle_as_rows(const Context& context, const ir::Kernel& row) 
 }
 
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
-  if (row) return settle_as_rows(context, *row);
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
+  if (p.row) return settle_as_rows(context, *p.row);
   const Layout& l = p.layout;
   ir::Knobs out;
   const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
@@ -169,18 +171,23 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
+Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& kernel) {
   ir::Kernel plain = kernel;
   plain.knobs = {};
-  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, plain));
-  if (row) return std::vector<ir::Knobs>(1);  // `rows` proposes the rest
-  std::vector<std::pair<double, ir::Knobs>> found;
+  SOLSTICE_TRY(const reduction::Shape shape, reduction::shape_of(context.program, plain));
+  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(plain, shape));
+  if (row) {
+    SOLSTICE_TRY(const Cost as_row, rows_family().cost(context, *row));
+    return std::vector<Proposed>{{{}, as_row.time}};  // `rows` proposes the rest
+  }
+  std::vector<Proposed> found;
   const auto consider = [&](const std::vector<std::pair<const char*, int>>& values) {
-    ir::Kernel candidate = kernel;
-    candidate.knobs = {};
-    for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
-    const auto time = cost(context, candidate);
-    if (time.ok()) found.push_back({time->time.value, candidate.knobs});
+    ir::Knobs knobs;
+    for (const auto& [name, value] : values) knobs.set(name, ir::KnobValue::of_int(value));
+    const Result<Layout> layout = layout_of(context.program, shape, knobs, &context.machine);
+    if (!layout.ok()) return;
+    const Result<Cost> time = cost_of(context, shape, *layout);
+    if (time.ok()) found.push_back({std::move(knobs), time->time});
   };
   consider({});
   for (const int threads : {128, 512}) consider({{"threads", threads}});
@@ -191,18 +198,18 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   }
   if (found.empty())
     return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
-  std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<ir::Knobs> out;
-  for (auto& [time, knobs_set] : found) {
-    if (std::find(out.begin(), out.end(), knobs_set) == out.end()) out.push_back(std::move(knobs_set));
+  std::stable_sort(found.begin(), found.end(), [](const Proposed& a, const Proposed& b) { return a.time < b.time; });
+  std::vector<Proposed> out;
+  for (Proposed& one : found) {
+    const bool known = std::any_of(out.begin(), out.end(), [&](const Proposed& o) { return o.knobs == one.knobs; });
+    if (!known) out.push_back(std::move(one));
   }
   return out;
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const std::optional<ir::Kernel> row, as_rows(context.program, kernel));
-  if (row) return rows_family().generate(context, *row);
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
+  if (p.row) return rows_family().generate(context, *p.row);
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.layout));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
                                         {p.layout.blocks(), p.layout.block_threads(), 1, text.shared_bytes}));

@@ -89,7 +89,10 @@ class Planner {
 
   bool along_row(const ExprRef& e) {
     if (const auto found = along_.find(e.get()); found != along_.end()) return found->second;
-    return along_[e.get()] = shape_.along_row(e);
+    const bool along = std::any_of(shape_.columns.begin(), shape_.columns.end(), [&](const codegen::Loop& loop) {
+      return std::any_of(loop.indices.begin(), loop.indices.end(), [&](int id) { return free_.depends_on(e, id); });
+    });
+    return along_[e.get()] = along;
   }
 
   // Loaded from memory for this row alone (weights along the row are shared by all rows and stay in cache).
@@ -157,6 +160,7 @@ class Planner {
   Phases out_;
   std::unordered_map<const ir::Expr*, size_t> levels_;
   std::unordered_map<const ir::Expr*, bool> along_, costly_;
+  codegen::FreeIndices free_;  // of nodes that `shape_` holds
 };
 
 void add_reads(const ExprRef& e, std::vector<ExprRef>& out) {

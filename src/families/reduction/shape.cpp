@@ -130,8 +130,8 @@ class Shaper {
     std::set<int> out;
     const auto reductions = nodes_of(equation.rhs, Op::kReduce);
     for (const int id : equation.free) {
-      const bool used = std::any_of(reductions.begin(), reductions.end(),
-                                    [&](const ExprRef& r) { return codegen::depends_on(r, id); });
+      const bool used =
+          std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& r) { return free_.depends_on(r, id); });
       if (used && out_.flat.indices.index(id).extent > 1) out.insert(id);
     }
     return out;
@@ -140,7 +140,7 @@ class Shaper {
   bool steps_primary(const ExprRef& reduction, int id) const {
     const auto reads = nodes_of(reduction, Op::kRead);
     return std::any_of(reads.begin(), reads.end(),
-                       [&](const ExprRef& r) { return r->id == out_.primary && codegen::depends_on(r, id); });
+                       [&](const ExprRef& r) { return r->id == out_.primary && free_.depends_on(r, id); });
   }
 
   void add_axis(std::vector<Axis>& axes, int id, const ExprRef& scope) {
@@ -187,9 +187,8 @@ class Shaper {
   // same axis.
   bool has_nested(const std::vector<ExprRef>& reductions) const {
     const auto depends = [&](const ExprRef& inner, const ExprRef& outer) {
-      return std::any_of(outer->binders.begin(), outer->binders.end(), [&](int id) {
-        return out_.flat.indices.index(id).extent > 1 && codegen::depends_on(inner, id);
-      });
+      return std::any_of(outer->binders.begin(), outer->binders.end(),
+                         [&](int id) { return out_.flat.indices.index(id).extent > 1 && free_.depends_on(inner, id); });
     };
     return std::any_of(reductions.begin(), reductions.end(), [&](const ExprRef& inner) {
       return std::any_of(reductions.begin(), reductions.end(),
@@ -227,7 +226,7 @@ class Shaper {
     // Every reduction must now bind all columns and nothing else may vary inside it but rows.
     for (const ExprRef& r : nodes_of(equation.rhs, Op::kReduce)) {
       for (const Axis& axis : columns_) {
-        if (codegen::depends_on(r, axis.index))
+        if (free_.depends_on(r, axis.index))
           return refuse(equation, "has a reduction that depends on the column: a scan or a product");
       }
     }
@@ -280,6 +279,7 @@ class Shaper {
   const ir::Program& program_;
   const ir::Kernel& kernel_;
   Shape out_;
+  mutable codegen::FreeIndices free_;  // of nodes that `out_` holds
   std::vector<Axis> rows_, columns_;
 };
 

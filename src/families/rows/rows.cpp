@@ -92,10 +92,14 @@ ir::Knobs resolved(const ir::Knobs& knobs) {
 constexpr int64_t kLongRow = 128 * 1024, kLongRowByElement = 32 * 1024;
 constexpr int64_t kShortRow = 4096;  // elements: up to here several rows to a block are worth a try
 
-struct Prepared {
-  Shape shape;
+struct Layout {
   Settings settings;
   std::optional<MultiBlock> team;  // then `settings` do not count
+};
+
+struct Prepared {
+  Shape shape;
+  Layout layout;
 };
 
 // Several sweeps over long rows; a single one is better taken in parts.
@@ -111,19 +115,16 @@ bool wants_team(const ir::Program& program, const Shape& shape, const ir::Knobs&
          phases_of(shape, false).sweeps.size() > 1;
 }
 
-Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
-  if (kernel.knobs.find("finish"))
-    return fail(Code::not_yet,
-                "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
-  Prepared out;
-  SOLSTICE_TRY(out.shape, shape_of(program, kernel));
-  const ir::Knobs knobs = resolved(kernel.knobs);
+Result<Layout> layout_for(const ir::Program& program, const Shape& shape, const ir::Knobs& written,
+                          const machine::Machine* machine) {
+  Layout out;
+  const ir::Knobs knobs = resolved(written);
   const bool asked = knobs.find("team") != nullptr;
-  Result<Settings> settings = settings_of(program, out.shape, knobs, machine);
-  if (asked || wants_team(program, out.shape, knobs, settings)) {
+  Result<Settings> settings = settings_of(program, shape, knobs, machine);
+  if (asked || wants_team(program, shape, knobs, settings)) {
     machine::Machine usual;
     usual.sm_count = kUsualSMs;
-    Result<MultiBlock> team = multi_block_of(program, out.shape, knobs, machine ? *machine : usual);
+    Result<MultiBlock> team = multi_block_of(program, shape, knobs, machine ? *machine : usual);
     if (!team.ok() && asked) return team.error();
     if (team.ok()) {
       out.team = std::move(*team);
@@ -134,9 +135,20 @@ Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, c
   return out;
 }
 
+Result<Prepared> prepare(const ir::Program& program, const ir::Kernel& kernel, const machine::Machine* machine) {
+  if (kernel.knobs.find("finish"))
+    return fail(Code::not_yet,
+                "finish=last_block is not built yet; write the reduction over rows as a kernel of its own");
+  Prepared out;
+  SOLSTICE_TRY(out.shape, shape_of(program, kernel));
+  SOLSTICE_TRY(out.layout, layout_for(program, out.shape, kernel.knobs, machine));
+  return out;
+}
+
 Result<KernelText> text_of(const ir::Program& program, const ir::Kernel& kernel, Prepared& p) {
-  const bool once = p.settings.residency == Residency::kOnline;
-  return once ? emit_online(program, kernel, p.shape, p.settings) : emit_kernel(program, kernel, p.shape, p.settings);
+  const Settings& settings = p.layout.settings;
+  const bool once = settings.residency == Residency::kOnline;
+  return once ? emit_online(program, kernel, p.shape, settings) : emit_kernel(program, kernel, p.shape, settings);
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
@@ -145,7 +157,8 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
       !prepared.ok() && prepared.error().code == Code::illegal_knobs && shape_of(program, kernel).ok();
   if (knobs_alone) return {true, "", true};  // `check` says what is wrong with them
   if (!prepared.ok()) return match_of(prepared);
-  if (prepared->team) return match_of(emit_multi_block(program, kernel, prepared->shape, *prepared->team));
+  if (const auto& team = prepared->layout.team)
+    return match_of(emit_multi_block(program, kernel, prepared->shape, *team));
   return match_of(text_of(program, kernel, *prepared));
 }
 
@@ -158,13 +171,13 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
                     end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
 }
 
-Result<Cost> cost_of(const Context& context, const Prepared& p) {
-  return p.team ? cost_of_multi_block(context, p.shape, *p.team) : cost_of(context, p.shape, p.settings);
+Result<Cost> cost_of(const Context& context, const Shape& shape, const Layout& layout) {
+  return layout.team ? cost_of_multi_block(context, shape, *layout.team) : cost_of(context, shape, layout.settings);
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
-  return cost_of(context, p);
+  return cost_of(context, p.shape, p.layout);
 }
 
 const char* residency_name(Residency residency) {
@@ -176,11 +189,11 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Prepared p, prepare(context.program, kernel, &context.machine));
   ir::Knobs out;
   const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
-  const Settings& s = p.settings;
-  set("threads", p.team ? p.team->threads : s.threads);
-  set("vector", p.team ? p.team->vector : s.vector);
-  if (p.team) {
-    set("team", p.team->blocks);
+  const auto& [s, team] = p.layout;
+  set("threads", team ? team->threads : s.threads);
+  set("vector", team ? team->vector : s.vector);
+  if (team) {
+    set("team", team->blocks);
     return out;
   }
   const bool whole = s.cluster == 1 && s.parts == 1;
@@ -192,28 +205,27 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-// The key of a layout: two of one kernel differ in it.
-using Layout = std::tuple<int, int, int, int, Residency, int, int>;
-Layout layout_of(const Prepared& p) {
-  if (p.team) return {p.team->threads, 0, 0, 0, Residency::kShared, p.team->vector, p.team->blocks};
-  const Settings& s = p.settings;
+// Two layouts of one kernel differ in it.
+using LayoutKey = std::tuple<int, int, int, int, Residency, int, int>;
+LayoutKey key_of(const Layout& layout) {
+  const auto& [s, team] = layout;
+  if (team) return {team->threads, 0, 0, 0, Residency::kShared, team->vector, team->blocks};
   return {s.threads, s.group, s.cluster, s.parts, s.residency, s.vector, 0};
 }
 
-Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  std::vector<std::pair<double, ir::Knobs>> found;
-  std::set<Layout> layouts;
+Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& kernel) {
+  std::vector<Proposed> found;
+  std::set<LayoutKey> layouts;
   SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel));
   const bool many_short = shape.column_count <= kShortRow && shape.row_count >= 4 * context.machine.sm_count;
   const auto consider = [&](std::vector<std::pair<const char*, int>> values, const char* residency = nullptr) {
-    ir::Kernel candidate = kernel;
-    candidate.knobs = {};
-    if (residency) candidate.knobs.set("residency", ir::KnobValue::of_name(residency));
-    for (const auto& [name, value] : values) candidate.knobs.set(name, ir::KnobValue::of_int(value));
-    const Result<Prepared> p = prepare(context.program, candidate, &context.machine);
-    if (!p.ok() || !layouts.insert(layout_of(*p)).second) return;
-    const Result<Cost> time = cost_of(context, *p);
-    if (time.ok()) found.push_back({time->time.value, candidate.knobs});
+    ir::Knobs knobs;
+    if (residency) knobs.set("residency", ir::KnobValue::of_name(residency));
+    for (const auto& [name, value] : values) knobs.set(name, ir::KnobValue::of_int(value));
+    const Result<Layout> layout = layout_for(context.program, shape, knobs, &context.machine);
+    if (!layout.ok() || !layouts.insert(key_of(*layout)).second) return;
+    const Result<Cost> cost = cost_of(context, shape, *layout);
+    if (cost.ok()) found.push_back({std::move(knobs), cost->time});
   };
   consider({});
   const bool once = can_be_online(shape);
@@ -236,22 +248,21 @@ Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel&
   if (found.empty())
     return fail(Code::illegal_knobs, fmt::format("no layout of kernel `{}` fits this machine", kernel.name));
   // The family's own choice first: it was fitted to measurements that the model does not follow everywhere.
-  const bool own = found.front().second.items.empty();
+  const bool own = found.front().knobs.items.empty();
   std::stable_sort(found.begin() + (own ? 1 : 0), found.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
-  std::vector<ir::Knobs> out;
-  for (auto& [time, knobs_set] : found) out.push_back(std::move(knobs_set));
-  return out;
+                   [](const Proposed& a, const Proposed& b) { return a.time < b.time; });
+  return found;
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
-  if (p.team) return emit_multi_block(context.program, kernel, p.shape, *p.team);
+  if (p.layout.team) return emit_multi_block(context.program, kernel, p.shape, *p.layout.team);
+  const Settings& s = p.layout.settings;
   SOLSTICE_TRY(const KernelText text, text_of(context.program, kernel, p));
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.entry, text.code, text.parameters,
-                                        {text.blocks, p.settings.threads, p.settings.cluster, text.shared_bytes}));
+                                        {text.blocks, s.threads, s.cluster, text.shared_bytes}));
   if (text.partials.empty()) return out;
-  SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, p.settings.parts));
+  SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, s.parts));
   add_fold(context.program, kernel, fold, out);
   return out;
 }

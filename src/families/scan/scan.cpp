@@ -46,20 +46,20 @@ const std::vector<KnobSpec>& knobs() {
   return specs;
 }
 
-Knobs knobs_of(const ir::Kernel& kernel) {
-  const auto number = [&](const char* name) { return static_cast<int>(kernel.knobs.int_or(name, 0)); };
-  const std::string sharing = kernel.knobs.name_or("sharing", "auto");
+Knobs knobs_of(const ir::Knobs& written) {
+  const auto number = [&](const char* name) { return static_cast<int>(written.int_or(name, 0)); };
+  const std::string sharing = written.name_or("sharing", "auto");
   return {number("threads"), number("vector"), number("items"),
           sharing == "grid"    ? Sharing::kGrid
           : sharing == "block" ? Sharing::kBlock
                                : Sharing::kAuto,
-          static_cast<int>(kernel.knobs.int_or("stages", -1))};
+          static_cast<int>(written.int_or("stages", -1))};
 }
 
 Match match(const ir::Program& program, const ir::Kernel& kernel) {
   machine::Machine usual;
   usual.sm_count = kUsualSMs;
-  auto shape = scheduled_shape_of(program, kernel, knobs_of(kernel), usual);
+  auto shape = scheduled_shape_of(program, kernel, knobs_of(kernel.knobs), usual);
   if (!shape.ok() && !kernel.knobs.items.empty() && scheduled_shape_of(program, kernel, {}, usual).ok())
     return {true, "", true};  // `check` says why
   if (!shape.ok()) return match_of(shape);
@@ -67,7 +67,7 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 }
 
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
-  const auto shape = scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine);
+  const auto shape = scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine);
   if (shape.ok() || shape.error().code == Code::not_yet) return;
   const std::string& text = shape.error().message;  // message; hint
   const size_t end = text.find("; ");
@@ -82,8 +82,7 @@ double scan_instructions(const Shape& shape) {
   return static_cast<double>(shape.prefixes.size()) * (again + (shape.by_columns ? alone : 2 + of_warp));
 }
 
-Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+Result<Cost> cost_of(const Context& context, const Shape& shape) {
   SOLSTICE_CHECK(copy_rate(context.machine));
   Cost out;
   out.traffic = codegen::traffic_of(context.program, shape.nest.flat);
@@ -95,8 +94,13 @@ Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
+Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine));
+  return cost_of(context, shape);
+}
+
 Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  SOLSTICE_TRY(const Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine));
   ir::Knobs out;
   const auto set = [&](const char* name, int value) { out.set(name, ir::KnobValue::of_int(value)); };
   set("threads", shape.threads);
@@ -107,24 +111,34 @@ Result<ir::Knobs> settle(const Context& context, const ir::Kernel& kernel) {
   return out;
 }
 
-Result<std::vector<ir::Knobs>> propose(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_CHECK(scheduled_shape_of(context.program, kernel, {}, context.machine));
-  std::vector<ir::Knobs> out(1);  // the family's own choice first
+// The settings that may be worth it, the family's own choice first.
+std::vector<ir::Knobs> candidates() {
+  std::vector<ir::Knobs> out(1);
   for (const auto& [threads, items] : {std::pair{512, 32}, {128, 8}, {512, 16}, {256, 32}, {128, 16}, {1024, 16}}) {
-    ir::Knobs candidate;
-    candidate.set("threads", ir::KnobValue::of_int(threads));
-    candidate.set("items", ir::KnobValue::of_int(items));
-    out.push_back(std::move(candidate));
+    ir::Knobs& knobs = out.emplace_back();
+    knobs.set("threads", ir::KnobValue::of_int(threads));
+    knobs.set("items", ir::KnobValue::of_int(items));
   }
   for (const auto& [sharing, threads, stages] :
        {std::tuple{"grid", 1024, -1}, {"grid", 512, -1}, {"block", 512, -1}, {"block", 0, 0}, {"block", 0, 2}}) {
-    ir::Kernel candidate = kernel;
-    candidate.knobs = {};
-    candidate.knobs.set("sharing", ir::KnobValue::of_name(sharing));
-    if (threads > 0) candidate.knobs.set("threads", ir::KnobValue::of_int(threads));
-    if (stages >= 0) candidate.knobs.set("stages", ir::KnobValue::of_int(stages));
-    if (scheduled_shape_of(context.program, candidate, knobs_of(candidate), context.machine).ok())
-      out.push_back(candidate.knobs);
+    ir::Knobs& knobs = out.emplace_back();
+    knobs.set("sharing", ir::KnobValue::of_name(sharing));
+    if (threads > 0) knobs.set("threads", ir::KnobValue::of_int(threads));
+    if (stages >= 0) knobs.set("stages", ir::KnobValue::of_int(stages));
+  }
+  return out;
+}
+
+Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& kernel) {
+  SOLSTICE_TRY(const Shape shape, shape_of(context.program, kernel));
+  std::vector<Proposed> out;
+  for (ir::Knobs& knobs : candidates()) {
+    const Result<Shape> laid_out = scheduled(context.program, shape, knobs_of(knobs), context.machine);
+    const bool own = knobs.items.empty();
+    if (!laid_out.ok() && own) return laid_out.error();
+    if (!laid_out.ok()) continue;
+    SOLSTICE_TRY(const Cost cost, cost_of(context, *laid_out));
+    out.push_back({std::move(knobs), cost.time});
   }
   return out;
 }
@@ -147,7 +161,7 @@ void add_offers(const ir::Kernel& kernel, int64_t offers, Emission& out) {
 }
 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
-  SOLSTICE_TRY(Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel), context.machine));
+  SOLSTICE_TRY(Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, shape));
   const LaunchShape launch{text.kernel.blocks, shape.threads, 1, text.shared_bytes};
   SOLSTICE_TRY(Emission out, one_launch(context.program, kernel, text.kernel.entry, text.kernel.code,

@@ -256,9 +256,13 @@ Status choose_layout(const ir::Program& program, const Knobs& knobs, const machi
 
 Result<Shape> scheduled_shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
                                  const machine::Machine& machine) {
-  SOLSTICE_TRY(Shape out, shape_of(program, kernel));
-  SOLSTICE_CHECK(choose_layout(program, knobs, machine, out));
-  return out;
+  SOLSTICE_TRY(Shape shape, shape_of(program, kernel));
+  return scheduled(program, std::move(shape), knobs, machine);
+}
+
+Result<Shape> scheduled(const ir::Program& program, Shape shape, const Knobs& knobs, const machine::Machine& machine) {
+  SOLSTICE_CHECK(choose_layout(program, knobs, machine, shape));
+  return shape;
 }
 
 }  // namespace solstice::families::scan

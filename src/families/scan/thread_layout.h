@@ -10,5 +10,7 @@ namespace solstice::families::scan {
 // asked.
 Result<Shape> scheduled_shape_of(const ir::Program& program, const ir::Kernel& kernel, const Knobs& knobs,
                                  const machine::Machine& machine);
+// Of a shape without one.
+Result<Shape> scheduled(const ir::Program& program, Shape shape, const Knobs& knobs, const machine::Machine& machine);
 
 }  // namespace solstice::families::scan

@@ -131,6 +131,7 @@ class Parts {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
     const int tried = trials();
+    const Seconds budget = whole.budget - run_.imported;
     const double own = share(stage, 0), left = share(stage, stage.number);
     out.module = {};
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
@@ -143,7 +144,7 @@ class Parts {
     if (before != before_.end()) out.search.searched = before->second.over;
     out.left_out.clear();  // all is given, by the module's run
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
-    out.search.budget = std::max(whole.budget * own, (whole.budget - spent_) * left);
+    out.search.budget = std::max(budget * own, (budget - spent_) * left);
     const double most = std::max(whole.trials * own, (whole.trials - tried) * left);
     out.search.trials = std::max(kLeastTrials, static_cast<int>(most));
     if (const std::string like = run_of(stage.like); !like.empty()) {

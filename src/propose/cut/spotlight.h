@@ -1,6 +1,5 @@
-// A program of which families see one kernel's equations at a time, so that none copies it, and none looks through all
-// equations again for each kernel: of the others it has no more than what families may ask about them, who writes what,
-// and which of the kernel's tensors others read.
+// A kernel's equations as a small program for families to look at: what they ask takes the time of the kernel, however
+// long its program is. Equations and tensors are numbered anew, in the order that they have in the program.
 #pragma once
 
 #include <vector>
@@ -11,22 +10,22 @@ namespace solstice::propose {
 
 class Spotlight {
  public:
-  // Shows none. `flow` is the program's, and outlives it.
+  // Shows nothing. `program`, which has no opaque operations, and its `flow` outlive it.
   Spotlight(const ir::Program& program, const Dataflow& flow);
 
-  ir::Program& program() { return program_; }
-  // These equations, and one reader elsewhere of each of their tensors.
+  // These equations as kernel 0 without knobs; with what families may ask about others: who else writes their tensors,
+  // and whether others read them.
   void show(const std::vector<int>& equations);
-  void hide();
+
+  const ir::Program& program() const { return shown_; }
+  ir::Kernel& kernel() { return shown_.kernels.front(); }
 
  private:
-  void show(int equation);
+  std::vector<int> equations_around(const std::vector<int>& own) const;
 
-  ir::Program program_;
+  const ir::Program& whole_;
   const Dataflow& flow_;
-  std::vector<ir::ExprRef> sides_;  // the right sides of all equations; of most, `program_` has a number instead
-  std::vector<int> shown_;          // the equations that have theirs
-  const ir::ExprRef hidden_ = ir::make_int(0);
+  ir::Program shown_;
 };
 
 }  // namespace solstice::propose

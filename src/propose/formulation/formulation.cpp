@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "lang/print.h"
+#include "propose/cut/form.h"
 #include "propose/cut/spotlight.h"
 #include "propose/facts/structure.h"
 #include "propose/formulation/options.h"
@@ -40,17 +41,25 @@ Result<Axis> axis_of(const families::Context& context, ir::Kernel& kernel) {
   return axis;
 }
 
+// The axis of a kernel like one that was asked about (cut/form.h).
+Result<Axis> axis_like(const Equations& equations, Spotlight& light) {
+  const PlanningContext& context = equations.context;
+  std::string form = light.kernel().family + " " + form_of(light.program());
+  const auto known = equations.alike.find(form);
+  if (known != equations.alike.end()) return known->second;
+  const families::Context ask{light.program(), context.machine, context.numerics, context.frozen};
+  SOLSTICE_TRY(Axis axis, axis_of(ask, light.kernel()));
+  return equations.alike.emplace(std::move(form), std::move(axis)).first->second;
+}
+
 // As axes_of(); an axis depends on nothing but its kernel's equations.
 Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Program& scheduled, const Partition& cut,
                                      const StopTest& stop) {
   const Dataflow flow(scheduled);
   Spotlight light(scheduled, flow);
-  ir::Program& scratch = light.program();
-  const PlanningContext& context = equations.context;
-  const families::Context ask{scratch, context.machine, context.numerics, context.frozen};
   std::vector<Axis> out;
-  for (size_t k = 0; k < scratch.kernels.size(); ++k) {
-    ir::Kernel& kernel = scratch.kernels[k];
+  for (size_t k = 0; k < scheduled.kernels.size(); ++k) {
+    const ir::Kernel& kernel = scheduled.kernels[k];
     auto found = equations.axes.find(kernel.equations);
     if (found == equations.axes.end() && is_asked(stop)) {
       out.push_back({kernel.name, {Schedule{kernel.family, {}}}, {cut.groups[k].cost}});
@@ -58,8 +67,9 @@ Result<std::vector<Axis>> known_axes(const Equations& equations, const ir::Progr
     }
     if (found == equations.axes.end()) {
       light.show(kernel.equations);
-      SOLSTICE_TRY(Axis axis, axis_of(ask, kernel));
-      light.hide();
+      light.kernel().name = kernel.name;
+      light.kernel().family = kernel.family;
+      SOLSTICE_TRY(Axis axis, axis_like(equations, light));
       found = equations.axes.emplace(kernel.equations, std::move(axis)).first;
     }
     out.push_back(found->second);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/rewrite/driver.h"
@@ -39,6 +40,7 @@ struct Equations {
   // Answers about groups of equations, whatever cut they are in: each is asked for once.
   mutable Assessed assessed = {};
   mutable std::map<std::vector<int>, Axis> axes = {};
+  mutable std::unordered_map<std::string, Axis> alike = {};  // by family and form (cut/form.h)
   mutable std::map<std::vector<int>, Structure> structures = {};
   Derivation from = {};  // where the text came from
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace solstice::propose {
 namespace {
@@ -18,13 +19,9 @@ Result<std::vector<Option>> options_of(const families::Family& family, const fam
                                        ir::Kernel& kernel) {
   kernel.family = std::string(family.name);
   kernel.knobs = {};
-  SOLSTICE_TRY(const std::vector<ir::Knobs> proposed, family.propose(context, kernel));
+  SOLSTICE_TRY(std::vector<families::Proposed> proposed, family.propose(context, kernel));
   std::vector<Option> out;
-  for (const ir::Knobs& knobs : proposed) {
-    kernel.knobs = knobs;
-    SOLSTICE_TRY(const families::Cost cost, family.cost(context, kernel));
-    out.push_back({{kernel.family, knobs}, cost.time});
-  }
+  for (families::Proposed& one : proposed) out.push_back({{kernel.family, std::move(one.knobs)}, one.time});
   return out;
 }
 

@@ -13,7 +13,7 @@ struct Option {
   Seconds time;
 };
 
-// Proposals of `family` for the kernel, timed by its model. The kernel keeps the last in its clause.
+// Proposals of `family` for the kernel, timed by its model. The kernel is of that family then, without knobs.
 Result<std::vector<Option>> options_of(const families::Family& family, const families::Context& context,
                                        ir::Kernel& kernel);
 

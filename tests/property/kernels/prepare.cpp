@@ -39,7 +39,7 @@ std::string proposed(const families::Family& family, const Prepared& plain, cons
   const families::Context context{*plain.program, machine,
                                   plain.program->numerics.empty() ? "reference" : plain.program->numerics, true};
   const auto found = family.propose(context, plain.program->kernels.back());
-  return found.ok() && !found->empty() ? ir::to_text(random.of(*found)) : "";
+  return found.ok() && !found->empty() ? ir::to_text(random.of(*found).knobs) : "";
 }
 
 // What the family proposes, with a value of its table's own for one knob.

@@ -61,6 +61,7 @@ Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm for
   for (int round = 0; round < kRounds && !fresh.empty(); ++round) {
     named.insert(named.end(), fresh.begin(), fresh.end());
     Result<TracedImport> next = attempt(trace, named, form);
+    if (!next.ok() && next.error().code == Code::interrupted) return next.error();  // Python is ended
     if (!next.ok()) {
       best.imported.notes.push_back(
           {fmt::format("decomposing {} failed: {}", fmt::join(fresh, ", "), next.error().message), {}});

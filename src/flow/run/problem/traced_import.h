@@ -25,7 +25,7 @@ struct TracedImport {
 using Tracer = std::function<Result<Graph>(const std::vector<std::string>& decompose)>;
 
 // Errors: those of the first trace and its import but unsupported_operator, which is `refused`. A decomposition that
-// fails is a note.
+// fails is a note, one that is stopped an error.
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form = importer::ImportForm::kFlat);
 
 // What the whole module lacks is shown with its file.

@@ -47,6 +47,7 @@ struct CandidateTerms {
 
 struct SearchOptions {
   Seconds budget{60};
+  bool timed = false;  // the user gave the budget's time: it ends a trace of the module too
   int trials = 40;
   bool in_turns = false;  // trials are given out one by one: the budget's time is that of its own trials
   double eps = 0.02;      // the search stops within this share of the practical bound; 0: it does not

@@ -48,6 +48,7 @@ struct Run {
   std::unique_ptr<AgentSide> agent;        // null: the expert works alone
   StopTest search_is_over = {};            // while there is a search: asked by its trials
   bool rivals_started = false;             // the oracle was asked to prepare the opponents
+  Seconds imported{0};                     // of the budget: loading and tracing the module
 };
 
 inline constexpr const char* kNothingUsable = "stopped before any candidate was found usable";

@@ -330,7 +330,7 @@ TEST(Gemm, TwoSumsHaveFormsOfTheirOwn) {
   const Context context{gate.b.program, h200(), "medium", true};
   const auto proposals = find_family("gemm")->propose(context, gate.kernel());
   ASSERT_TRUE(proposals.ok());
-  for (const Knobs& knobs : *proposals) {
+  for (const auto& [knobs, time] : *proposals) {
     gate.kernel().knobs = knobs;
     EXPECT_EQ(first_diagnostic(gate.b.program, true, "medium"), "") << to_text(knobs);
     emission_of(gate.b.program, true, "medium");
@@ -411,7 +411,7 @@ TEST(Gemm, ProposesBySize) {
   const auto first = [](const Program& program) {
     const Context context{program, h200()};
     const auto proposals = find_family("gemm")->propose(context, program.kernels.front());
-    return proposals.ok() && !proposals->empty() ? to_text(proposals->front()) : proposals.error().text();
+    return proposals.ok() && !proposals->empty() ? to_text(proposals->front().knobs) : proposals.error().text();
   };
   EXPECT_EQ(first(large.b.program), "math=fp16x3, tile=128x256x64, cluster=2x1, split=1");
   EXPECT_EQ(first(small.b.program).find("128x256"), std::string::npos) << first(small.b.program);
@@ -424,7 +424,7 @@ TEST(Gemm, EveryProposalIsLegal) {
     const auto proposals = find_family("gemm")->propose(context, linear.kernel());
     ASSERT_TRUE(proposals.ok());
     EXPECT_GE(proposals->size(), 4u);
-    for (const Knobs& knobs : *proposals) {
+    for (const auto& [knobs, time] : *proposals) {
       linear.kernel().knobs = knobs;
       EXPECT_EQ(first_diagnostic(linear.b.program, true, "medium"), "") << to_text(knobs);
     }

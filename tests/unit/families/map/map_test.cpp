@@ -288,7 +288,7 @@ TEST(Map, ProposesRowsThatDivide) {
     std::vector<int64_t> out;
     const auto proposals = find_family("map")->propose({program, small_machine()}, program.kernels.front());
     EXPECT_TRUE(proposals.ok());
-    for (const Knobs& knobs : *proposals) {
+    for (const auto& [knobs, time] : *proposals) {
       if (knobs.find("rows")) out.push_back(knobs.int_or("rows", 0));
     }
     std::sort(out.begin(), out.end());
@@ -309,7 +309,7 @@ bool proposes_single_elements(int64_t step) {
   const auto proposals = find_family("map")->propose({b.program, small_machine()}, b.program.kernels.front());
   EXPECT_TRUE(proposals.ok());
   return std::any_of(proposals->begin(), proposals->end(),
-                     [](const Knobs& knobs) { return knobs.int_or("vector", 0) == 1; });
+                     [](const Proposed& one) { return one.knobs.int_or("vector", 0) == 1; });
 }
 
 TEST(Map, ProposesSingleElementsWhereReadsStep) {

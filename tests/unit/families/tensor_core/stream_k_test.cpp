@@ -46,7 +46,7 @@ struct Product {
   }
   std::string chosen() const {
     const auto found = find_family("gemm")->propose(context(), b.program.kernels.front());
-    return found.ok() && !found->empty() ? to_text(found->front()) : "";
+    return found.ok() && !found->empty() ? to_text(found->front().knobs) : "";
   }
 };
 

@@ -135,6 +135,26 @@ TEST(Partition, StepsThatAreReadTwiceAreLookedAtOnce) {
   EXPECT_EQ(kernels.size(), 1u);
 }
 
+// Each stage reads two elements of the one before, each of another place: in one kernel the last of 24 stages would
+// have 4^24 parts. Several kernels are cut, and that ends.
+TEST(Partition, StagesThatReadOtherElementsAreNotOneKernel) {
+  constexpr const char* kStage =
+      "h{0}[b,n] = h{1}[b,2*n] + h{1}[b,2*n+1] for n<128\nh{0}[b,128+n] = h{1}[b,2*n] - h{1}[b,2*n+1] for n<128\n";
+  std::string text = "program butterfly\ndim B = 64, N = 256\ninput x : f32[B, N]\noutput y : f32[B, N]\n";
+  for (int t = 0; t <= 24; ++t) text += fmt::format("tensor h{} : f32[B, N]\n", t);
+  const auto kernels = kernels_of(chain(text + "h0[b,n] = x[b,n]\n", kStage, 24, "y[b,n] = h{0}[b,n]\n"));
+  EXPECT_GT(kernels.size(), 2u);
+  EXPECT_LT(kernels.size(), 24u);
+}
+
+// The range of a place that is clamped again and again is found once for each step, not twice.
+TEST(Partition, ClampsOfClampsAreLookedAtOnce) {
+  const auto kernels = kernels_of(
+      chain("program shifts\ndim B = 64, N = 256\ninput x : f32[B, N]\noutput y : f32[B, N]\nh0[b,n] = x[b,n]\n",
+            "h{0}[b,n] = tanh(h{1}[b,min(max(n-1, 0), N-1)]) for n<N\n", 40, "y[b,n] = h{0}[b,n]\n"));
+  EXPECT_EQ(kernels.size(), 1u);
+}
+
 // The time of a chain grows with its length, not with the square or the cube of it. Ten times what it takes.
 TEST(Partition, AThousandEquationsTakeSeconds) {
   const Seconds began = cpu_time();

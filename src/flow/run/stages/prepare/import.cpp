@@ -2,8 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
+#include "base/process/interrupt.h"
+#include "base/time_text.h"
 #include "flow/run/stages/prepare/start_rivals.h"
 
 namespace solstice::flow {
@@ -37,11 +41,48 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   return out;
 }
 
+// Ends Python's work when a time that the user gave is over. The usual one ends nothing: it was not asked for. Stages
+// of a module share what its own trace left, and theirs are short.
+class ImportLimit {
+ public:
+  explicit ImportLimit(Run& run) : run_(run), ends_(run.options.search.timed && !run.options.module.part) {
+    if (!ends_) return;
+    run.engine.oracle->stop_when([this] { return (interrupted() && !run_.tree.best()) || passed(); });
+  }
+  ~ImportLimit() {
+    if (run_.engine.oracle) stop_on_interrupt(run_);
+  }
+  ImportLimit(const ImportLimit&) = delete;
+  ImportLimit& operator=(const ImportLimit&) = delete;
+
+  // The time that counts: without an end, half of the budget is left at least.
+  Seconds took() const { return std::min(monotonic_now() - began_, budget() * (ends_ ? 1.0 : 0.5)); }
+
+  // The error of a stopped import.
+  Error explained(Error error) const {
+    if (error.code != Code::interrupted || interrupted() || !ends_ || !passed()) return error;
+    return fail(Code::deadline,
+                fmt::format("the budget of {} was used up before PyTorch had traced the module", time_text(budget())),
+                fmt::format("give more, for example --budget {:.0f}s; a finished trace is kept, and the next run of "
+                            "this module does without",
+                            std::max(60.0, 4 * budget().value)));
+  }
+
+ private:
+  Seconds budget() const { return run_.options.search.budget; }
+  bool passed() const { return monotonic_now() - began_ > budget(); }
+
+  Run& run_;
+  const Seconds began_ = monotonic_now();
+  const bool ends_;
+};
+
 }  // namespace
 
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
   std::optional<Imported> out;
-  const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+  const ImportLimit limit(run);
+  Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
     SOLSTICE_TRY(out, import_anew(run, refused));
@@ -50,7 +91,8 @@ Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
     return fmt::format("{} operators, {} equations{}{}", problem.graph.nodes.size(), problem.program.equations.size(),
                        note.empty() ? "" : ", " + note, problem.cached.empty() ? "" : " (graph from the cache)");
   });
-  SOLSTICE_CHECK(done);
+  run.imported = limit.took();
+  if (!done.ok()) return limit.explained(std::move(done.error()));
   return std::move(*out);
 }
 

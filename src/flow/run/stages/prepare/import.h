@@ -19,7 +19,8 @@ struct Imported {
   TrialInputs inputs = {};                     // of the run before, where that was of the same module
 };
 
-// Errors: those of load_problem(). Where the module was traced and is no problem of ours as it is, it is `refused`.
+// Errors: those of load_problem(); deadline where it takes all of a budget that the user gave. Where the module was
+// traced and is no problem of ours as it is, it is `refused`.
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused = nullptr);
 
 // The setting that candidates are checked in.

@@ -14,11 +14,6 @@ Result<machine::Machine> choose_machine(const Run& run, bool gpu) {
   return machine::load_machine(run.options.predicted_machine);
 }
 
-// Until a candidate is usable there is nothing to finish with: Ctrl-C ends Python's work.
-void stop_on_interrupt(Run& run) {
-  run.engine.oracle->stop_when([&run] { return interrupted() && !run.tree.best(); });
-}
-
 // Returns the GPU's part, which starts meanwhile.
 Result<std::future<Result<GpuSide>>> connect_oracle(Run& run) {
   std::future<Result<GpuSide>> side;
@@ -71,6 +66,10 @@ void describe_place(Run& run, const Opened& opened) {
 }
 
 }  // namespace
+
+void stop_on_interrupt(Run& run) {
+  run.engine.oracle->stop_when([&run] { return interrupted() && !run.tree.best(); });
+}
 
 GpuSideRequest side_request(const Run& run, int ordinal) {
   // The process that started this one is the oracle: its module is on the GPU already.

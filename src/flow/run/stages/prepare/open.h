@@ -18,6 +18,9 @@ struct Opened {
 // Errors: those of starting Python; no_gpu where one is asked for; not_found, bad_machine of the machine description.
 Result<Opened> open_place(Run& run);
 
+// Until a candidate is usable there is nothing to finish with: Ctrl-C ends Python's work.
+void stop_on_interrupt(Run& run);
+
 // The request for the judge of GPU `ordinal` under the options of this run.
 GpuSideRequest side_request(const Run& run, int ordinal);
 // The engine's judge was started by such a request.

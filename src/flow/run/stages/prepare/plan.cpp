@@ -14,7 +14,7 @@
 namespace solstice::flow {
 namespace {
 
-constexpr double kPlanning = 0.5;  // of the budget, at most: the rest is for trials
+constexpr double kPlanning = 0.5;  // of the budget that the import left, at most: the rest is for trials
 
 // "factor_sums, fold_scalars"
 std::string names_of(const std::vector<ir::Site>& steps) {
@@ -35,7 +35,7 @@ class Planner {
         imported_(imported),
         bounds_(bounds),
         problem_(std::make_shared<const ir::BoundText>(ir::BoundText{imported.problem.tree, imported.problem.program})),
-        stop_([end = monotonic_now() + run.options.search.budget * kPlanning] {
+        stop_([end = monotonic_now() + (run.options.search.budget - run.imported) * kPlanning] {
           return interrupted() || monotonic_now() > end;
         }) {}
 

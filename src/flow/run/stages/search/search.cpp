@@ -61,9 +61,9 @@ std::string summary_line(const Run& run, search::Stop stop) {
                      skipped);
 }
 
-// What planning took counts, but for half of the budget.
+// What import and planning took counts, of planning but for half of the time.
 Seconds time_for(const Run& run, const Planned& planned) {
-  const Seconds budget = run.options.search.budget;
+  const Seconds budget = run.options.search.budget - run.imported;
   return std::max(budget - planned.took, budget * 0.5);
 }
 

@@ -210,7 +210,7 @@ TEST(Grouped, EveryProposalIsLegal) {
     const auto proposals = find_family("gemm")->propose(context, program.kernels.front());
     ASSERT_TRUE(proposals.ok());
     EXPECT_GE(proposals->size(), 3u);
-    for (const ir::Knobs& knobs : *proposals) {
+    for (const auto& [knobs, time] : *proposals) {
       program.kernels.front().knobs = knobs;
       EXPECT_EQ(diagnostic_of(program), "") << to_text(knobs);
     }

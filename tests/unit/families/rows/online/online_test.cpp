@@ -179,9 +179,9 @@ TEST(RowsPrograms, ProposesItsOwnChoiceFirst) {
     const Family& family = *find_family("rows");
     const auto proposed = family.propose({program, small_machine()}, kernel);
     ASSERT_TRUE(proposed.ok()) << proposed.error().text();
-    EXPECT_TRUE(proposed->front().items.empty());
+    EXPECT_TRUE(proposed->front().knobs.items.empty());
     std::set<std::string> texts;
-    for (const ir::Knobs& knobs : *proposed) {
+    for (const auto& [knobs, time] : *proposed) {
       kernel.knobs = knobs;
       const auto emission = family.generate({program, small_machine()}, kernel);
       ASSERT_TRUE(emission.ok()) << ir::to_text(knobs) << emission.error().text();
