@@ -168,14 +168,15 @@ Result<StepResult> Profiling::profile(const Plan& plan, const Step& step) {
   return out;
 }
 
-// What is missing, in a line: failures first, then how many values.
-std::string missing_of(const std::vector<std::string>& failures, size_t notes) {
+// What is missing, in a line: failures, then values.
+std::string missing_of(const std::vector<std::string>& failures, const std::vector<std::string>& notes) {
   std::string out;
   for (const std::string& failure : failures) {
     if (out.find(failure) == std::string::npos) out += (out.empty() ? "" : "; ") + failure;
   }
-  if (notes > 0) out += fmt::format("{}{} values are missing", out.empty() ? "" : "; ", notes);
-  return out;
+  if (notes.empty()) return out;
+  if (!out.empty()) out += "; ";
+  return out + notes[0] + (notes.size() > 1 ? fmt::format(", and {} more", notes.size() - 1) : "");
 }
 
 CounterRun without_ncu(const Error& error) {
@@ -231,7 +232,7 @@ Result<CounterRun> counters_of(const CounterRequest& request, const ProfiledWork
     if (found.failure->of_all) break;
   }
   out.source.there = !out.steps.empty();
-  out.source.why = missing_of(failures, out.notes.size());
+  out.source.why = missing_of(failures, out.notes);
   out.took = monotonic_now() - began;
   return out;
 }

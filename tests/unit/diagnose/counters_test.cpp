@@ -96,7 +96,7 @@ TEST_F(Counters, OfALaunchAreRead) {
   const CounterRun run = counters();
   EXPECT_EQ(run.source.name, "counters");
   EXPECT_TRUE(run.source.there);
-  EXPECT_EQ(run.source.why, "1 values are missing");
+  EXPECT_EQ(run.source.why, "up: idc__request_hit_rate.pct: ncu says `n/a`");
   EXPECT_EQ(run.source.opens, "");
   EXPECT_EQ(run.version, "2025.3.1.0");
   EXPECT_EQ(run.notes, std::vector<std::string>{"up: idc__request_hit_rate.pct: ncu says `n/a`"});
