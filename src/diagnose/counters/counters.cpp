@@ -74,7 +74,9 @@ class Profiling {
 
  private:
   Result<StepResult> profile_once(const Plan& plan, const Step& step, std::string& log);
-  StepResult read_report(const std::filesystem::path& report) const;
+  StepResult read_report(const std::filesystem::path& report, const Step& step) const;
+  Result<std::string> page(const std::filesystem::path& report, const Step& step, std::string_view name) const;
+  Status keep(const Step& step, std::string_view what, std::string_view text) const;
   void drop(const std::set<std::string>& refused, std::vector<std::string>& notes);
 
   const CounterRequest& request_;
@@ -102,9 +104,20 @@ void Profiling::drop(const std::set<std::string>& refused, std::vector<std::stri
   for (const std::string& metric : refused) notes.push_back(fmt::format("{}: this ncu refuses it", metric));
 }
 
-StepResult Profiling::read_report(const std::filesystem::path& report) const {
+Status Profiling::keep(const Step& step, std::string_view what, std::string_view text) const {
+  return request_.keep.empty() ? success() : write_file(request_.keep / fmt::format("{}.{}", step.name, what), text);
+}
+
+Result<std::string> Profiling::page(const std::filesystem::path& report, const Step& step,
+                                    std::string_view name) const {
+  SOLSTICE_TRY(std::string text, print_page(ncu_, report, name, kPageLimit));
+  SOLSTICE_CHECK(keep(step, fmt::format("{}.csv", name), text));
+  return text;
+}
+
+StepResult Profiling::read_report(const std::filesystem::path& report, const Step& step) const {
   StepResult out;
-  const Result<std::string> raw_text = print_page(ncu_, report, "raw", kPageLimit);
+  const Result<std::string> raw_text = page(report, step, "raw");
   if (!raw_text.ok()) {
     out.failure = NcuFailure{raw_text.error().text(), "", false};
     return out;
@@ -114,7 +127,7 @@ StepResult Profiling::read_report(const std::filesystem::path& report) const {
   CounterFacts facts;
   facts.metrics = std::move(raw.metrics);
   if (request_.sampling) {
-    const Result<std::string> source_text = print_page(ncu_, report, "source", kPageLimit);
+    const Result<std::string> source_text = page(report, step, "source");
     SourcePage source = source_text.ok() ? read_source_page(*source_text, request_.most_hot) : SourcePage();
     if (!source_text.ok()) out.notes.push_back(source_text.error().text());
     out.notes.insert(out.notes.end(), source.notes.begin(), source.notes.end());
@@ -142,13 +155,14 @@ Result<StepResult> Profiling::profile_once(const Plan& plan, const Step& step, s
   if (!run.ok() && run.error().code == Code::bad_argument) return run.error();
   // Without one ncu has not come so far.
   if (auto text = read_file(files.log); text.ok()) log = *std::move(text);
+  SOLSTICE_CHECK(keep(step, "log", log));
   std::error_code ignored;
   StepResult out;
   if (!std::filesystem::is_regular_file(files.report, ignored)) {
     out.failure = explain_failure(log, run, step.entry);
     return out;
   }
-  out = read_report(files.report);
+  out = read_report(files.report, step);
   if (run.ok() && run->verdict.outcome != Outcome::kPassed)
     out.notes.push_back("the profiled run failed: " + run->verdict.message);
   if (!run.ok()) out.notes.push_back("after the profiled run: " + run.error().text());

@@ -35,6 +35,7 @@ struct CounterRequest {
   Seconds all{600};                       // of all: steps that would begin later are left out
   StopTest stop = {};                     // asked before each step
   std::filesystem::path ncu = {};         // empty: find_ncu()
+  std::filesystem::path keep = {};        // folder for what ncu said, STEP.log, STEP.raw.csv, STEP.source.csv; or empty
 };
 
 struct CounterRun {

@@ -8,7 +8,7 @@ namespace solstice::diagnose {
 namespace {
 
 constexpr std::string_view kErrorMark = "==ERROR== ";
-constexpr size_t kLongestWords = 240;
+constexpr size_t kLongestWords = 200;
 
 // ncu's words, the mark by which they are known; what they mean, and the way out.
 struct KnownFailure {
@@ -24,8 +24,8 @@ constexpr KnownFailure kKnownFailures[] = {
      "https://developer.nvidia.com/ERR_NVGPUCTRPERM"},
     {"driver resource was unavailable", "another tool holds the GPU's counters",
      "end what profiles this GPU, or `dcgmi profiling --pause`"},
-    {"InterprocessLockFailed", "ncu could not take its lock file", "make TMPDIR a folder that this user may write"},
     {"lock file", "ncu could not open its lock file", "make TMPDIR a folder that this user may write"},
+    {"InterprocessLockFailed", "ncu could not take its lock file", "make TMPDIR a folder that this user may write"},
     {"nsufficient free memory", "the GPU has too little free memory for ncu to save what the launch writes",
      "free memory on the GPU"},
     {"to save context state", "there is too little memory to save what the launch writes", "free memory on the GPU"},
@@ -47,10 +47,12 @@ std::string first_error(std::string_view log) {
   return std::string(log.substr(begin, log.find('\n', begin) - begin)).substr(0, kLongestWords);
 }
 
+// What is known of it, with ncu's own words.
 std::optional<NcuFailure> known_failure(std::string_view said) {
   for (const KnownFailure& known : kKnownFailures) {
-    if (said.find(known.mark) != std::string_view::npos)
-      return NcuFailure{std::string(known.why), std::string(known.opens), true};
+    if (said.find(known.mark) == std::string_view::npos) continue;
+    const std::string words = first_error(said);
+    return NcuFailure{std::string(known.why) + (words.empty() ? "" : ": " + words), std::string(known.opens), true};
   }
   return std::nullopt;
 }

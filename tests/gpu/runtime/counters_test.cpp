@@ -1,6 +1,8 @@
-// Counters of known kernels by the real ncu: bytes that have to move, shares that sum up, a judge that works on.
+// Counters of known kernels by the real ncu: bytes that have to move, shares that sum up, a judge that works on. With
+// SOLSTICE_KEEP_NCU, a folder, what ncu printed is kept there, as tests/support/ncu has it.
 #include "diagnose/counters/counters.h"
 
+#include <cstdlib>
 #include <numeric>
 
 #include "diagnose/counters/counter_table.h"
@@ -69,6 +71,7 @@ class CountersTest : public RuntimeTest {
     diagnose::CounterRequest request;
     request.plan = save(plan);
     request.steps = {plan.steps[0].name};
+    if (const char* folder = std::getenv("SOLSTICE_KEEP_NCU")) request.keep = folder;
     bool passed = false;
     const diagnose::ProfiledWork judged = diagnose::with_judge(*judge_, request.plan, test);
     const auto run = diagnose::counters_of(request, [&](const Profiler& profiler, const ProfileLimits& limits) {

@@ -126,6 +126,14 @@ TEST_F(Counters, AreAskedOfTheOneLaunchAsItRunsInATrial) {
   EXPECT_FALSE(fs::exists(folders_[0].parent_path()));
 }
 
+TEST_F(Counters, KeepWhatNcuSaidWhereThatIsAsked) {
+  request_.keep = folder_.path() / "kept";
+  EXPECT_TRUE(counters().source.there);
+  EXPECT_EQ(*read_file(request_.keep / "up.raw.csv"), *read_file(folder_.path() / "raw.csv"));
+  EXPECT_EQ(*read_file(request_.keep / "up.source.csv"), *read_file(folder_.path() / "source.csv"));
+  EXPECT_NE(read_file(request_.keep / "up.log")->find("==PROF== Report"), std::string::npos);
+}
+
 TEST_F(Counters, WithoutTheSamplerStallsAreTheHardwares) {
   request_.sampling = false;
   std::string raw = *read_file(folder_.path() / "raw.csv");
@@ -245,7 +253,7 @@ TEST(NcuFailure, IsKnownByItsWords) {
       {"==ERROR== ERR_NVGPUCTRPERM - The user does not\n", "ERR_NVGPUCTRPERM", true},
       {"==ERROR== Failed to open/create lock file /tmp/nvidia/nsight_compute/lock. Please\n==ERROR== "
        "InterprocessLockFailed\n",
-       "lock file", true},
+       "could not open its lock file: Failed to open/create lock file /tmp/nvidia/nsight_compute/lock", true},
       {"==ERROR== Profiling failed because a driver resource was unavailable. Ensure that no other tool\n",
        "another tool", true},
       {"==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).\n",
