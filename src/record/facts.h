@@ -47,8 +47,10 @@ struct HotSpot {
 // By ncu, of one launch; values in ncu's base units (bytes, seconds, cycles, shares of 1 for percentages).
 struct CounterFacts {
   std::map<std::string, double> metrics;  // by ncu's names
-  std::map<std::string, double> stalls;   // share of warp samples by reason, `selected` included
-  std::vector<HotSpot> hot = {};          // the most sampled, descending
+  // Share of warp samples by reason, `selected` included; of the hardware's own counts where nothing was sampled.
+  // Reasons are those of diagnose/counters/stall_reasons.h: "long_scoreboard".
+  std::map<std::string, double> stalls;
+  std::vector<HotSpot> hot = {};  // the most sampled, descending
   static auto fields() {
     return std::make_tuple(field("metrics", &CounterFacts::metrics, "by ncu's names"),
                            optional_field("stalls", &CounterFacts::stalls, "share of warp samples by reason"),

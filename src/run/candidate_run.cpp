@@ -17,15 +17,26 @@ bool has_prepare(const Plan& plan) {
 
 }  // namespace
 
-CandidateRun::CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan)
-    : device_(device), runner_(std::move(runner)), plan_(std::move(plan)) {
+CandidateRun::CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan, std::optional<JudgeLimits> limits)
+    : device_(device),
+      limits_(limits.value_or(device.options().limits)),
+      runner_(std::move(runner)),
+      plan_(std::move(plan)) {
   for (size_t i = 0; i < plan_.buffers.size(); ++i) {
     if (rt::is_interface(plan_.buffers[i])) interface_.push_back(i);
   }
 }
 
-CandidateRun::~CandidateRun() {
+CandidateRun::~CandidateRun() { close_memory(); }
+
+void CandidateRun::close_memory() {
   if (!loaded_.handle.empty()) device_.imports().close(loaded_.handle);
+  loaded_.handle.clear();
+}
+
+Result<RunnerEnd> CandidateRun::finish(Seconds limit) {
+  close_memory();
+  return runner_.finish(limit);
 }
 
 Status CandidateRun::check_case(const JudgeCase& test) const {
@@ -107,7 +118,7 @@ Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pa
   if (!prepared_ || has_prepare(plan_)) {
     SOLSTICE_CHECK(poison(pass, true));
     SOLSTICE_CHECK(give(slot, test, false));
-    const auto done = runner_.prepare({slot, device_.options().limits.prepare});
+    const auto done = runner_.prepare({slot, limits_.prepare});
     if (!done.ok()) {
       if (const auto finding = finding_of(done.error(), false)) return *finding;
       return done.error();
@@ -120,7 +131,7 @@ Result<Finding> CandidateRun::start_over(int slot, const JudgeCase& test, int pa
 }
 
 Result<Finding> CandidateRun::launch(int slot, CaseVerdict& into) {
-  const auto done = runner_.run({slot, device_.options().limits.run});
+  const auto done = runner_.run({slot, limits_.run});
   if (done.ok()) {
     into.wall = done->wall;
     return Finding{};
@@ -152,7 +163,7 @@ Result<Finding> CandidateRun::time_some(const std::vector<const JudgeCase*>& con
   RunnerTime request;
   request.cupti = tracer == Tracer::kCupti;
   request.flush_bytes = device_.flush_bytes();
-  request.deadline = device_.options().limits.time;
+  request.deadline = limits_.time;
   // In a trace it could not be told from the candidate's own memsets.
   request.poison = tracer == Tracer::kEvents ? kPoison : -1;
   std::vector<Turn> turns = turns_of(slots(), static_cast<int>(contents.size()), batch_++);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <vector>
 
 #include "rt/arena.h"
@@ -26,7 +27,8 @@ inline bool is_expected(const PlanBuffer& buffer) { return buffer.kind == Buffer
 
 class CandidateRun {
  public:
-  CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan);
+  // Without `limits` those of the device's options.
+  CandidateRun(JudgeDevice& device, RunnerProcess runner, Plan plan, std::optional<JudgeLimits> limits = {});
   ~CandidateRun();
   CandidateRun(const CandidateRun&) = delete;
 
@@ -40,6 +42,8 @@ class CandidateRun {
   const RunnerLoaded& loaded() const { return loaded_; }
   Seconds prepare_time() const { return prepare_time_; }
   const Json& sandbox() const { return sandbox_; }
+  // The last call: lets go of its memory, ends the process and waits for the end (RunnerProcess::finish).
+  Result<RunnerEnd> finish(Seconds limit);
 
  private:
   const PlanBuffer& interface_buffer(size_t i) const { return plan_.buffers[interface_[i]]; }
@@ -58,7 +62,10 @@ class CandidateRun {
                                      uint8_t poison, bool merge_nonfinite);
   Result<Finding> time_some(const std::vector<const JudgeCase*>& contents, int most, Tracer tracer, TimedBlock& out);
 
+  void close_memory();
+
   JudgeDevice& device_;
+  JudgeLimits limits_;
   RunnerProcess runner_;
   Plan plan_;
   std::vector<size_t> interface_;

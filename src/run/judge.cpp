@@ -163,6 +163,30 @@ Result<Verdict> Judge::verify_more(const std::vector<JudgeCase>& cases) {
   return verdict;
 }
 
+Result<ProfiledRun> Judge::profile(const std::filesystem::path& plan_json, const JudgeCase& test,
+                                   const Profiler& profiler, const ProfileLimits& limits) {
+  SOLSTICE_TRY(const Plan plan, read_plan(plan_json));
+  RunnerOptions with = options().runner;
+  with.profiler = profiler;
+  with.start_limit = limits.start;
+  with.load_limit = limits.work;
+  SOLSTICE_TRY(RunnerProcess runner, RunnerProcess::spawn(with));
+  CandidateRun run(device_, std::move(runner), plan, JudgeLimits{limits.work, limits.work, limits.work});
+  SOLSTICE_CHECK(run.check_case(test));
+  SOLSTICE_TRY(const Finding loaded, run.load(plan_json, 1));
+  ProfiledRun out;
+  out.sandbox = run.sandbox();
+  if (loaded.passed()) {
+    SOLSTICE_TRY(out.verdict, run.run_case(test, 0));
+  } else {
+    out.verdict.name = test.name;
+    out.verdict.outcome = loaded.outcome;
+    out.verdict.message = loaded.message;
+  }
+  SOLSTICE_TRY(out.end, run.finish(limits.end));
+  return out;
+}
+
 Result<TimedBlock> Judge::time_block(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer) {
   if (!current_) return fail(Code::bad_argument, "only a plan that passed verification is timed");
   if (cases.empty() || repetitions < 1)

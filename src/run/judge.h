@@ -26,6 +26,18 @@
 
 namespace solstice::run {
 
+struct ProfileLimits {
+  Seconds start{60};  // until the runner's first answer
+  Seconds work{120};  // of loading, of prepare and of the launch, which a profiler repeats
+  Seconds end{60};    // of the profiler, for its results
+};
+
+struct ProfiledRun {
+  CaseVerdict verdict;  // of the case; its times are no results
+  RunnerEnd end;        // of the profiler
+  Json sandbox;
+};
+
 class Judge {
  public:
   static Result<std::unique_ptr<Judge>> start(JudgeOptions options);
@@ -50,6 +62,12 @@ class Judge {
   // `repetitions` executions of the plan that was verified last, with a cold L2, each on other content at another
   // address as far as cases and slots allow; every timed output is checked. Error bad_argument without such a plan.
   Result<TimedBlock> time_block(const std::vector<JudgeCase>& cases, int repetitions, Tracer tracer = Tracer::kEvents);
+
+  // One case of a plan in a process of its own under a profiler, results checked as ever. The candidate that is held
+  // stays, and so does its memory. Errors besides those of judging: process_failed and deadline before the candidate is
+  // loaded, deadline of the end.
+  Result<ProfiledRun> profile(const std::filesystem::path& plan, const JudgeCase& test, const Profiler& profiler,
+                              const ProfileLimits& limits = {});
 
   // Lets go of the current candidate: its process ends and its memory is freed unless it is held elsewhere.
   void release();

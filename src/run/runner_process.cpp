@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 
+#include "base/process/process_tree.h"
 #include "run/finding.h"
 
 namespace solstice::run {
@@ -43,13 +44,26 @@ Error of_the_candidate(Error error) {
 
 Result<RunnerProcess> RunnerProcess::spawn(const RunnerOptions& options) {
   SpawnOptions spawn;
-  spawn.argv = {options.program.string(), "--device", std::to_string(options.device)};
-  if (!options.cupti.empty()) spawn.argv.insert(spawn.argv.end(), {"--cupti", options.cupti});
   spawn.environment = environment();
+  if (options.profiler) {
+    spawn.argv = options.profiler->command;
+    spawn.environment["TMPDIR"] = options.profiler->folder.string();
+  }
+  spawn.argv.insert(spawn.argv.end(), {options.program.string(), "--device", std::to_string(options.device)});
+  if (!options.cupti.empty()) spawn.argv.insert(spawn.argv.end(), {"--cupti", options.cupti});
+  if (options.profiler) spawn.argv.insert(spawn.argv.end(), {"--profile", options.profiler->folder.string()});
   spawn.clear_environment = true;
   spawn.max_line = kLongestReply;
   SOLSTICE_TRY(Subprocess process, Subprocess::spawn(spawn));
   return RunnerProcess(std::move(process), options);
+}
+
+// A profiler's own lines may come in between.
+Result<std::string> RunnerProcess::read_reply(const Deadline& deadline) {
+  while (true) {
+    SOLSTICE_TRY(std::string line, process_.read_line(deadline));
+    if (!options_.profiler || line.substr(0, 2) != "==") return line;
+  }
 }
 
 Result<Json> RunnerProcess::ask(const char* request, Json params, Seconds limit) {
@@ -59,14 +73,14 @@ Result<Json> RunnerProcess::ask(const char* request, Json params, Seconds limit)
   const Json message = Json::object().set("id", id).set("request", request).set("params", std::move(params));
   Result<std::string> line = fail(Code::internal, "");
   const Status written = process_.write_line(message.dump(), deadline);
-  line = written.ok() ? process_.read_line(deadline) : Result<std::string>(written.error());
+  line = written.ok() ? read_reply(deadline) : Result<std::string>(written.error());
   if (!line.ok()) {
-    process_.kill();
+    end_all();
     return std::move(line).context(fmt::format("waiting for the runner's `{}`", request)).error();
   }
   SOLSTICE_TRY(const Json reply, parse_json(*line));
   if (reply.at("id").as_int(-1) != id) {
-    process_.kill();
+    end_all();
     return fail(Code::process_failed, "the runner answered another request than it was asked");
   }
   if (reply.find("error")) {
@@ -91,6 +105,28 @@ Result<RunnerHello> RunnerProcess::hello() {
 
 void RunnerProcess::end_soon() {
   if (process_.running()) ::kill(-process_.pid(), SIGKILL);
+}
+
+// A profiler may put its child into a process group of its own.
+void RunnerProcess::end_all() {
+  const std::vector<pid_t> others = process_.running() ? descendants_of(process_.pid()) : std::vector<pid_t>();
+  process_.kill();
+  for (const pid_t other : others) ::kill(other, SIGKILL);
+}
+
+Result<RunnerEnd> RunnerProcess::finish(Seconds limit) {
+  const Deadline deadline(limit);
+  std::string out;
+  RunnerEnd end;
+  process_.close_input();
+  const Status read = process_.read_all(out, end.said, kLongestReply, deadline);
+  const Result<ExitStatus> exit = read.ok() ? process_.wait(deadline) : Result<ExitStatus>(read.error());
+  if (!exit.ok()) {
+    end_all();
+    return exit.error();
+  }
+  end.exit = *exit;
+  return end;
 }
 
 Result<RunnerLoaded> RunnerProcess::load(const RunnerLoad& request) {

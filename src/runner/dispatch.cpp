@@ -23,8 +23,10 @@ Result<std::unique_ptr<GpuSession>> open_gpu(int device, const rt::Driver*& driv
 }  // namespace
 
 void Dispatcher::open() {
-  // CUPTI first: it wants to be there before the context.
-  const Status cupti = open_cupti(options_.cupti);
+  // CUPTI first: it wants to be there before the context. A profiler has it already, and a process has one.
+  const Status cupti = options_.profile.empty()
+                           ? open_cupti(options_.cupti)
+                           : Status(fail(Code::not_found, "not opened: a profiler is in its place"));
   cupti_note_ = cupti.ok() ? "loaded" : cupti.error().message;
   auto gpu = open_gpu(options_.device, driver_);
   if (gpu.ok()) {

@@ -14,7 +14,8 @@ namespace solstice::runner {
 
 struct RunnerOptions {
   int device = 0;
-  std::string cupti;  // library; empty: the usual places
+  std::string cupti = {};    // library; empty: the usual places
+  std::string profile = {};  // a profiler's folder; empty: there is none
 };
 
 class Dispatcher {

@@ -1,5 +1,5 @@
 // solstice-runner: the untrusted process. It sandboxes itself, opens the GPU, and then runs plans for the judge that
-// started it. Usage: solstice-runner [--device N] [--cupti LIBRARY]; it speaks the protocol of
+// started it. Usage: solstice-runner [--device N] [--cupti LIBRARY] [--profile FOLDER]; it speaks the protocol of
 // record/runner_messages.h and ends when its input ends.
 #include <poll.h>
 #include <unistd.h>
@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "runner/dispatch.h"
+#include "runner/runner_sandbox.h"
 
 namespace {
 
@@ -28,21 +29,13 @@ Result<runner::RunnerOptions> parse(int argc, char** argv) {
       out.device = std::atoi(argv[i + 1]);
     } else if (name == "--cupti") {
       out.cupti = argv[i + 1];
+    } else if (name == "--profile") {
+      out.profile = argv[i + 1];
     } else {
-      return fail(Code::bad_argument, "no option `" + name + "`", "there are --device N and --cupti LIBRARY");
+      return fail(Code::bad_argument, "no option `" + name + "`",
+                  "there are --device N, --cupti LIBRARY and --profile FOLDER");
     }
   }
-  return out;
-}
-
-SandboxPolicy policy() {
-  SandboxPolicy out;
-  out.devices = nvidia_device_patterns();
-  out.writable = {"/proc/self"};  // the driver names its threads there
-  out.allow_idle_sockets = true;
-  out.allow_exec = false;
-  out.allow_processes = false;
-  out.limits.core_size = 0;
   return out;
 }
 
@@ -79,7 +72,7 @@ int complain(const Error& error) {
 int main(int argc, char** argv) {
   const auto options = parse(argc, argv);
   if (!options.ok()) return complain(options.error());
-  const auto sandbox = enter_sandbox(policy());
+  const auto sandbox = runner::enter_runner_sandbox(options->profile);
   if (!sandbox.ok()) return complain(sandbox.error());
   end_with_parent();
   runner::Dispatcher dispatcher(*options, *sandbox);

@@ -22,7 +22,8 @@ namespace {
 // The kernel's ABI, spelled out because the build machine's headers may be older than the running kernel.
 constexpr uint64_t kExecute = 1u << 0, kWriteFile = 1u << 1, kReadFile = 1u << 2, kReadFolder = 1u << 3;
 constexpr uint64_t kAccessV1 = (1u << 13) - 1, kRefer = 1u << 13, kTruncate = 1u << 14, kIoctl = 1u << 15;
-constexpr uint64_t kTcp = 3, kScopes = 3;  // bind | connect; abstract Unix sockets | signals
+constexpr uint64_t kTcp = 3;                                        // bind | connect
+constexpr uint64_t kAbstractSockets = 1u << 0, kSignals = 1u << 1;  // scopes
 
 struct RulesetAttributes {
   uint64_t files = 0;
@@ -75,8 +76,11 @@ Status add_rules(int ruleset, const SandboxPolicy& policy, int abi) {
   return add_path(ruleset, "/dev/null", kReadFile | kWriteFile);
 }
 
+uint64_t scopes(const SandboxPolicy& policy) { return kSignals | (policy.allow_network ? 0 : kAbstractSockets); }
+
 Result<int> make_ruleset(const SandboxPolicy& policy, int abi) {
-  RulesetAttributes wanted{file_rights(abi), abi >= 4 && !policy.allow_network ? kTcp : 0, abi >= 6 ? kScopes : 0};
+  RulesetAttributes wanted{file_rights(abi), abi >= 4 && !policy.allow_network ? kTcp : 0,
+                           abi >= 6 ? scopes(policy) : 0};
   const size_t size = abi >= 6 ? 24 : abi >= 4 ? 16 : 8;
   const int ruleset = static_cast<int>(::syscall(SYS_landlock_create_ruleset, &wanted, size, 0));
   if (ruleset < 0) return fail(Code::sandbox, fmt::format("Landlock refused the rule set: {}", std::strerror(errno)));

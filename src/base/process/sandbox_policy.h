@@ -22,10 +22,10 @@ struct SandboxPolicy {
   std::vector<std::filesystem::path> readable = {"/"};  // read and execute beneath; missing ones are skipped
   std::vector<std::filesystem::path> writable;          // everything beneath
   std::vector<std::string> devices;                     // glob patterns of device files: read, write, ioctl
-  bool allow_network = false;                           // false: no socket of any kind
-  bool allow_idle_sockets = false;                      // Unix sockets that cannot connect or send to an address
-  bool allow_exec = true;                               // false only where the process sandboxes itself
-  bool allow_processes = true;                          // false: threads, but no fork and no signals
+  bool allow_network = false;       // false: no socket of any kind; true: also Unix ones of processes outside
+  bool allow_idle_sockets = false;  // Unix sockets that cannot connect or send to an address
+  bool allow_exec = true;           // false only where the process sandboxes itself
+  bool allow_processes = true;      // false: threads, but no fork and no signals
   ResourceLimits limits;
 };
 

@@ -239,3 +239,20 @@ extern "C" __global__ void by_tma(const __grid_constant__ CUtensorMap map, const
   const int i = place();
   if (i < n) y[i] = 2 * box[threadIdx.x] + w[i];
 }
+
+// y = x w, of n x n floats: a tile of 32 x 32 by a block of as many threads.
+extern "C" __global__ void product(const float* x, const float* w, float* y, int n) {
+  constexpr int kTile = 32;
+  __shared__ float left[kTile][kTile], right[kTile][kTile];
+  const int column = static_cast<int>(threadIdx.x), row = static_cast<int>(threadIdx.y);
+  const int i = static_cast<int>(blockIdx.y) * kTile + row, j = static_cast<int>(blockIdx.x) * kTile + column;
+  float sum = 0;
+  for (int k = 0; k < n; k += kTile) {
+    left[row][column] = x[i * n + k + column];
+    right[row][column] = w[(k + row) * n + j];
+    __syncthreads();
+    for (int l = 0; l < kTile; ++l) sum += left[row][l] * right[l][column];
+    __syncthreads();
+  }
+  y[i * n + j] = sum;
+}

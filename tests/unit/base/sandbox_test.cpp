@@ -12,7 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <fstream>
 #include <functional>
 #include <thread>
@@ -91,6 +93,27 @@ TEST(Sandbox, NoNetwork) {
   SandboxPolicy policy;
   policy.allow_network = true;
   EXPECT_EQ(inside(policy, [] { return socket(AF_UNIX, SOCK_STREAM, 0) >= 0 ? 0 : 1; }), 0);
+}
+
+// Abstract names, which no permission of a file guards, are Landlock's own matter.
+TEST(Sandbox, NetworkReachesAbstractSocketsOfOthers) {
+  const int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un at{};
+  at.sun_family = AF_UNIX;
+  const std::string name = std::string(1, '\0') + "solstice-sandbox-test-" + std::to_string(getpid());
+  std::copy(name.begin(), name.end(), at.sun_path);
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + name.size());
+  ASSERT_EQ(bind(listening, reinterpret_cast<sockaddr*>(&at), size), 0);
+  ASSERT_EQ(listen(listening, 1), 0);
+  const auto connects = [&] {
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    return connect(fd, reinterpret_cast<sockaddr*>(&at), size) == 0 ? 0 : 1;
+  };
+  SandboxPolicy policy;
+  EXPECT_EQ(inside(policy, connects), 1);
+  policy.allow_network = true;
+  EXPECT_EQ(inside(policy, connects), 0);
+  close(listening);
 }
 
 TEST(Sandbox, IdleSocketsReachNobody) {

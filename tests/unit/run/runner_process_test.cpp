@@ -2,6 +2,8 @@
 #include "run/runner_process.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "run/candidate_run.h"
@@ -45,6 +47,46 @@ TEST_F(LyingRunner, AnErrorOfACandidateStaysWhatItIs) {
 TEST_F(LyingRunner, BeforeACandidateIsLoadedTheMachineMayLackSomething) {
   RunnerProcess runner = runner_with("no_gpu");
   EXPECT_EQ(runner.hello().error().code, Code::no_gpu);
+}
+
+// A profiler of this kind: a program that starts the rest of its command line.
+TEST(ProfiledRunner, IsStartedByItsProfilerInTheProfileForIt) {
+  TempFolder folder = std::move(TempFolder::create("profiled-runner-")).value();
+  const auto runner = folder.path() / "runner", seen = folder.path() / "seen";
+  ASSERT_TRUE(write_file(runner, "#!/bin/sh\necho \"$TMPDIR $*\" > '" + seen.string() +
+                                     "'\nwhile read -r line; do :; done\necho done >&2\nexit 5\n")
+                  .ok());
+  std::filesystem::permissions(runner, std::filesystem::perms::owner_all);
+  RunnerOptions options;
+  options.program = runner;
+  options.profiler = Profiler{{"nice", "-n", "0"}, folder.path()};
+  auto process = RunnerProcess::spawn(options);
+  ASSERT_TRUE(process.ok()) << process.error().text();
+  const auto end = process->finish(Seconds(20));
+  ASSERT_TRUE(end.ok()) << end.error().text();
+  EXPECT_EQ(end->exit.code, 5);
+  EXPECT_EQ(end->said, "done\n");
+  EXPECT_EQ(*read_file(seen), folder.path().string() + " --device 0 --profile " + folder.path().string() + "\n");
+}
+
+TEST(ProfiledRunner, ThatDoesNotEndIsEndedWithItsChildren) {
+  TempFolder folder = std::move(TempFolder::create("profiled-runner-")).value();
+  const auto runner = folder.path() / "runner", child = folder.path() / "child";
+  ASSERT_TRUE(write_file(runner, "#!/bin/sh\nsetsid sleep 1000 < /dev/null > /dev/null 2>&1 &\necho $! > '" +
+                                     child.string() + "'\nwait\n")
+                  .ok());
+  std::filesystem::permissions(runner, std::filesystem::perms::owner_all);
+  RunnerOptions options;
+  options.program = runner;
+  auto process = RunnerProcess::spawn(options);
+  ASSERT_TRUE(process.ok()) << process.error().text();
+  for (int i = 0; i < 500 && !std::filesystem::exists(child); ++i) ::usleep(10000);
+  const auto end = process->finish(Seconds(0.2));
+  ASSERT_FALSE(end.ok());
+  EXPECT_EQ(end.error().code, Code::deadline);
+  const pid_t pid = static_cast<pid_t>(std::stol(*read_file(child)));
+  for (int i = 0; i < 500 && ::kill(pid, 0) == 0; ++i) ::usleep(10000);
+  EXPECT_NE(::kill(pid, 0), 0);
 }
 
 }  // namespace
