@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "evaluate/diagnosis.h"
+#include "evaluate/findings/diagnosis.h"
 #include "evaluate/trial_builds.h"
 #include "record/kernel_trace.h"
 #include "run/judge.h"

@@ -5,7 +5,7 @@
 
 #include <map>
 
-#include "evaluate/diagnosis.h"
+#include "evaluate/findings/diagnosis.h"
 #include "evaluate/preparation.h"
 #include "search/search.h"
 

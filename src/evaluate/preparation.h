@@ -6,8 +6,8 @@
 
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
+#include "evaluate/findings/program_facts.h"
 #include "evaluate/kernel_facts.h"
-#include "evaluate/program_facts.h"
 #include "record/kernel_table.h"
 #include "record/trial.h"
 

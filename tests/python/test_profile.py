@@ -30,7 +30,8 @@ TOOL = textwrap.dedent(
         else:
             kernel = asked["facts"]["kernels"][0]["kernel"]
             finding = {{
-                "schema": "solstice.finding/1", "tool": "whatever", "severity": "high", "place": {{"kernel": kernel}}, "cause": "there is one",
+                "schema": "solstice.finding/1", "tool": "whatever", "severity": "high",
+                "place": {{"kernel": kernel}}, "cause": "there is one",
                 "evidence": [{{"what": "kernels", "value": 1, "source": "plan"}}], "actions": [],
                 "gain": {{"program": {gain}, "kernel": 1.5, "because": "I say so"}},
                 "confidence": "low", "sources": ["plan"],

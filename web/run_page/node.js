@@ -241,7 +241,8 @@ function missingFamilies(table) {
 function findingsList(findings) {
   const list = el('ol', {class: 'findings'});
   for (const finding of findings) {
-    const gain = finding.gain.program > 1 ? ` At most ${factorText(finding.gain.program)}: ${finding.gain.because}.` : '';
+    const {program, because} = finding.gain;
+    const gain = program > 1 ? ` At most ${factorText(program)}: ${because}.` : '';
     const kernel = finding.place.kernel ? `${finding.place.kernel}: ` : '';
     const evidence = finding.evidence.map((each) => `${each.what} ${digits(each.value, 4)} ${each.unit || ''}`.trim());
     list.append(

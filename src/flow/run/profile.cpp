@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "diagnose/external.h"
-#include "evaluate/diagnosis.h"
+#include "evaluate/findings/diagnosis.h"
 
 namespace solstice::flow {
 namespace {

@@ -36,21 +36,21 @@ Facts coded(const std::string& resource, const std::function<void(SassMix&, Sass
   return out;
 }
 
-std::optional<Finding> found(const Facts& facts, const std::string& tool) {
+std::optional<Finding> found_in_code(const Facts& facts, const std::string& tool) {
   for (const Finding& finding : diagnose(facts, *machine::load_machine("h200")).findings) {
     if (finding.tool == tool) return finding;
   }
   return std::nullopt;
 }
 
-struct Case {
+struct CodeCase {
   const char* tool;
   const char* resource;
   std::function<void(SassMix&, SassFacts&)> sick, healthy;
   double gain;
 };
 
-std::vector<Case> cases() {
+std::vector<CodeCase> code_cases() {
   const auto access = [](bool store, int bits) {
     return [=](SassMix& mix, SassFacts&) { mix.accesses = {{"global", store, bits, 4}}; };
   };
@@ -86,11 +86,11 @@ std::vector<Case> cases() {
 }
 
 TEST(SassTools, FindTheSickAndLeaveTheHealthy) {
-  for (const Case& each : cases()) {
-    const auto sick = found(coded(each.resource, each.sick), each.tool);
+  for (const CodeCase& each : code_cases()) {
+    const auto sick = found_in_code(coded(each.resource, each.sick), each.tool);
     ASSERT_TRUE(sick) << each.tool;
     EXPECT_NEAR(sick->gain.program, each.gain, 0.01 * each.gain) << each.tool << ": " << sick->gain.because;
-    EXPECT_FALSE(found(coded(each.resource, each.healthy), each.tool)) << each.tool;
+    EXPECT_FALSE(found_in_code(coded(each.resource, each.healthy), each.tool)) << each.tool;
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/units.h"
-#include "evaluate/diagnosis.h"
+#include "evaluate/findings/diagnosis.h"
 #include "flow/run/agent/agent_choice.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/gpu/gpu_choice.h"

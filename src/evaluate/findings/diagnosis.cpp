@@ -1,6 +1,6 @@
-#include "evaluate/diagnosis.h"
+#include "evaluate/findings/diagnosis.h"
 
-#include "evaluate/actions.h"
+#include "evaluate/findings/actions.h"
 
 namespace solstice::evaluate {
 

@@ -1,4 +1,4 @@
-#include "evaluate/actions.h"
+#include "evaluate/findings/actions.h"
 
 #include <fmt/format.h>
 

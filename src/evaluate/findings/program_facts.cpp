@@ -1,4 +1,4 @@
-#include "evaluate/program_facts.h"
+#include "evaluate/findings/program_facts.h"
 
 #include <algorithm>
 #include <numeric>
