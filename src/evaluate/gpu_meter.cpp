@@ -22,6 +22,18 @@ void judged(const Verdict& verdict, search::Measurement& out) {
   out.record.set("verdict", to_json(verdict));
 }
 
+// Normwise, over the policy's limit; nothing where no limit is known.
+std::optional<double> worst_error(const Json& verdict) {
+  std::optional<double> out;
+  for (const Json& test : verdict.at("cases").items()) {
+    for (const Json& output : test.at("outputs").items()) {
+      const double limit = output.at("limit_normwise").as_double();
+      if (limit > 0) out = std::max(out.value_or(0), output.at("normwise").as_double() / limit);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 TrialState state_of(const Verdict& verdict) {
@@ -109,13 +121,19 @@ Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts& facts, search::Mea
   return fail(Code::candidate_failed, block.verdict.message);
 }
 
-void GpuMeter::diagnose(const Preparation& candidate, search::Measurement& out) {
+void GpuMeter::diagnose(int node, const Preparation& candidate, search::Measurement& out) {
   if (out.state != TrialState::kVerified) return;
   const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
   Facts facts = candidate.facts(builds_.setting(), options_.bounds, !behind || options_.diagnosis.keep_facts);
   facts.measured = out.time;
+  facts.error = worst_error(out.record.at("verdict"));
+  if (const Result<RunnerHello> runner = judge_.runner(); runner.ok()) facts.device = runner->gpu;
   trace(candidate.built()->plan, facts, out);
   if (out.state != TrialState::kVerified || (behind && !options_.diagnosis.keep_facts)) return;
+  if (options_.diagnosis.counters) {
+    const Status counted = add_counters(builds_.plan_of(node), judge_, cases_.front(), facts);
+    if (!counted.ok()) set_source({"counters", false, counted.error().message, counted.error().hint}, facts);
+  }
   add_findings(facts, builds_.setting(), options_.diagnosis, out.record);
 }
 
@@ -135,7 +153,7 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
     Verdict verdict;
     SOLSTICE_CHECK(judge(trial.node, trial.precision, out, verdict));
     SOLSTICE_CHECK(judge_further(candidate.built()->plan, verdict, out));
-    diagnose(candidate, out);
+    diagnose(trial.node, candidate, out);
     out.record.set("measuring", (monotonic_now() - ready).value);
     if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);

@@ -44,7 +44,7 @@ class GpuMeter {
   }
   void trace(const Plan& plan, Facts& facts, search::Measurement& out);
   Result<KernelTrace> traced(const Plan& plan, Facts& facts, search::Measurement& out);
-  void diagnose(const Preparation& candidate, search::Measurement& out);
+  void diagnose(int node, const Preparation& candidate, search::Measurement& out);
 
   const TrialBuilds& builds_;
   run::Judge& judge_;

@@ -11,6 +11,7 @@ namespace solstice::evaluate {
 
 struct DiagnosisOptions {
   bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
+  bool counters = false;    // also of the source `counters`, which takes seconds a launch
 };
 
 // Every tool on the facts, moves checked for legality: `options.legal` is set here.

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/version.h"
+#include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
@@ -273,6 +274,39 @@ void add_sass(const Built& built, Facts& facts) {
     }
   }
   set_source(std::move(state), facts);
+}
+
+namespace {
+
+// Launches of a call that do work on usual operands, the longest first.
+std::vector<std::string> launches_to_count(const Facts& facts) {
+  std::vector<const StepFacts*> steps;
+  for (const KernelSheet& kernel : facts.kernels) {
+    for (const StepFacts& step : kernel.steps) {
+      if (!step.entry.empty() && !step.prepare && !step.fallback) steps.push_back(&step);
+    }
+  }
+  const auto time = [](const StepFacts* step) { return step->measured.value_or(Seconds(0)); };
+  std::stable_sort(steps.begin(), steps.end(), [&](auto* a, auto* b) { return time(a) > time(b); });
+  std::vector<std::string> out;
+  for (const StepFacts* step : steps) out.push_back(step->step);
+  return out;
+}
+
+}  // namespace
+
+Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Facts& facts) {
+  diagnose::CounterRequest request;
+  request.plan = plan;
+  request.steps = launches_to_count(facts);
+  if (request.steps.empty()) return success();
+  SOLSTICE_TRY(diagnose::CounterRun run,
+               diagnose::counters_of(request, diagnose::with_judge(judge, request.plan, test)));
+  for (auto& [name, counters] : run.steps) {
+    if (StepFacts* step = step_named(name, facts)) step->counters = std::move(counters);
+  }
+  set_source(std::move(run.source), facts);
+  return success();
 }
 
 }  // namespace solstice::evaluate

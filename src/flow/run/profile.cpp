@@ -55,7 +55,9 @@ Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
 Result<Profile> profile_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
                                 const ProfileOptions& wanted, Progress& progress) {
   OptimizeOptions keeping = options;
+  const std::vector<std::string>& without = wanted.without;
   keeping.diagnosis.keep_facts = true;
+  keeping.diagnosis.counters = std::find(without.begin(), without.end(), "counters") == without.end();
   SOLSTICE_TRY(const ProgramRun done, run_program(text, name, keeping, progress));
   const search::Measurement& m = done.measurement;
   if (!m.usable()) {
