@@ -76,7 +76,7 @@ class Expert : public search::Proposer {
   bool is_new(const search::Tree& tree, const std::string& program);
 
   Variants variants_;
-  std::shared_ptr<const search::Memory> memory_;                // null: none
+  std::shared_ptr<const search::Memory> memory_;  // null: none
   Hearing hearing_;
   std::map<std::string, Seconds> known_;                        // by program
   std::vector<std::optional<Place>> fastest_known_;             // of the equations of each opening

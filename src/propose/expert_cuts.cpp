@@ -59,9 +59,8 @@ Other Expert::recut_to(const search::Tree& tree, const Place& from, const Recut&
   if (!to) return kNoOther;
   const Choice choice =
       carried(formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_variant(*to)));
-  const std::string said = other.remembered == 0
-                               ? ""
-                               : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
+  const std::string said =
+      other.remembered == 0 ? "" : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
   SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said + why));
   proposal.remembered = other.remembered;
   return tree.contains(proposal.program) ? kNoOther : std::optional(std::move(proposal));
@@ -99,8 +98,8 @@ Other Expert::rewrite(const search::Tree& tree, const Place& from, const std::ve
 }
 
 // Another cut goes before a schedule that no finding advises where the cost models find it no slower, other equations
-// where they find them faster than what is there: most make no difference. As many of these are looked at as cuts may be tried by then,
-// since it takes a while.
+// where they find them faster than what is there: most make no difference. As many of these are looked at as cuts may
+// be tried by then, since it takes a while.
 Other Expert::before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move,
                      Seconds predicted) {
   if (move.repeats || !move.advised.empty()) return kNoOther;

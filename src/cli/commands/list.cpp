@@ -218,8 +218,7 @@ Status list_fit(const Invocation& in) {
 Status list_tool_stats(const Invocation& in) {
   SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_TRY(const flow::StoredOutcomes found, flow::outcomes_in(store));
-  fmt::print("{}", in.json() ? tool_stats_json(found).dump(2) + "\n"
-                             : tool_stats_text(found, store.folder().string()));
+  fmt::print("{}", in.json() ? tool_stats_json(found).dump(2) + "\n" : tool_stats_text(found, store.folder().string()));
   return success();
 }
 

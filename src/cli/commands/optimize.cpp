@@ -166,8 +166,8 @@ std::vector<Parameter> optimize_parameters() {
       {"--resume",
        "RUN",
        "run of the store to continue; `last` is the newest that did not fail before its search. Options that "
-       "are not given are those of the run: FILE, device, machine, numerics, rewrites, weights, memory, findings, counters, policy, "
-       "seed, budget (its time starts anew), eps, window, roi, DIR and those of its language model",
+       "are not given are those of the run: FILE, device, machine, numerics, rewrites, weights, memory, findings, "
+       "counters, policy, seed, budget (its time starts anew), eps, window, roi, DIR and those of its language model",
        "",
        {},
        false,

@@ -10,8 +10,8 @@
 namespace solstice::evaluate {
 
 struct DiagnosisOptions {
-  bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
-  bool counters = false;    // also of the source `counters`, which takes seconds a launch
+  bool keep_facts = false;    // the record of the measurement has them: `diagnosed`
+  bool counters = false;      // also of the source `counters`, which takes seconds a launch
   Seconds counter_time{600};  // of one candidate: launches that would begin later are left out
 };
 

@@ -16,13 +16,13 @@ struct ToolStats {
   std::string tool;
   std::string limited = {};  // class of the kernels; "": the records do not say
   std::string machine;
-  int found = 0;            // findings in measured trials
-  int acted_on = 0;         // trials with the move of one
-  int hits = 0;             // of these: a gain beyond noise
-  int failed = 0;           // of these: no usable result
-  int beyond = 0;           // of the hits: the gain is larger than the bound by more than noise
-  double median_gain = 0;   // speedup of the whole program, of those acted on that worked; 0: none
-  double over_bound = 0;    // the median of that over the bound; 0: none
+  int found = 0;           // findings in measured trials
+  int acted_on = 0;        // trials with the move of one
+  int hits = 0;            // of these: a gain beyond noise
+  int failed = 0;          // of these: no usable result
+  int beyond = 0;          // of the hits: the gain is larger than the bound by more than noise
+  double median_gain = 0;  // speedup of the whole program, of those acted on that worked; 0: none
+  double over_bound = 0;   // the median of that over the bound; 0: none
   static auto fields() {
     return std::make_tuple(field("tool", &ToolStats::tool, "that found it"),
                            optional_field("class", &ToolStats::limited, "of the kernels, by stage 1"),

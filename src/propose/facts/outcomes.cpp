@@ -106,8 +106,8 @@ class Outcomes {
     if (!findings.ok()) return;
     const Json& classes = node.measurement->record.at("classes");
     for (const Finding& finding : *findings) {
-      FindingOutcome one{finding.tool, classes.at(finding.place.kernel).as_string(), "", node.id,
-                         finding.gain.program, {}};
+      FindingOutcome one{
+          finding.tool, classes.at(finding.place.kernel).as_string(), "", node.id, finding.gain.program, {}};
       for (const int child : node.children) add_trial(finding, node, tree_.node(child), one);
       out.push_back(std::move(one));
     }

@@ -11,6 +11,7 @@ constexpr const char* kTwoMaps = R"(program p
 dim N = 4096
 input x : f32[N]
 output y : f32[N]
+tensor h : f32[N]
 kernel a by map() {
   h[n] = exp(x[n])
 }

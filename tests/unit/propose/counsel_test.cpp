@@ -24,7 +24,7 @@ Result<std::string> text_of_settings(const std::vector<Axis>& all, const Choice&
 }
 
 // Two kernels of three settings; `a` has more to lose, so that its settings come first without findings.
-Formulation two_kernels() {
+Formulation two_to_counsel() {
   const std::vector<Schedule> options = {unrolled(1), unrolled(2), unrolled(4)};
   return {"",
           {{"a", options, {Seconds(3), Seconds(4), Seconds(5)}}, {"b", options, {Seconds(1), Seconds(1), Seconds(1)}}},
@@ -65,10 +65,10 @@ search::Proposal next_from(Expert& expert, search::Tree& tree, int node, const s
   return next;
 }
 
-Choice choice_of_settings(const search::Proposal& proposal) { return *two_kernels().choice_of(proposal.settings); }
+Choice choice_of_settings(const search::Proposal& proposal) { return *two_to_counsel().choice_of(proposal.settings); }
 
 TEST(Counsel, WhatAFindingAdvisesGoesFirstOnce) {
-  Expert expert({two_kernels()});
+  Expert expert({two_to_counsel()});
   search::Tree tree;
   next_from(expert, tree, 0, {unroll_advised("narrow loads", "b", "4", 1.8)});
   const search::Proposal first = next_from(expert, tree, 1);
@@ -78,7 +78,7 @@ TEST(Counsel, WhatAFindingAdvisesGoesFirstOnce) {
 }
 
 TEST(Counsel, SwitchedOffTheSearchIsTheSame) {
-  Expert expert({two_kernels()}, {}, nullptr, Hearing{.findings = false});
+  Expert expert({two_to_counsel()}, {}, nullptr, Hearing{.findings = false});
   search::Tree tree;
   next_from(expert, tree, 0, {unroll_advised("narrow loads", "b", "4", 1.8)});
   const search::Proposal first = next_from(expert, tree, 1);
@@ -94,7 +94,7 @@ TEST(Counsel, ThatWhichPromisesMostGoesFirst) {
   node.measurement = measured_with(findings);
   EXPECT_EQ(counsel_of(node, {}).front().tool, "sure");
   EXPECT_EQ(counsel_of(node, {true, {{"sure", 0.1}}}).front().tool, "bold");
-  Expert expert({two_kernels()});
+  Expert expert({two_to_counsel()});
   search::Tree tree;
   next_from(expert, tree, 0, findings);
   EXPECT_EQ(choice_of_settings(next_from(expert, tree, 1)), (Choice{0, 1}));
@@ -116,7 +116,7 @@ TEST(Counsel, WhatIsNoMoveOrPromisesNothingIsNotHeard) {
 // It takes no move away: in the end the same candidates were tried.
 TEST(Counsel, TheSameMovesAreTriedInAnotherOrder) {
   const auto tried = [](bool findings) {
-    Expert expert({two_kernels()}, {}, nullptr, Hearing{.findings = findings});
+    Expert expert({two_to_counsel()}, {}, nullptr, Hearing{.findings = findings});
     search::Tree tree;
     next_from(expert, tree, 0, {unroll_advised("x", "b", "4", 1.8), unroll_advised("y", "gone", "4", 3)});
     std::set<std::string> out;
@@ -134,7 +134,7 @@ TEST(Counsel, TheSameMovesAreTriedInAnotherOrder) {
 
 // What memory has measured elsewhere weighs more than a bound: a move that it expects to lose keeps its place.
 TEST(Counsel, MemoryThatExpectsALossIsBelieved) {
-  const Formulation formulation = two_kernels();
+  const Formulation formulation = two_to_counsel();
   const Alike groups = {{0}, {1}};
   const Choice from = {0, 0};
   const std::vector<Counsel> counsel = {
@@ -156,7 +156,7 @@ TEST(Counsel, TheNearestOptionIsTaken) {
     out.knobs.set("threads", ir::KnobValue::of_int(threads));
     return out;
   };
-  Formulation one = two_kernels();
+  Formulation one = two_to_counsel();
   one.axes = {{"a", {tiled(1, 256), tiled(4, 128), tiled(4, 256)}, {Seconds(1), Seconds(1), Seconds(1)}}};
   std::vector<Move> moves = moves_from(one.axes, {{0}}, {0}, {});
   put_advised_first(moves, one, {0}, {{{ActionKind::kKnobs, "", "a", {{"unroll", "4"}}, ""}, "x", 2, 1}}, {}, {});

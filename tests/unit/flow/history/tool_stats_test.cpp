@@ -14,9 +14,8 @@ propose::FindingOutcome outcome(const std::string& tool, double bound, std::vect
 TEST(ToolStats, CountWhatAdviceCameTo) {
   const propose::ActedOn twice{2, TrialState::kVerified, 1, true}, same{3, TrialState::kVerified, 0, false},
       wrong{4, TrialState::kWrong, 0, false};
-  const std::vector<ToolStats> stats =
-      stats_of({outcome("a", 4, {twice, same}), outcome("a", 1.5, {twice}), outcome("a", 2, {}),
-                outcome("b", 2, {wrong}), outcome("c", 2, {})});
+  const std::vector<ToolStats> stats = stats_of({outcome("a", 4, {twice, same}), outcome("a", 1.5, {twice}),
+                                                 outcome("a", 2, {}), outcome("b", 2, {wrong}), outcome("c", 2, {})});
   ASSERT_EQ(stats.size(), 3u);
   EXPECT_EQ(stats[0].tool, "a");
   EXPECT_EQ(stats[0].limited, "dram");

@@ -20,7 +20,7 @@ output y : f32[M, N]
 )";
 
 std::string in_two(const std::string& knobs) {
-  return std::string(kHead) + "kernel a by map" + knobs +
+  return std::string(kHead) + "tensor h : f32[M, N]\n\nkernel a by map" + knobs +
          " {\n  h[m,n] = exp(x[m,n])\n}\nkernel b by map {\n  y[m,n] = h[m,n] * h[m,n]\n}\n";
 }
 

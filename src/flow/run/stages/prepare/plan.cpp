@@ -123,9 +123,9 @@ Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imp
       formulations.insert(leads ? formulations.begin() : formulations.end(), std::move(other->formulation));
     }
     const Recalled recalled = recalled_facts(run, opened);
-    out.expert = std::make_unique<propose::Expert>(
-        std::move(formulations), known_candidates(run, opened), recalled.memory,
-        propose::Hearing{run.options.search.findings, recalled.tools});
+    out.expert =
+        std::make_unique<propose::Expert>(std::move(formulations), known_candidates(run, opened), recalled.memory,
+                                          propose::Hearing{run.options.search.findings, recalled.tools});
     return text;
   });
   SOLSTICE_CHECK(done);

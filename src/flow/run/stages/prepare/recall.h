@@ -22,8 +22,8 @@ struct Recalled {
 };
 
 // Facts of other problems that this run's search goes by: those that were there when it began, also where it goes on
-// later. Nothing where memory is off, where there are none of this machine, or where times are predicted. That they cannot
-// be read is a warning.
+// later. Nothing where memory is off, where there are none of this machine, or where times are predicted. That they
+// cannot be read is a warning.
 Recalled recalled_facts(Run& run, const Opened& opened);
 
 }  // namespace solstice::flow
