@@ -38,10 +38,17 @@ bool does(const Recut& cut, const FindingAction& action, const Formulation& from
   return in_one_group(std::move(both), cut.partition);
 }
 
+// Somebody has proposed a candidate of these equations in this cut: from then on it is varied like any other.
+bool was_entered(const search::Tree& tree, const std::string& label, const std::string& cut) {
+  return std::any_of(tree.events().begin(), tree.events().end(), [&](const search::Event& event) {
+    return event.proposal && event.proposal->equations == label && event.proposal->cut == cut;
+  });
+}
+
 }  // namespace
 
-// Of the advice that promises more than `above`: a cut or a rewrite that the expert knows, was not tried, and costs
-// less than `most` by the cost models.
+// Of the advice that promises more than `above`: a cut or a rewrite that the expert knows, that nobody tried, and that
+// costs less than `most` by the cost models.
 Heard Expert::advised(const search::Tree& tree, const Place& from, const std::vector<Counsel>& counsel, double above,
                       Seconds most) {
   const Formulation& formulation = from.variant->formulation;
@@ -56,6 +63,7 @@ Heard Expert::advised(const search::Tree& tree, const Place& from, const std::ve
     if (one.action.kind != ActionKind::kCut) continue;
     for (const Recut& cut : other_cuts(*from.variant)) {
       if (cut.cost > most || !does(cut, one.action, formulation)) continue;
+      if (was_entered(tree, formulation.label, cut_text(cut.partition))) continue;
       SOLSTICE_TRY(std::optional<search::Proposal> proposal, recut_to(tree, from, cut, one.text()));
       if (proposal) return proposal;
     }

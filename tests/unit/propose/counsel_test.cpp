@@ -197,6 +197,13 @@ y[m,n] = gelu(z[m,n])
   EXPECT_NE(with.cut, cut_text(planned->formulation.cut));
   EXPECT_NE(with.reason.find(", as `intermediate traffic` advises: at most 1.3x"), std::string::npos) << with.reason;
   EXPECT_EQ(without.reason.find("advises"), std::string::npos);
+  Expert expert({planned->formulation});
+  search::Tree tree;
+  const std::vector<Finding> everywhere = {finding_of("intermediate traffic", cut, 1.3, Confidence::kHigh)};
+  next_from(expert, tree, 0, everywhere);
+  next_from(expert, tree, 1, everywhere);
+  next_from(expert, tree, 1, everywhere);
+  EXPECT_EQ(next_from(expert, tree, 3).reason.find("advises"), std::string::npos) << "once, not from each candidate";
   cut.with = "no such kernel";
   EXPECT_EQ(second(true, cut).program, without.program) << "advice that cannot be followed changes nothing";
 }
