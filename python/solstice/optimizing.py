@@ -58,6 +58,8 @@ def optimize(
     policy: Optional[str] = None,
     seed: Optional[int] = None,
     memory: Optional[str] = None,
+    findings: Optional[str] = None,
+    counters: Optional[str] = None,
     eps: Optional[float] = None,
     window: Optional[int] = None,
     roi: Optional[float] = None,
@@ -85,8 +87,8 @@ def optimize(
     name: of the run in reports and in the store; the module's class when it is left out.
     weights: "live" (the default); "frozen" lets parameters be packed once.
     rewrites: "on" (the default), "strict": only those that keep NaN and infinities where they are, or "off".
-    memory: "on" or "off". machine, devices, allow_busy, baselines, policy, seed, eps, window, roi, store,
-        resume: as the options of `solstice optimize --help`, which has their defaults.
+    memory, findings: "on" or "off"; counters: "auto" or "off". machine, devices, allow_busy, baselines, policy, seed,
+        eps, window, roi, store, resume: as the options of `solstice optimize --help`, which has their defaults.
     agent: options of a language model that takes part: `{"agent": "flat", "provider": "openai", "model": ...}`.
     program: path of the program, when it is not found by itself.
 
@@ -99,8 +101,8 @@ def optimize(
     flags = _flags(
         device=device, numerics=numerics, budget=budget, name=name or type(module).__name__, weights=weights,
         rewrites=rewrites, machine=machine, devices=devices, allow_busy=allow_busy, no_baselines=not baselines,
-        policy=policy, seed=seed, memory=memory, eps=eps, window=window, roi=roi, store=store, resume=resume,
-        **_agent_options(agent),
+        policy=policy, seed=seed, memory=memory, findings=findings, counters=counters, eps=eps, window=window, roi=roi,
+        store=store, resume=resume, **_agent_options(agent),
     )  # fmt: skip
     session = Session(_device_of(module, given), subject=subject_of(module, *given))
     command = [find_program(program), "optimize", *flags, "--json"]

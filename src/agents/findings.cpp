@@ -101,7 +101,9 @@ std::string raw_counters(const search::Measurement& measurement) {
   for (const Json& module : measurement.record.at("modules").items()) {
     for (const Json& kernel : module.at("kernels").items()) kernels.push(kernel);
   }
-  return Json::object().set("kernels", kernels).set("seconds", measurement.record.at("seconds")).dump();
+  Json out = Json::object().set("kernels", kernels).set("seconds", measurement.record.at("seconds"));
+  if (const Json& counters = measurement.record.at("counters"); counters.size() > 0) out.set("counters", counters);
+  return out.dump();
 }
 
 }  // namespace solstice::agents

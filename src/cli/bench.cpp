@@ -61,6 +61,7 @@ Result<flow::BenchOptions> options_from(const Invocation& in, std::vector<flow::
   options.each.terms.frozen = in.get("--weights") == "frozen";
   options.each.command = in.argv;
   options.each.search.memory = in.get("--memory") == "on";
+  options.each.search.findings = in.get("--findings") == "on";
   options.each.several = true;
   const std::string& opponents = in.get("--opponents");
   options.opponents = opponents != "none" && options.each.place.device != "model";
@@ -176,6 +177,7 @@ std::vector<Parameter> bench_parameters(std::vector<Parameter> first, const std:
        false},
       {"--weights", "MODE", "frozen: parameters may be packed once", "live", {"live", "frozen"}, false, false},
       {"--memory", "WHICH", "order moves by their gains in other problems", "on", {"on", "off"}, false, false},
+      {"--findings", "WHICH", "try first what findings of a candidate advise", "on", {"on", "off"}, false, false},
       {"--opponents",
        "WHICH",
        "problems whose baselines are timed; supported: only those that Solstice can run",

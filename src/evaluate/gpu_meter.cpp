@@ -131,7 +131,8 @@ void GpuMeter::diagnose(int node, const Preparation& candidate, search::Measurem
   trace(candidate.built()->plan, facts, out);
   if (out.state != TrialState::kVerified || (behind && !options_.diagnosis.keep_facts)) return;
   if (options_.diagnosis.counters) {
-    const Status counted = add_counters(builds_.plan_of(node), judge_, cases_.front(), facts);
+    const Status counted =
+        add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis.counter_time, facts);
     if (!counted.ok()) set_source({"counters", false, counted.error().message, counted.error().hint}, facts);
   }
   add_findings(facts, builds_.setting(), options_.diagnosis, out.record);

@@ -25,8 +25,8 @@ constexpr const char* kFastest = "the fastest of earlier runs here";
 }  // namespace
 
 Expert::Expert(std::vector<Formulation> formulations, const std::vector<Known>& known,
-               std::shared_ptr<const search::Memory> memory)
-    : variants_(std::move(formulations)), memory_(std::move(memory)) {
+               std::shared_ptr<const search::Memory> memory, Hearing hearing)
+    : variants_(std::move(formulations)), memory_(std::move(memory)), hearing_(std::move(hearing)) {
   for (const Known& one : known) known_.emplace(one.program, one.time);
   for (size_t i = 0; i < variants_.openings(); ++i)
     fastest_known_.push_back(fastest_of(variants_.opening(i).formulation.label, known));
@@ -154,7 +154,7 @@ Result<search::Proposal> Expert::moved(const Place& from, const Move& move) {
   const Formulation& formulation = from.variant->formulation;
   const Choice to = move.applied_to(from.choice);
   const std::string reason = text_of(formulation.axes, move) + (move.repeats ? ", which gained elsewhere" : "") +
-                             advice_text(formulation, memory_.get(), move);
+                             advice_text(formulation, memory_.get(), move) + move.advised;
   SOLSTICE_TRY(search::Proposal proposal, emit(*from.variant, to, reason));
   if (move.remembered)
     proposal.remembered = beyond_models(formulation, worth_of_variant(*from.variant), from.choice, to);
@@ -190,8 +190,15 @@ Found Expert::vary(const search::Tree& tree, int node) {
   const Formulation& formulation = place->variant->formulation;
   const Seconds most = formulation.predicted(place->choice) * kDoubtfulCut;
   const std::vector<Seconds> headroom = headroom_of(formulation.axes, tree.node(node));
-  for (const Move& move : moves_from(formulation.axes, *place->variant->groups, place->choice, near.tried,
-                                     worth_of_variant(*place->variant), headroom)) {
+  const Worth& worth = worth_of_variant(*place->variant);
+  std::vector<Move> moves =
+      moves_from(formulation.axes, *place->variant->groups, place->choice, near.tried, worth, headroom);
+  const std::vector<Counsel> counsel = counsel_of(tree.node(node), hearing_);
+  put_advised_first(moves, formulation, place->choice, counsel, near.tried, worth);
+  SOLSTICE_TRY(std::optional<search::Proposal> first,
+               advised(tree, *place, counsel, moves.empty() ? 0 : moves.front().promised, most));
+  if (first) return first;
+  for (const Move& move : moves) {
     SOLSTICE_TRY(search::Proposal proposal, moved(*place, move));
     if (!is_new(tree, proposal.program)) continue;
     SOLSTICE_TRY(std::optional<search::Proposal> other, before(tree, *place, near, move, proposal.predicted));
@@ -200,7 +207,7 @@ Found Expert::vary(const search::Tree& tree, int node) {
   SOLSTICE_TRY(std::optional<search::Proposal> other, recut(tree, *place, most));
   // A move that may turn out faster than the models say is tried from the best only, or a search would wander.
   if (other || tree.best() != &tree.node(node)) return other;
-  return rewrite(tree, *place, std::numeric_limits<size_t>::max(), most);
+  return rewrite(tree, *place, variants_.rewritten(*place->variant, std::numeric_limits<size_t>::max()), most);
 }
 
 Found Expert::propose(const search::Tree& tree, int node) { return node == 0 ? open(tree) : vary(tree, node); }

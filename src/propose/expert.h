@@ -3,7 +3,7 @@
 // kernels made one, one taken apart in two, one rewrite of its equations more or less; from a program that somebody
 // else wrote and that works, another schedule of one of its kernels. What such moves gained in searches of other
 // problems (search/memory.h) orders them, and chooses the schedules that are opened with; without memory the cost
-// models do.
+// models do. Findings of the candidate (moves/counsel.h) put what they advise first.
 #pragma once
 
 #include <map>
@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "propose/moves/counsel.h"
 #include "propose/variants.h"
 #include "search/memory.h"
 #include "search/search.h"
@@ -32,7 +33,7 @@ class Expert : public search::Proposer {
  public:
   // The most promising formulation first. Without facts (null, or empty) memory changes nothing.
   explicit Expert(std::vector<Formulation> formulations, const std::vector<Known>& known = {},
-                  std::shared_ptr<const search::Memory> memory = nullptr);
+                  std::shared_ptr<const search::Memory> memory = nullptr, Hearing hearing = {});
   ~Expert() override;
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
@@ -60,16 +61,23 @@ class Expert : public search::Proposer {
   std::vector<Move> gains(const Place& from, const std::vector<Move>& moves);
   Result<std::optional<search::Proposal>> all_by_models(const Place& from);
   const Worth& worth_of_variant(Variant& variant) const;
+  const std::vector<Recut>& other_cuts(Variant& variant);
   Result<std::optional<search::Proposal>> recut(const search::Tree& tree, const Place& from, Seconds most);
-  Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from, size_t looked_at,
-                                                  Seconds most);
+  Result<std::optional<search::Proposal>> recut_to(const search::Tree& tree, const Place& from, const Recut& other,
+                                                   const std::string& why);
+  Result<std::optional<search::Proposal>> rewrite(const search::Tree& tree, const Place& from,
+                                                  const std::vector<const Reworded*>& others, Seconds most,
+                                                  const std::string& why = "");
+  Result<std::optional<search::Proposal>> advised(const search::Tree& tree, const Place& from,
+                                                  const std::vector<Counsel>& counsel, double above, Seconds most);
   Result<std::optional<search::Proposal>> before(const search::Tree& tree, const Place& from, const Surroundings& near,
                                                  const Move& move, Seconds predicted);
   Result<search::Proposal> emit(const Variant& variant, const Choice& choice, std::string reason) const;
   bool is_new(const search::Tree& tree, const std::string& program);
 
   Variants variants_;
-  std::shared_ptr<const search::Memory> memory_;                // null: none
+  std::shared_ptr<const search::Memory> memory_;  // null: none
+  Hearing hearing_;
   std::map<std::string, Seconds> known_;                        // by program
   std::vector<std::optional<Place>> fastest_known_;             // of the equations of each opening
   std::optional<Place> fastest_rewritten_;                      // of others, where no opening was as fast

@@ -42,62 +42,73 @@ Choice carried(const Formulation& from, const Choice& choice, const Formulation&
 
 }  // namespace
 
+// Those that cost least by the cost models, corrected by memory, first.
+const std::vector<Recut>& Expert::other_cuts(Variant& variant) {
+  if (!variant.others) {
+    variant.others.emplace();
+    if (variant.formulation.equations) variant.others = recuts(variant.formulation);
+    correct_by_memory(*variant.others, variant.formulation, memory_.get());
+  }
+  return *variant.others;
+}
+
+// Nothing where its schedules are all illegal here, or where it was tried.
+Other Expert::recut_to(const search::Tree& tree, const Place& from, const Recut& other, const std::string& why) {
+  const Formulation& formulation = from.variant->formulation;
+  Variant* const to = variants_.find(formulation.label, cut_text(other.partition), &other.partition);
+  if (!to) return kNoOther;
+  const Choice choice =
+      carried(formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_variant(*to)));
+  const std::string said =
+      other.remembered == 0 ? "" : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
+  SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said + why));
+  proposal.remembered = other.remembered;
+  return tree.contains(proposal.program) ? kNoOther : std::optional(std::move(proposal));
+}
+
 // The cheapest cut that differs in one step and was not tried, where the cost models, corrected by memory, put it below
 // `most`.
 Other Expert::recut(const search::Tree& tree, const Place& from, Seconds most) {
-  Variant& variant = *from.variant;
-  if (!variant.formulation.equations) return kNoOther;
-  if (!variant.others) {
-    variant.others = recuts(variant.formulation);
-    correct_by_memory(*variant.others, variant.formulation, memory_.get());
-  }
-  for (const Recut& other : *variant.others) {
+  for (const Recut& other : other_cuts(*from.variant)) {
     if (other.cost > most) break;
-    Variant* const to = variants_.find(variant.formulation.label, cut_text(other.partition), &other.partition);
-    if (!to) continue;  // its schedules are all illegal here
-    const Choice choice =
-        carried(variant.formulation, from.choice, to->formulation, preferred(to->formulation, worth_of_variant(*to)));
-    const std::string said = other.remembered == 0
-                                 ? ""
-                                 : fmt::format(", by memory {} than the cost models say", share_text(other.remembered));
-    SOLSTICE_TRY(search::Proposal proposal, emit(*to, choice, other.step + said));
-    proposal.remembered = other.remembered;
-    if (!tree.contains(proposal.program)) return std::optional(std::move(proposal));
+    SOLSTICE_TRY(std::optional<search::Proposal> proposal, recut_to(tree, from, other, ""));
+    if (proposal) return proposal;
   }
   return kNoOther;
 }
 
-// The fastest of the formulations that one rewrite more or less leads to, of the first `looked_at`, where the cost
-// models put it below `most`. Each set of rewrites is entered once: many cost the same, and some the same whatever
-// their order.
-Other Expert::rewrite(const search::Tree& tree, const Place& from, size_t looked_at, Seconds most) {
+// The first of these formulations, which one rewrite more or less leads to, that the cost models put below `most`. Each
+// set of rewrites is entered once: many cost the same, and some the same whatever their order.
+Other Expert::rewrite(const search::Tree& tree, const Place& from, const std::vector<const Reworded*>& others,
+                      Seconds most, const std::string& why) {
   std::set<std::string> entered;
   for (const search::Event& event : tree.events()) {
     if (event.proposal) entered.insert(unordered(event.proposal->equations));
   }
-  for (const Reworded* other : variants_.rewritten(*from.variant, looked_at)) {
+  for (const Reworded* other : others) {
     Variant& to = *other->variant;
     if (entered.contains(unordered(to.formulation.label))) continue;
     const Formulation& before = from.variant->formulation;
     const Choice choice = carried(before, from.choice, to.formulation, preferred(to.formulation, worth_of_variant(to)));
     if (to.formulation.predicted(choice) > most) continue;
-    SOLSTICE_TRY(search::Proposal proposal, emit(to, choice, other->how.reason));
+    SOLSTICE_TRY(search::Proposal proposal, emit(to, choice, other->how.reason + why));
     if (is_new(tree, proposal.program)) return std::optional(std::move(proposal));
   }
   return kNoOther;
 }
 
-// Another cut goes before a schedule where the cost models find it no slower, other equations where they find them
-// faster than what is there: most make no difference. As many of these are looked at as cuts may be tried by then,
-// since it takes a while.
+// Another cut goes before a schedule that no finding advises where the cost models find it no slower, other equations
+// where they find them faster than what is there: most make no difference. As many of these are looked at as cuts may
+// be tried by then, since it takes a while.
 Other Expert::before(const search::Tree& tree, const Place& from, const Surroundings& near, const Move& move,
                      Seconds predicted) {
-  if (move.repeats) return kNoOther;
+  if (move.repeats || !move.advised.empty()) return kNoOther;
   const auto turn = [&](size_t had) { return had * kSchedulesACut <= near.tried.size(); };
   SOLSTICE_TRY(std::optional<search::Proposal> other, turn(near.cuts) ? recut(tree, from, predicted) : Other(kNoOther));
   if (other || !turn(near.rewrites)) return other;
   const Seconds gaining = from.variant->formulation.predicted(from.choice) * (1 - search::kNoise);
-  return rewrite(tree, from, near.tried.size() / kSchedulesACut, std::min(predicted, gaining));
+  return rewrite(tree, from, variants_.rewritten(*from.variant, near.tried.size() / kSchedulesACut),
+                 std::min(predicted, gaining));
 }
 
 }  // namespace solstice::propose

@@ -67,6 +67,18 @@ Variant* Variants::rewritten_as(const std::string& label) {
   return add(std::move(planned->formulation));
 }
 
+namespace {
+
+bool leads_to(const std::string& rewrite, const std::vector<RewriteStep>& before,
+              const std::vector<RewriteStep>& after) {
+  const auto times = [&](const std::vector<RewriteStep>& steps) {
+    return std::count_if(steps.begin(), steps.end(), [&](const RewriteStep& s) { return s.rewrite->name == rewrite; });
+  };
+  return times(after) > times(before);
+}
+
+}  // namespace
+
 bool Variants::opens(const std::string& equations) const {
   return std::any_of(
       variants_.begin(), variants_.begin() + static_cast<std::ptrdiff_t>(openings_), [&](const auto& variant) {
@@ -74,7 +86,7 @@ bool Variants::opens(const std::string& equations) const {
       });
 }
 
-std::vector<const Reworded*> Variants::rewritten(Variant& from, size_t most) {
+std::vector<const Reworded*> Variants::rewritten(Variant& from, size_t most, const std::string& by) {
   if (!from.formulation.equations) return {};
   if (!from.rewrites) {
     from.rewrites.emplace();
@@ -85,6 +97,7 @@ std::vector<const Reworded*> Variants::rewritten(Variant& from, size_t most) {
   std::vector<const Reworded*> out;
   for (size_t i = 0; i < std::min(most, from.rewrites->size()); ++i) {
     Reworded& one = (*from.rewrites)[i];
+    if (!by.empty() && !leads_to(by, from.formulation.equations->from.steps, one.how.steps)) continue;
     if (!one.looked_at) one.variant = base_of(label_of(one.how.steps));
     if (!one.looked_at && one.variant && opens(lang::print(one.variant->formulation.equations->text->tree)))
       one.variant = nullptr;

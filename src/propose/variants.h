@@ -54,8 +54,8 @@ class Variants {
   // Null where no such cut can be run: the tree is of another build.
   Variant* find(const std::string& label, const std::string& cut, const Partition* parts = nullptr);
   // Of the first `most` variants that one rewrite more or less leads to, those that can be run, the fastest by the cost
-  // models first.
-  std::vector<const Reworded*> rewritten(Variant& from, size_t most);
+  // models first. With `by`, of those alone that this rewrite leads to.
+  std::vector<const Reworded*> rewritten(Variant& from, size_t most, const std::string& by = "");
   // Nothing where it is no program that can be varied. `node`: its number; of what was skipped 0.
   const std::optional<Place>& place_of(const search::Tree& tree, const search::Proposal& proposal, int node);
 

@@ -25,6 +25,18 @@ struct Structure {
   }
 };
 
+// A finding whose action was the move.
+struct Advised {
+  std::string tool;
+  double bound = 1;  // speedup of the whole program that it stated, at most
+
+  bool operator==(const Advised&) const = default;
+  static auto fields() {
+    return std::make_tuple(field("tool", &Advised::tool, "that found it"),
+                           field("bound", &Advised::bound, "speedup of the whole program, at most"));
+  }
+};
+
 struct Fact {
   static constexpr const char* kSchema = "solstice.fact/1";
   std::string run = {};      // id of the run
@@ -40,6 +52,7 @@ struct Fact {
   double share = 1;      // of that kernel in the program's time before, by the cost models
   double predicted = 0;  // log2 of the kernel's time before over that after, by the cost models
   double noise = 0;      // relative standard error of both times together
+  std::vector<Advised> advised = {};
 
   static auto fields() {
     return std::make_tuple(
@@ -52,7 +65,8 @@ struct Fact {
         optional_field("gain", &Fact::gain, "log2 of the program's time before over that after"),
         optional_field("share", &Fact::share, "of the kernel in the program's time, by the cost models"),
         optional_field("predicted", &Fact::predicted, "log2 of the kernel's own gain, by the cost models"),
-        optional_field("noise", &Fact::noise, "relative standard error of both times together"));
+        optional_field("noise", &Fact::noise, "relative standard error of both times together"),
+        optional_field("advised", &Fact::advised, "findings whose action it was"));
   }
 };
 

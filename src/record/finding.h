@@ -54,12 +54,14 @@ struct FindingAction {
   std::string kernel = {};                        // that it changes
   std::map<std::string, std::string> knobs = {};  // of the kernel: new values
   std::string rewrite = {};                       // name of a rewrite
+  std::string with = {};                          // of a cut: the kernel to make one with; "": it is taken apart
   static auto fields() {
     return std::make_tuple(field("kind", &FindingAction::kind, "text, or what kind of move"),
                            field("text", &FindingAction::text, "for people"),
                            optional_field("kernel", &FindingAction::kernel, "that it changes"),
                            optional_field("knobs", &FindingAction::knobs, "new values"),
-                           optional_field("rewrite", &FindingAction::rewrite, "name of a rewrite"));
+                           optional_field("rewrite", &FindingAction::rewrite, "name of a rewrite"),
+                           optional_field("with", &FindingAction::with, "of a cut: the kernel to make one with"));
   }
 };
 

@@ -38,9 +38,9 @@ struct RunRecord {
   std::string reason;  // one line: why not faster, unsupported or failed
   Json summary;        // headline figures, as in report.json
   // Everything needed to resume it without its command. Of the problem: class_name, mode, device, machine, numerics,
-  // frozen, rewrites, memory. Of its search, which may change: trials, budget, eps, window, roi; `batches` where it is
-  // measured elsewhere. Of its leader: led_by ("model" or "expert"), agent, agent_terms, and model_since, the event
-  // from which the model's stops count.
+  // frozen, rewrites, memory, findings, counters. Of its search, which may change: trials, budget, eps, window, roi;
+  // `batches` where it is measured elsewhere. Of its leader: led_by ("model" or "expert"), agent, agent_terms, and
+  // model_since, the event from which the model's stops count.
   Json options;
   std::string policy;  // of its search, with parameters
   int64_t seed = 1;    // of the policy

@@ -167,17 +167,20 @@ def test_a_part_of_the_budget_leaves_the_other(place):
 def test_a_search_goes_on_under_its_own_terms(place):
     led = (
         "--budget", "50s,3trials", "--window", 2, "--eps", 0.5, "--roi", 0.125, "--memory", "off", "--policy", "mcts",
-        "--seed", 5,
+        "--seed", 5, "--findings", "off", "--counters", "auto",
     )  # fmt: skip
     place.done("optimize", SOFTMAX, *led, "--out", "mine")
     before = place.run()
     place.done("optimize", "--resume", "last")
     after = place.run()
+    assert (before["options"]["findings"], before["options"]["counters"]) == (False, True)
     for same in ("options", "policy", "seed", "folder"):
         assert after[same] == before[same]
     assert not (place.folder / "runs").exists()
     report = place.report("mine")
     assert (report["options"]["budget"], report["options"]["memory"]) == ("50 s, 3 trials", "off")
+    refused = place.refused("optimize", "--resume", "last", "--findings", "on")
+    assert "--findings (the run has off, given is on)" in refused
     place.done(
         "optimize", "--resume", "last", "--policy", "greedy", "--seed", 6, "--window", 0, "--budget", "50s,4trials",
         "--out", "other",

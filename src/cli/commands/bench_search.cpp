@@ -34,6 +34,7 @@ Result<flow::SearchBenchOptions> search_bench_options(const Invocation& in) {
   out.each.terms.numerics = in.get("--numerics");
   out.each.several = true;
   out.each.command = in.argv;
+  out.each.search.findings = in.get("--findings") == "on";
   out.memory = in.get("--memory");
   out.out = in.get("--out");
   out.resume = in.flag("--resume");
@@ -103,6 +104,7 @@ const Command solstice_commands_bench_search = {
          {"--allow-busy", "", "measure even if other processes keep the GPU busy", "", {}, false, false},
          {"--numerics", "POLICY", "accuracy policy", "reference", {"reference", "high", "medium"}, false, false},
          {"--memory", "STORE", "run store whose facts order the moves of each search", "", {}, false, false},
+         {"--findings", "WHICH", "try first what findings of a candidate advise", "on", {"on", "off"}, false, false},
          {"--out", "DIR", "output folder", "runs/search", {}, false, false},
          {"--resume", "", "keep the finished searches of OUT/search.json and run the rest", "", {}, false, false},
          {"--verbose", "", "show the progress of each search on stderr", "", {}, false, false},

@@ -5,10 +5,12 @@
 
 #include "base/paths.h"
 #include "cli/command.h"
+#include "cli/named_store.h"
 #include "cli/view/fit_text.h"
 #include "cli/view/list_llm.h"
 #include "cli/view/list_tools.h"
 #include "cli/view/table.h"
+#include "cli/view/tool_stats_text.h"
 #include "families/family.h"
 #include "import/import.h"
 #include "machine/machine.h"
@@ -213,12 +215,26 @@ Status list_fit(const Invocation& in) {
   return success();
 }
 
+Status list_tool_stats(const Invocation& in) {
+  SOLSTICE_TRY(store::Store store, named_store(in));
+  SOLSTICE_TRY(const flow::StoredOutcomes found, flow::outcomes_in(store));
+  fmt::print("{}", in.json() ? tool_stats_json(found).dump(2) + "\n" : tool_stats_text(found, store.folder().string()));
+  return success();
+}
+
 Result<int> run_list(const Invocation& in) {
   const std::string& kind = in.get("KIND");
   const bool fit = in.flag("--fit") || in.has("--times") || in.flag("--trials");
   if (fit && kind != "families") return fail(Code::bad_argument, "--fit, --times and --trials go with `list families`");
   if (fit) {
     SOLSTICE_CHECK(list_fit(in));
+    return 0;
+  }
+  if ((in.flag("--stats") || in.has("--store")) && kind != "tools")
+    return fail(Code::bad_argument, "--stats and --store go with `list tools`");
+  if (in.has("--store") && !in.flag("--stats")) return fail(Code::bad_argument, "--store goes with --stats");
+  if (in.flag("--stats")) {
+    SOLSTICE_CHECK(list_tool_stats(in));
     return 0;
   }
   if (kind == "machines") SOLSTICE_CHECK(list_machines(in.json()));
@@ -248,6 +264,9 @@ const Command solstice_commands_list = {
         "policies: search policies with their parameters, for `--policy 'mcts(exploration=0.2)'`.\n"
         "tools: diagnosis tools with their sources, classes of kernels, thresholds and where these come from "
         "(docs/diagnosis.md).\n"
+        "tools --stats: how often each tool found something in the measured trials of a run store, how often the next "
+        "program had its move (acted on), how often that gained more than noise (hits), the median gain of the whole "
+        "program and the median of gain over bound; and the tools whose move never gained.\n"
         "controllers: prompting strategies for language models (`optimize --agent`).\n"
         "providers, models: services that run language models, and the models with their limits and prices "
         "(docs/providers.md).\n"
@@ -267,6 +286,8 @@ const Command solstice_commands_list = {
          {"--fit", "", "with families: the error of their cost models", "", {}, false, false},
          {"--times", "FILE", "--fit against the times of this file of `solstice bench families`", "", {}, false, false},
          {"--tool", "TOOL", "with tools: an executable of yours too, command:PROGRAM", "", {}, false, false},
+         {"--stats", "", "with tools: what their findings were worth in earlier searches", "", {}, false, false},
+         {"--store", "DIR", "run store of --stats [default: yours]", "", {}, false, false},
          {"--trials", "", "--fit against the verified trials of your run store", "", {}, false, false},
          json_flag()},
     .run = run_list,

@@ -34,6 +34,8 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
   return success();
 }
 
+constexpr Seconds kCounterTime{30};  // of a trial: a search has many
+
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("FILE")) {
@@ -55,6 +57,9 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.terms.frozen = in.get("--weights") == "frozen";
   options.terms.rewrites = in.get("--rewrites");
   options.search.memory = in.get("--memory") == "on";
+  options.search.findings = in.get("--findings") == "on";
+  options.diagnosis.counters = in.get("--counters") == "auto";
+  options.diagnosis.counter_time = kCounterTime;
   options.out = in.get("--out");
   options.store = in.get("--store");
   SOLSTICE_CHECK(read_stop_rule(in, options));
@@ -150,11 +155,19 @@ std::vector<Parameter> optimize_parameters() {
       {"--policy", "POLICY", "search policy (`solstice list policies`) [default: greedy]", "", {}, false, false},
       {"--seed", "SEED", "seed of the policy", "1", {}, false, false},
       {"--memory", "WHICH", "order moves by their gains in other problems", "on", {"on", "off"}, false, false},
+      {"--findings", "WHICH", "try first what findings of a candidate advise", "on", {"on", "off"}, false, false},
+      {"--counters",
+       "WHICH",
+       "auto: hardware counters, by ncu, of trials within 1.25 times of the best; takes seconds a trial",
+       "off",
+       {"auto", "off"},
+       false,
+       false},
       {"--resume",
        "RUN",
        "run of the store to continue; `last` is the newest that did not fail before its search. Options that "
-       "are not given are those of the run: FILE, device, machine, numerics, rewrites, weights, memory, policy, "
-       "seed, budget (its time starts anew), eps, window, roi, DIR and those of its language model",
+       "are not given are those of the run: FILE, device, machine, numerics, rewrites, weights, memory, findings, "
+       "counters, policy, seed, budget (its time starts anew), eps, window, roi, DIR and those of its language model",
        "",
        {},
        false,

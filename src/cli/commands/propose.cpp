@@ -33,6 +33,7 @@ Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   out.terms.frozen = in.get("--weights") == "frozen";
   out.terms.rewrites = in.get("--rewrites");
   out.search.memory = in.get("--memory") == "on";
+  out.search.findings = in.get("--findings") == "on";
   out.place.machine = in.get("--machine");
   return success();
 }
@@ -116,6 +117,13 @@ std::vector<Parameter> propose_parameters() {
        false,
        false},
       {"--memory", "WHICH", "new run: order moves by their gains in other problems", "on", {"on", "off"}, false, false},
+      {"--findings",
+       "WHICH",
+       "new run: try first what findings of a candidate advise",
+       "on",
+       {"on", "off"},
+       false,
+       false},
       {"--policy",
        "POLICY",
        "search policy (`solstice list policies`) [default: the run's, else greedy]",

@@ -57,7 +57,8 @@ void find_traffic(const Tool& tool, const ProgramView& view, std::vector<Finding
          fmt::format("one kernel of `{}` and `{}`", passed.writer->kernel, passed.readers[0]->kernel),
          passed.writer->kernel,
          {},
-         ""});
+         "",
+         passed.readers[0]->kernel});
     finding.confidence = Confidence::kLow;
     out.push_back(std::move(finding));
   }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ir/rewrite/rewrite.h"
 #include "lang/parse.h"
 #include "lang/print.h"
 
@@ -46,7 +47,21 @@ Result<std::string> with_action(const std::string& program, const FindingAction&
   return lang::print(tree);
 }
 
+namespace {
+
+// Other kernels, or other equations, are no change of a clause.
+bool names_what_is_there(const std::string& program, const FindingAction& action) {
+  Diagnostics diagnostics;
+  lang::Program tree = lang::parse(program, diagnostics);
+  if (action.kind == ActionKind::kRewrite) return ir::find_rewrite(action.rewrite) != nullptr;
+  return kernel_named(action.kernel, tree) && (action.with.empty() || kernel_named(action.with, tree));
+}
+
+}  // namespace
+
 bool is_legal_move(const std::string& program, const FindingAction& action, const Setting& setting) {
+  if (action.kind == ActionKind::kCut || action.kind == ActionKind::kRewrite)
+    return names_what_is_there(program, action);
   const Result<std::string> changed = with_action(program, action);
   return changed.ok() && *changed != program && check(*changed, setting).ok();
 }

@@ -1,5 +1,8 @@
 #include "evaluate/findings/diagnosis.h"
 
+#include <fmt/format.h>
+
+#include "diagnose/counters/counter_table.h"
 #include "evaluate/findings/actions.h"
 
 namespace solstice::evaluate {
@@ -9,13 +12,41 @@ diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, d
   return diagnose::diagnose(facts, setting.machine, options);
 }
 
+namespace {
+
+std::string name_with_unit(const std::string& metric) {
+  const diagnose::Counter* counter = diagnose::find_counter(metric);
+  return counter ? fmt::format("{} ({})", counter->name, counter->unit) : metric;
+}
+
+// By step, each counter as it is.
+Json counters_of_steps(const Facts& facts) {
+  Json out = Json::array();
+  for (const KernelSheet& kernel : facts.kernels) {
+    for (const StepFacts& step : kernel.steps) {
+      if (!step.counters) continue;
+      Json values = Json::object();
+      for (const auto& [metric, value] : step.counters->metrics) values.set(name_with_unit(metric), value);
+      for (const auto& [reason, share] : step.counters->stalls)
+        values.set(fmt::format("warp stall {} (share)", reason), share);
+      out.push(Json::object().set("step", step.step).set("counters", values));
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
 void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record) {
   const diagnose::Diagnosis found = diagnose_facts(facts, setting);
   Json findings = Json::array(), faults = Json::array();
   for (const Finding& finding : found.findings) findings.push(to_json(finding));
   for (const std::string& fault : found.faults) faults.push(fault);
-  record.set("findings", findings);
+  Json classes = Json::object().set("", enum_name(found.program.of()));
+  for (const auto& [kernel, classified] : found.kernels) classes.set(kernel, enum_name(classified.of()));
+  record.set("findings", findings).set("classes", classes);
   if (faults.size() > 0) record.set("diagnosis_faults", faults);
+  if (const Json counters = counters_of_steps(facts); counters.size() > 0) record.set("counters", counters);
   if (options.keep_facts) record.set("diagnosed", to_json(facts));
 }
 

@@ -10,13 +10,15 @@
 namespace solstice::evaluate {
 
 struct DiagnosisOptions {
-  bool keep_facts = false;  // the record of the measurement has them: `diagnosed`
-  bool counters = false;    // also of the source `counters`, which takes seconds a launch
+  bool keep_facts = false;    // the record of the measurement has them: `diagnosed`
+  bool counters = false;      // also of the source `counters`, which takes seconds a launch
+  Seconds counter_time{600};  // of one candidate: launches that would begin later are left out
 };
 
 // Every tool on the facts, moves checked for legality: `options.legal` is set here.
 diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, diagnose::DiagnoseOptions options = {});
-// `findings` in a trial's record, with `faults` of tools where there are any, and `facts` where they are kept.
+// `findings` in a trial's record, with `classes` of the kernels ("": of the program), `diagnosis_faults` of tools where
+// there are any, `counters` where they were read, and `diagnosed`, the facts, where they are kept.
 void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record);
 
 }  // namespace solstice::evaluate

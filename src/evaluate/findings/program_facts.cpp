@@ -295,9 +295,11 @@ std::vector<std::string> launches_to_count(const Facts& facts) {
 
 }  // namespace
 
-Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Facts& facts) {
+Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
+                    Facts& facts) {
   diagnose::CounterRequest request;
   request.plan = plan;
+  request.all = most;
   request.steps = launches_to_count(facts);
   if (request.steps.empty()) return success();
   SOLSTICE_TRY(diagnose::CounterRun run,

@@ -34,8 +34,10 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts);
 void add_sass(const Built& built, Facts& facts);
 
 // By the source `counters`: the launches of a call, the longest first, each by ncu on the inputs of `test`. `plan` is
-// the candidate's plan.json. Errors: those of diagnose::counters_of().
-Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Facts& facts);
+// the candidate's plan.json; launches that would begin after `most` are left out. Errors: those of
+// diagnose::counters_of().
+Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
+                    Facts& facts);
 
 // Sets the state of a source.
 void set_source(SourceState state, Facts& facts);

@@ -43,6 +43,7 @@ std::map<std::string, std::string> options_of(const BenchOptions& options) {
                                       : "none"}};
   if (o.place.gpus.given()) out["devices"] = o.place.gpus.text();
   if (!o.search.memory) out["memory"] = "off";
+  if (!o.search.findings) out["findings"] = "off";
   if (options.shared) out["total"] = options.shared->total_text, out["schedule"] = options.shared->schedule_text;
   return out;
 }

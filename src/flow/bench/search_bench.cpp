@@ -36,6 +36,7 @@ std::map<std::string, std::string> shaping(const SearchBenchOptions& options) {
                                             {"eps", fmt::format("{:g}", each.search.eps)},
                                             {"window", std::to_string(each.search.window)},
                                             {"memory", options.memory.empty() ? "off" : whole_path(options.memory)}};
+  if (!each.search.findings) out["findings"] = "off";
   if (each.place.gpus.given()) out["devices"] = each.place.gpus.text();
   return out;
 }

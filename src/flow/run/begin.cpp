@@ -43,6 +43,7 @@ void begin_report(Run& run) {
                     {"weights", options.terms.frozen ? "frozen" : "live"},
                     {"rewrites", options.terms.rewrites},
                     {"memory", options.search.memory ? "on" : "off"},
+                    {"findings", options.search.findings ? "on" : "off"},
                     {"budget", fmt::format("{:.0f} s, {} trials", options.search.budget.value, options.search.trials)}};
   if (!options.module.mode.empty()) report.options["mode"] = options.module.mode;
   if (run.agent) report.options["agent"] = run.agent->title();

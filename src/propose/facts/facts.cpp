@@ -33,12 +33,6 @@ Seconds cost_of(const ir::Program& program, const ir::Kernel& kernel, const mach
   return cost.ok() ? cost->time : Seconds(0);
 }
 
-// That there was no room on the GPU may be due to what else was there: it says nothing of the move.
-bool lacked_room(const search::Measurement& m) {
-  const Result<Verdict> verdict = from_json<Verdict>(m.record.at("verdict"));
-  return verdict.ok() && verdict->outcome == Outcome::kOutOfMemory;
-}
-
 Seconds total(const Kernels& kernels) {
   Seconds out;
   for (const Piece& piece : kernels) out += piece.cost;
@@ -120,6 +114,11 @@ std::optional<Fact> cut_change(const Kernels& before, const Kernels& after) {
 }
 
 }  // namespace
+
+bool lacked_room(const search::Measurement& m) {
+  const Result<Verdict> verdict = from_json<Verdict>(m.record.at("verdict"));
+  return verdict.ok() && verdict->outcome == Outcome::kOutOfMemory;
+}
 
 Pieces pieces_on(const machine::Machine& machine) {
   return [&machine](const std::string& program) -> std::optional<Kernels> {

@@ -31,6 +31,9 @@ std::string setting_text(const std::string& family, ir::Knobs knobs);
 std::string apart(std::vector<std::string> kinds);
 inline constexpr const char* kInOne = "whole";
 
+// There was no room for it on the GPU, which may be due to what else was there: it says nothing of the move.
+bool lacked_room(const search::Measurement& measurement);
+
 // Of each trial that differs from what it was derived from in one thing: the setting of one kernel, or of several of
 // one kind that made the same change; two kernels made one, or one taken apart in two. Its parent was measured; it was
 // measured too, or failed. Predicted times say nothing. `run`, `at` and `machine` are left to the caller.

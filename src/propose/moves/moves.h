@@ -12,9 +12,11 @@ namespace solstice::propose {
 struct Move {
   std::vector<size_t> axes;
   size_t option = 0;
-  bool repeats = false;     // it gained elsewhere; now it is tried with what else changed since
-  bool remembered = false;  // memory of other problems has met the option ...
-  double expected = 0;      // ... and expects the kernels to gain so much, log2
+  bool repeats = false;      // it gained elsewhere; now it is tried with what else changed since
+  bool remembered = false;   // memory of other problems has met the option ...
+  double expected = 0;       // ... and expects the kernels to gain so much, log2
+  std::string advised = {};  // the finding that advises it, for people (moves/counsel.h) ...
+  double promised = 0;       // ... and the gain of the whole program that it promises, log2
 
   Choice applied_to(Choice choice) const;
 };

@@ -131,6 +131,9 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   spill.gain = {1.5, 2, "so"};
   spill.actions = {{ActionKind::kKnobs, "a smaller tile", "k1", {{"tile", "128x128x64"}}, ""}};
   m.record.set("findings", Json::array().push(to_json(spill)));
+  Json counters = Json::object();
+  for (int i = 0; i < 40; ++i) counters.set("counter " + std::to_string(i) + " (byte)", 1.5);
+  m.record.set("counters", Json::array().push(Json::object().set("step", "k1").set("counters", counters)));
   tree.complete(id, m);
   Briefing told = briefing();
   const auto text = [&](Feedback feedback) {
@@ -141,6 +144,12 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   EXPECT_EQ(text(Feedback::kNone).find("measured:"), std::string::npos);
   EXPECT_NE(text(Feedback::kRaw).find(R"("spill_loads":40)"), std::string::npos);
   EXPECT_EQ(text(Feedback::kRaw).find("0.9 us"), std::string::npos);
+  for (int i = 0; i < 40; ++i) {
+    const std::string counter = "counter " + std::to_string(i) + " (byte)";
+    EXPECT_NE(text(Feedback::kRaw).find('"' + counter + "\":1.5"), std::string::npos);
+    for (const Feedback without : {Feedback::kNone, Feedback::kTools})
+      EXPECT_EQ(text(without).find(counter), std::string::npos) << "a bare counter";
+  }
   for (const char* finding :
        {"- used: `k1` 3 TB/s, 67 % of what memory gives\n", "- left to the families: `k1` threads=256\n"}) {
     EXPECT_EQ(text(Feedback::kNone).find(finding), std::string::npos);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "flow/run/state/stored_runs.h"
 #include "propose/facts/facts.h"
+#include "propose/facts/outcomes.h"
 
 namespace solstice::flow {
 namespace {
@@ -29,9 +30,25 @@ Status add_facts_of(store::Store& store, const RunRecord& run, Rebuilt& out) {
 
 }  // namespace
 
+namespace {
+
+// Findings whose action a fact's move is.
+void add_advised(const search::Tree& tree, std::vector<Fact>& facts) {
+  for (const propose::FindingOutcome& outcome : propose::outcomes_of(tree)) {
+    for (const propose::ActedOn& acted : outcome.acted) {
+      for (Fact& fact : facts) {
+        if (fact.node == acted.node) fact.advised.push_back({outcome.tool, outcome.bound});
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Result<int> keep_facts(store::Store& store, const std::string& run, const search::Tree& tree,
                        const machine::Machine& machine) {
   std::vector<Fact> facts = propose::facts_of(tree, propose::pieces_on(machine));
+  add_advised(tree, facts);
   const std::string now = utc_now();
   for (Fact& fact : facts) fact.run = run, fact.machine = machine.name, fact.at = now;
   return store.add_facts(facts);

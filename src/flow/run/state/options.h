@@ -56,6 +56,7 @@ struct SearchOptions {
   std::string policy;     // search/policy.h; "": that of the run that is resumed, else greedy
   uint64_t seed = 1;      // of the policy
   bool memory = true;     // moves gained in other problems order the search; gains made here are kept either way
+  bool findings = true;   // findings of a candidate order the expert's moves from it
   bool only = false;      // ends with the search: nothing is verified in full, and there is no drop-in
   std::optional<search::Stop> searched;  // reason why the search of the resumed run is over: no trial is added
 };

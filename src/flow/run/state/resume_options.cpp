@@ -65,6 +65,8 @@ void take_options(const store::LoadedRun& loaded, OptimizeOptions& out) {
   if (taken("--weights", "frozen")) out.terms.frozen = had.at("frozen").as_bool();
   if (taken("--rewrites", "rewrites")) out.terms.rewrites = rewrites_word(had.at("rewrites"));
   if (taken("--memory", "memory")) out.search.memory = had.at("memory").as_bool();
+  if (taken("--findings", "findings")) out.search.findings = had.at("findings").as_bool();
+  if (taken("--counters", "counters")) out.diagnosis.counters = had.at("counters").as_bool();
   if (out.place.detached) out.module.name = run.problem;  // as batches name it
   if (out.left_out.contains("--seed")) out.search.seed = static_cast<uint64_t>(run.seed);
   // Nothing is found out of a machine that is elsewhere.
@@ -134,6 +136,8 @@ class Differences {
             weights_word(options_.terms.frozen));
     compare("--rewrites", had.at("rewrites"), rewrites_word(had.at("rewrites")), options_.terms.rewrites);
     compare("--memory", had.at("memory"), on_or_off(had.at("memory").as_bool()), on_or_off(options_.search.memory));
+    compare("--findings", had.at("findings"), on_or_off(had.at("findings").as_bool()),
+            on_or_off(options_.search.findings));
   }
 
   // All that the record of an earlier Solstice has.
@@ -179,7 +183,9 @@ Json kept_options(const OptimizeOptions& options) {
                  .set("numerics", options.terms.numerics)
                  .set("frozen", options.terms.frozen)
                  .set("rewrites", options.terms.rewrites)
-                 .set("memory", options.search.memory);
+                 .set("memory", options.search.memory)
+                 .set("findings", options.search.findings)
+                 .set("counters", options.diagnosis.counters);
   if (options.module.part) out.set("part", true).set("part_of", options.module.part_of);
   // Whoever measures elsewhere finds out what it is.
   return options.place.detached ? out : out.set("machine", options.place.machine);

@@ -1,8 +1,8 @@
 // Options of a run that goes on. Those it began with are known: they need not be given again, and may not be others.
 //
-// By name: FILE (with its class), --device, --machine, --numerics, --weights, --rewrites and --memory. Options that
-// lead the search or end it may be others from then on: --policy, --seed, --budget (its time), --trials (of `optimize`:
-// those of its --budget), --eps, --window, --roi and --out.
+// By name: FILE (with its class), --device, --machine, --numerics, --weights, --rewrites, --memory and --findings.
+// Options that lead the search or end it may be others from then on: --policy, --seed, --budget (its time), --trials
+// (of `optimize`: those of its --budget), --eps, --window, --roi and --out.
 #pragma once
 
 #include <string>

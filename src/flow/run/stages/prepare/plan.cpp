@@ -122,8 +122,10 @@ Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imp
       other->formulation.label = label;
       formulations.insert(leads ? formulations.begin() : formulations.end(), std::move(other->formulation));
     }
-    out.expert = std::make_unique<propose::Expert>(std::move(formulations), known_candidates(run, opened),
-                                                   recalled_facts(run, opened));
+    const Recalled recalled = recalled_facts(run, opened);
+    out.expert =
+        std::make_unique<propose::Expert>(std::move(formulations), known_candidates(run, opened), recalled.memory,
+                                          propose::Hearing{run.options.search.findings, recalled.tools});
     return text;
   });
   SOLSTICE_CHECK(done);

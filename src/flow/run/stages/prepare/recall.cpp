@@ -63,16 +63,16 @@ std::vector<propose::Known> known_candidates(Run& run, const Opened& opened) {
   return out;
 }
 
-std::shared_ptr<const search::Memory> recalled_facts(Run& run, const Opened& opened) {
+Recalled recalled_facts(Run& run, const Opened& opened) {
   StoredRun& stored = run.stored;
-  if (stored.facts == 0 || !(opened.gpu || run.options.place.detached)) return nullptr;
+  if (stored.facts == 0 || !(opened.gpu || run.options.place.detached)) return {};
   const Result<std::vector<Fact>> facts = stored.store->facts(opened.machine.name, stored.facts);
   if (!facts.ok()) {
     log_warning("facts of other problems do not order this search", Json::object().set("why", facts.error().text()));
-    return nullptr;
+    return {};
   }
-  if (facts->empty()) return nullptr;
-  return std::make_shared<const search::Memory>(*facts);
+  if (facts->empty()) return {};
+  return {std::make_shared<const search::Memory>(*facts), search::tool_weights(*facts)};
 }
 
 }  // namespace solstice::flow

@@ -8,6 +8,7 @@
 #include "flow/run/state/run.h"
 #include "propose/expert.h"
 #include "search/memory.h"
+#include "search/tool_sums.h"
 
 namespace solstice::flow {
 
@@ -15,9 +16,14 @@ namespace solstice::flow {
 // part of the module that is equal to this one.
 std::vector<propose::Known> known_candidates(Run& run, const Opened& opened);
 
+struct Recalled {
+  std::shared_ptr<const search::Memory> memory = nullptr;
+  search::ToolWeights tools = {};  // by what their advice came to
+};
+
 // Facts of other problems that this run's search goes by: those that were there when it began, also where it goes on
-// later. Null where memory is off, where there are none of this machine, or where times are predicted. That they cannot
-// be read is a warning.
-std::shared_ptr<const search::Memory> recalled_facts(Run& run, const Opened& opened);
+// later. Nothing where memory is off, where there are none of this machine, or where times are predicted. That they
+// cannot be read is a warning.
+Recalled recalled_facts(Run& run, const Opened& opened);
 
 }  // namespace solstice::flow

@@ -80,15 +80,17 @@ TEST(ResumeOptions, EachThatDiffersIsNamedWithACommandThatGoesOn) {
   now.terms.numerics = "reference";
   now.terms.frozen = true;
   now.terms.rewrites = "off";
+  now.search.findings = false;
   now.place.machine = "h100";
-  EXPECT_EQ(refused(now, run_of(begun_with())),
-            "run 20260101-000000-aaaa of softmax cannot continue with other options than it began with: --machine (the "
-            "run has "
-            "h200, given is h100), "
-            "--numerics (the run has high, given is reference), --weights (the run has live, given is frozen), "
-            "--rewrites (the run has on, "
-            "given is off); options that are not given are those of the run: `solstice optimize --resume "
-            "20260101-000000-aaaa`");
+  EXPECT_EQ(
+      refused(now, run_of(begun_with())),
+      "run 20260101-000000-aaaa of softmax cannot continue with other options than it began with: --machine (the "
+      "run has "
+      "h200, given is h100), "
+      "--numerics (the run has high, given is reference), --weights (the run has live, given is frozen), "
+      "--rewrites (the run has on, "
+      "given is off), --findings (the run has on, given is off); options that are not given are those of the run: "
+      "`solstice optimize --resume 20260101-000000-aaaa`");
   now = begun_with();
   now.terms.numerics = "reference";
   now.store = "/tmp/a store";

@@ -1,0 +1,72 @@
+#include <gtest/gtest.h>
+
+#include "diagnose/counters/counter_table.h"
+#include "evaluate/findings/actions.h"
+#include "evaluate/findings/diagnosis.h"
+
+namespace solstice::evaluate {
+namespace {
+
+constexpr const char* kTwoMaps = R"(program p
+dim N = 4096
+input x : f32[N]
+output y : f32[N]
+tensor h : f32[N]
+kernel a by map() {
+  h[n] = exp(x[n])
+}
+kernel b by map() {
+  y[n] = h[n] * h[n]
+}
+)";
+
+const machine::Machine& machine_of_findings() {
+  static const machine::Machine machine = machine::load_machine("h200").value();
+  return machine;
+}
+
+// Other kernels and other equations are no change of a clause: that what they name is there is what can be checked.
+TEST(Findings, ACutIsAMoveWhereItsKernelsAre) {
+  const Setting setting{machine_of_findings()};
+  FindingAction cut{ActionKind::kCut, "one kernel", "a", {}, "", "b"};
+  EXPECT_TRUE(is_legal_move(kTwoMaps, cut, setting));
+  cut.with = "";
+  EXPECT_TRUE(is_legal_move(kTwoMaps, cut, setting)) << "taken apart";
+  cut.with = "c";
+  EXPECT_FALSE(is_legal_move(kTwoMaps, cut, setting));
+  FindingAction rewrite{ActionKind::kRewrite, "other equations", "", {}, "fold_scalars"};
+  EXPECT_TRUE(is_legal_move(kTwoMaps, rewrite, setting));
+  rewrite.rewrite = "no_such_rewrite";
+  EXPECT_FALSE(is_legal_move(kTwoMaps, rewrite, setting));
+}
+
+// What the published ablation shows: every counter by its name, as it is.
+TEST(Findings, CountersThatWereReadAreInTheRecord) {
+  const Setting setting{machine_of_findings()};
+  Facts facts;
+  facts.program = kTwoMaps;
+  facts.machine = "h200";
+  KernelSheet kernel{.kernel = "a", .family = "map", .schedule = "map()"};
+  kernel.steps.push_back({.step = "a", .entry = "a"});
+  facts.kernels.push_back(kernel);
+  Json without = Json::object();
+  add_findings(facts, setting, {}, without);
+  EXPECT_EQ(without.find("counters"), nullptr);
+  EXPECT_EQ(without.at("classes").size(), 2u) << "of the kernel and of the program";
+  CounterFacts counters;
+  for (const std::string& metric : diagnose::counter_metrics()) counters.metrics[metric] = 1.5;
+  counters.metrics["new__metric.sum"] = 2;
+  counters.stalls["long_scoreboard"] = 0.5;
+  facts.kernels[0].steps[0].counters = counters;
+  Json with = Json::object();
+  add_findings(facts, setting, {}, with);
+  const Json& step = with.at("counters").items().at(0);
+  EXPECT_EQ(step.at("step").as_string(), "a");
+  EXPECT_GE(step.at("counters").size(), 40u);
+  EXPECT_EQ(step.at("counters").at("DRAM bytes read (byte)").as_double(), 1.5);
+  EXPECT_EQ(step.at("counters").at("new__metric.sum").as_double(), 2) << "without a name of ours";
+  EXPECT_EQ(step.at("counters").at("warp stall long_scoreboard (share)").as_double(), 0.5);
+}
+
+}  // namespace
+}  // namespace solstice::evaluate
