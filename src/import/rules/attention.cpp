@@ -1,8 +1,7 @@
 // Scaled dot product attention.
 //
-// A causal mask is a domain: keys that a query does not see are left out. PyTorch's kernels differ there: some skip
-// them, some add -inf to their scores and multiply their values by 0 (NaN where these are NaN). A mask that is given is
-// added to the scores in all of them, a boolean one as 0 and -inf, so that NaN stays NaN.
+// A mask is added to the scores, a boolean or a causal one as 0 and -inf, as PyTorch documents it: values that a query
+// does not see are multiplied by 0, so that NaN stays NaN. (Some of its kernels skip keys beyond the diagonal instead.)
 #include <cmath>
 
 #include "import/rules.h"
@@ -99,6 +98,12 @@ Result<Attention> read_attention(Call& call) {
   return out;
 }
 
+// A query sees keys up to its own place, counted from the top left.
+TermRef causal_mask(Call& call, const Attention& a, const Axis& j) {
+  const TermRef seen = binary("<=", index_value(call.loops().flat(j)), index_value(call.loops().flat(a.i)));
+  return select(seen, integer(0), negate(literal("inf")));
+}
+
 // s[.., i, j]: scaled and masked scores.
 Value scores(Call& call, const Attention& a) {
   const Axis j = a.keys(call);
@@ -110,16 +115,11 @@ Value scores(Call& call, const Attention& a) {
     const TermRef mask = read_at(*a.mask, at(call, *a.mask, a.batch, a.i, j), call.loops());
     s = s + (a.mask->dtype == DType::kBool ? select(mask, integer(0), negate(literal("inf"))) : mask);
   }
+  if (a.causal) s = s + causal_mask(call, a, j);
   Axes axes = a.batch;
   axes.push_back(a.i);
   axes.push_back(j);
   return call.draft().define("sc", axes, s, a.dtype);
-}
-
-// The keys that query i sees: all, or j <= i counted from the top left.
-TermRef visible(Call& call, const Attention& a, const Axis& j) {
-  if (!a.causal) return nullptr;
-  return binary("<=", index_value(call.loops().flat(j)), index_value(call.loops().flat(a.i)));
 }
 
 Status attention(Call& call) {
@@ -136,22 +136,16 @@ Status attention(Call& call) {
     return at_key(weights, j) * read_at(a.value, at(call, a.value, a.batch, j, a.v), call.loops());
   };
   const Axis j0 = a.keys(call), j1 = a.keys(call), j2 = a.keys(call), j3 = a.keys(call);
-  const Value top =
-      call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0), visible(call, a, j0)), a.dtype);
+  const Value top = call.draft().define("mx", rows, reduce("max", j0.digits, at_key(s, j0)), a.dtype);
   Axes square = rows;
   square.push_back(j1);
   const TermRef e = apply("exp", {at_key(s, j1) - top.term});
-  const Value p = call.draft().define(a.mask ? "ex" : "pr", square, e, a.dtype);
-  const TermRef sum = reduce("sum", j3.digits, at_key(p, j3), visible(call, a, j3));
-  TermRef o;
-  if (a.mask) {
-    // A row that sees no key has -inf for its maximum: its weights are 0, not NaN.
-    const TermRef unseen = binary("==", top.term, negate(literal("inf")));
-    const Value weights = call.draft().define("pr", square, select(unseen, integer(0), at_key(p, j1) / sum), a.dtype);
-    o = reduce("sum", j2.digits, values(weights, j2), visible(call, a, j2));
-  } else {
-    o = reduce("sum", j2.digits, values(p, j2), visible(call, a, j2)) / sum;
-  }
+  const Value p = call.draft().define("ex", square, e, a.dtype);
+  TermRef weight = at_key(p, j1) / reduce("sum", j3.digits, at_key(p, j3));
+  // A row that sees no key has -inf for its maximum: its weights are 0, not NaN.
+  if (a.mask) weight = select(binary("==", top.term, negate(literal("inf"))), integer(0), weight);
+  const Value weights = call.draft().define("pr", square, weight, a.dtype);
+  const TermRef o = reduce("sum", j2.digits, values(weights, j2));
   Axes axes = rows;
   axes.push_back(a.v);
   return call.yield(call.draft().define(call.wish("attn"), axes, o, a.dtype));
