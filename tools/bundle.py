@@ -20,9 +20,9 @@ ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 48 << 20
 FOLDERS = (
     "kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed",
-    "tests/gpu",
+    "tests/gpu", "tests/sick",
 )  # fmt: skip
-FILES = ("LICENSE", "README.md")
+FILES = ("LICENSE", "README.md", "tools/sick.py")
 PROGRAMS = {
     "bin/solstice": "bin",
     "bin/solstice-runner": "bin",
@@ -81,6 +81,7 @@ def copy_folders(out, folders=FOLDERS):
 def copy_files(out):
     for name in FILES:
         if (ROOT / name).exists():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, out / name)
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Records and checks the corpus of sick kernels (tests/sick/README.md).
 
-  sick.py record tests/sick --solstice build/bin/solstice     facts of every program, on the GPU at hand
-  sick.py check tests/sick --solstice build/bin/solstice      what is found in the recorded facts
+sick.py record tests/sick --solstice build/bin/solstice     facts of every program, on the GPU at hand
+sick.py check tests/sick --solstice build/bin/solstice      what is found in the recorded facts
 """
 
 import argparse
@@ -66,22 +66,40 @@ def profile(folder, twin, target, options):
     return None
 
 
-def record(options):
+def is_there(target):
+    return target.exists() or target.with_name(target.name + ".gz").exists()
+
+
+def wanted(options):
+    """(folder, twin, file of the facts) of every program that is to be recorded."""
     out = options.out or options.dir / "facts"
     out.mkdir(parents=True, exist_ok=True)
     suffix = ".json" if "counters" in options.without.split(",") else ".counters.json"
-    todo = [(name, twin) for name in pairs(options.dir, options.names) for twin in TWINS]
-    failed = []
+    every = [(options.dir / name, twin) for name in pairs(options.dir, options.names) for twin in TWINS]
+    todo = [(folder, twin, out / f"{folder.name}.{twin}{suffix}") for folder, twin in every]
+    return [each for each in todo if not (options.missing and is_there(each[2]))]
+
+
+def say(names, what):
+    if names:
+        print(f"{what}: {', '.join(names)}", flush=True)
+
+
+def record(options):
+    todo, failed = wanted(options), []
     begin = time.monotonic()
-    for number, (name, twin) in enumerate(todo, 1):
+    for count, (folder, twin, target) in enumerate(todo):
         start = time.monotonic()
-        why = profile(options.dir / name, twin, out / f"{name}.{twin}{suffix}", options)
-        seconds = time.monotonic() - start
-        print(f"[{number}/{len(todo)}] {name}.{twin}: {seconds:.1f} s{f', FAILED: {why}' if why else ''}", flush=True)
-        failed += [f"{name}.{twin}"] if why else []
-    print(f"{len(todo) - len(failed)} of {len(todo)} recorded into {out} in {time.monotonic() - begin:.0f} s")
-    if failed:
-        print(f"failed: {', '.join(failed)}")
+        if start - begin > options.budget:
+            say([f"{each[0].name}.{each[1]}" for each in todo[count:]], "no time left for")
+            todo = todo[:count]
+            break
+        why = profile(folder, twin, target, options)
+        name, said = f"{folder.name}.{twin}", f", FAILED: {why}" if why else ""
+        print(f"[{count + 1}/{len(todo)}] {name}: {time.monotonic() - start:.1f} s{said}", flush=True)
+        failed += [name] if why else []
+    print(f"{len(todo) - len(failed)} of {len(todo)} recorded in {time.monotonic() - begin:.0f} s")
+    say(failed, "failed")
     return 1 if failed else 0
 
 
@@ -120,7 +138,7 @@ def rank(findings, tools):
 
 
 def lines_of(program, code):
-    """Numbers of the lines with one of the texts `code`, in the program and in its source item."""
+    """Numbers of the lines that hold one of the texts `code`, in the program and in its source item."""
     numbers, start = set(), 0
     for number, line in enumerate(program.splitlines(), 1):
         if line.startswith("source "):
@@ -141,7 +159,8 @@ def place_is_right(finding, place, program):
     if "part" in place and found.get("part") and found["part"] != place["part"]:
         return False
     if "code" in place and found.get("line"):
-        return any(abs(found["line"] - number) <= NEAR for number in lines_of(program, place["code"]))
+        code = place["code"] + ([f"  {place['equation']}["] if "equation" in place else [])
+        return any(abs(found["line"] - number) <= NEAR for number in lines_of(program, code))
     return True
 
 
@@ -270,11 +289,18 @@ def arguments():
     recording = commands.add_parser("record", parents=[common], help="profile every program, keep its facts")
     recording.add_argument("--out", type=Path, metavar="DIR", help="where facts are kept [default: DIR/facts]")
     recording.add_argument("--device", default="gpu", help="gpu; model: nothing runs [default: gpu]")
+    recording.add_argument("--missing", action="store_true", help="only programs without recorded facts")
+    recording.add_argument("--budget", type=float, default=float("inf"), metavar="S", help="begin no program after it")
     recording.add_argument("--timeout", type=float, default=60, metavar="S", help="of one program [default: 60]")
     checking = commands.add_parser("check", parents=[common], help="diagnose the facts, print how well that went")
     checking.add_argument("--facts", type=Path, metavar="DIR", help="where they are [default: DIR/facts]")
     checking.add_argument("--bars", action="store_true", help="exit code 1 where a bar is missed")
-    return parser.parse_intermixed_args()
+    options, names = parser.parse_known_args()  # names may stand behind the options as well
+    unknown = [name for name in names if name.startswith("-")]
+    if unknown:
+        parser.error(f"unknown options: {' '.join(unknown)}")
+    options.names += names
+    return options
 
 
 def main():

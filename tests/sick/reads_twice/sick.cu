@@ -6,7 +6,7 @@ extern "C" __global__ void __launch_bounds__(1024) centre(const float4* x, float
   x += blockIdx.x * 2 + side;
   y += blockIdx.x * 2 + side;
   float4 sum = {};
-#pragma unroll 4
+#pragma unroll 2
   for (int r = threadIdx.x / 2; r < rows; r += 512) {
     const float4 v = x[r * pitch];
     sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(1024) centre(const float4* x, float
     sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
   }
   const float scale = 1.f / static_cast<float>(rows);
-#pragma unroll 4
+#pragma unroll 2
   for (int r = threadIdx.x / 2; r < rows; r += 512) {
     const float4 v = x[r * pitch];
     y[r * pitch] = {v.x - sum.x * scale, v.y - sum.y * scale, v.z - sum.z * scale, v.w - sum.w * scale};
