@@ -21,8 +21,8 @@ NEAR = 1  # lines: machine code is attributed to the neighbour of the line that 
 
 
 def pairs(folder, names):
-    """Folders of the pairs, all or those named."""
-    there = sorted(p.parent.name for p in folder.glob("*/meta.json"))
+    """Names of the pairs, all or those named; defects at full strength come first."""
+    there = sorted((p.parent.name for p in folder.glob("*/meta.json")), key=lambda name: (name.endswith("_mild"), name))
     unknown = sorted(set(names) - set(there))
     if unknown:
         sys.exit(f"sick: {folder} has no pair {', '.join(unknown)}; it has {', '.join(there)}")

@@ -5,7 +5,7 @@ __device__ float f(float x) {
   constexpr Real kFactors[] = {0.5, 0.25, 0.125, 0.375, 0.625, 0.75, 0.875, 0.3125, 0.4375, 0.5625};
   float y = 0;
 #pragma unroll
-  for (int i = 0; i < 10; ++i) y = y * x + kFactors[i];
+  for (int i = 0; i < 10; ++i) y = y * Real(x) + kFactors[i];
   return y;
 }
 

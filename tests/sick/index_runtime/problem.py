@@ -8,7 +8,7 @@ class Model(nn.Module):
 
 
 def get_inputs():
-    return [torch.randn(16, 60, 120, 140), torch.randn(60), torch.randn(120)]
+    return [torch.randn(16, 64, 32, 512), torch.randn(64), torch.randn(32)]
 
 
 def get_init_inputs():

@@ -1,7 +1,8 @@
 // y[m, n] = sum over k of |x[m, k] - w[n, k]|: tiles of 128 x 128, of which a thread has 8 x 8.
 constexpr int kDepth = 16;
 
-extern "C" __global__ void __launch_bounds__(256, 4) distances(const float* x, const float* w, float* y, long long N, long long K) {
+extern "C" __global__ void __launch_bounds__(256, 4)
+    distances(const float* x, const float* w, float* y, long long N, long long K) {
   __shared__ float a[kDepth][130], b[kDepth][130];
   const int tid = threadIdx.x, row = tid / 16, column = tid % 16;
   x += blockIdx.y * 128 * K;
@@ -28,5 +29,6 @@ extern "C" __global__ void __launch_bounds__(256, 4) distances(const float* x, c
 #pragma unroll
   for (int i = 0; i < 8; ++i)
 #pragma unroll
-    for (int j = 0; j < 8; ++j) y[(blockIdx.y * 128 + row * 8 + i) * N + blockIdx.x * 128 + column + 16 * j] = sums[i][j];
+    for (int j = 0; j < 8; ++j)
+      y[(blockIdx.y * 128 + row * 8 + i) * N + blockIdx.x * 128 + column + 16 * j] = sums[i][j];
 }
