@@ -22,6 +22,7 @@ FOLDERS = (
     "kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed",
     "tests/gpu", "tests/sick",
 )  # fmt: skip
+LEFT_OUT = ("tests/sick/facts",)  # recorded on the machine that the bundle is for
 FILES = ("LICENSE", "README.md", "tools/sick.py")
 PROGRAMS = {
     "bin/solstice": "bin",
@@ -73,6 +74,8 @@ def copy_programs(build, out, programs=PROGRAMS):
 def copy_folders(out, folders=FOLDERS):
     for folder in folders:
         for path in tracked(folder):
+            if any(path.is_relative_to(ROOT / name) for name in LEFT_OUT):
+                continue
             target = out / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)

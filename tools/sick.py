@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 TWINS = ("sick", "healthy")
-LARGE = 64 << 10  # bytes of JSON from which facts are kept compressed
+LARGE = 16 << 10  # bytes of JSON from which facts are kept compressed
 NOISE = 1.05  # two timings of one program differ by that much
 NEAR = 1  # lines: machine code is attributed to the neighbour of the line that causes it
 
