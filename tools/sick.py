@@ -8,6 +8,8 @@ sick.py check tests/sick --solstice build/bin/solstice      what is found in the
 import argparse
 import gzip
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +46,18 @@ def keep(facts, target):
         target.write_bytes(text)
 
 
+def finished(command, seconds):
+    """Exit code and standard error; None after `seconds`, when all that the command started is ended too."""
+    pipes = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes, text=True, start_new_session=True) as process:
+        try:
+            errors = process.communicate(timeout=seconds)[1]
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            return None, ""
+    return process.returncode, errors
+
+
 def meta_of(folder):
     return json.loads((folder / "meta.json").read_text())
 
@@ -56,12 +70,11 @@ def profile(folder, twin, target, options):
         command += ["--facts", facts, "--device", options.device, "--quiet", "--json"]
         command += ["--without", options.without] if options.without else []
         command += meta_of(folder).get("options", [])
-        try:
-            done = subprocess.run([*map(str, command)], capture_output=True, text=True, timeout=options.timeout)
-        except subprocess.TimeoutExpired:
-            return f"it took longer than {options.timeout} s"
-        if done.returncode != 0 or not facts.exists():
-            return f"exit code {done.returncode}: {done.stderr.strip()[-600:]}"
+        code, errors = finished([*map(str, command)], options.timeout)
+        if code is None:
+            return f"it took longer than {options.timeout:.0f} s"
+        if code != 0 or not facts.exists():
+            return f"exit code {code}: {errors.strip()[-600:]}"
         keep(json.loads(facts.read_text()), target)
     return None
 

@@ -66,6 +66,11 @@ def test_a_program_that_fails_is_named_and_the_next_is_recorded(tmp_path):
     assert len(list((tmp_path / "facts").iterdir())) == 3
 
 
+def test_a_program_that_takes_too_long_is_named(tmp_path):
+    done = run("record", CORPUS, "map_scalar", "--out", tmp_path, "--device", "model", "--timeout", "0.05")
+    assert done.returncode == 1 and "it took longer than" in done.stdout and not list(tmp_path.iterdir())
+
+
 def test_a_pair_that_is_not_there_is_named():
     done = run("check", CORPUS, "no_such_pair")
     assert done.returncode == 1 and "no pair no_such_pair" in done.stderr
