@@ -8,7 +8,7 @@ extern "C" __global__ void softmax(const float* x, float* y, long long pixels) {
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) largest = fmaxf(largest, values[c] = x[at + c * pixels]);
 #pragma unroll
-  for (int c = 0; c < kChannels; ++c) sum += values[c] = __expf(values[c] - largest);
+  for (int c = 0; c < kChannels; ++c) sum += values[c] = expf(values[c] - largest);
 #pragma unroll
   for (int c = 0; c < kChannels; ++c) y[at + c * pixels] = __fdividef(values[c], sum);
 }

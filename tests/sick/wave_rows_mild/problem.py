@@ -4,7 +4,7 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return x.sin().sin().sin().sin()
+        return x.tanh().tanh().tanh().tanh()
 
 
 def get_inputs():
