@@ -4,7 +4,7 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x):
-        return x.pow(2).sum(1)
+        return (x > 0).float().sum(1)
 
 
 def get_inputs():
