@@ -4,7 +4,7 @@ import torch.nn as nn
 
 class Model(nn.Module):
     def forward(self, x, w):
-        return (x[:, None, :] - w[None, :, :]).abs().sum(-1)
+        return torch.cdist(x, w, p=1.0)
 
 
 def get_inputs():
