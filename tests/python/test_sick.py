@@ -52,6 +52,21 @@ def test_what_is_recorded_without_a_gpu_is_diagnosed(tmp_path):
     assert "0 pairs with counters, 1 without" in done.stdout
 
 
+def test_the_gain_is_of_the_measured_times_and_packed_facts_are_read(tmp_path):
+    done = run("record", CORPUS, "map_scalar", "--out", tmp_path, "--device", "model", "--without", "counters")
+    assert done.returncode == 0, done.stdout + done.stderr
+    for twin, seconds in (("sick", 3e-4), ("healthy", 2e-4)):
+        facts = sick.recorded(tmp_path, "map_scalar", twin, counters=False)
+        facts["measured"] = seconds
+        (tmp_path / f"map_scalar.{twin}.json").unlink(missing_ok=True)
+        facts["program"] += "#" * sick.LARGE
+        sick.keep(facts, tmp_path / f"map_scalar.{twin}.counters.json")
+    assert sorted(path.suffix for path in tmp_path.iterdir()) == [".gz", ".gz"]
+    done = run("check", CORPUS, "map_scalar", "--facts", tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 pairs with counters, 1 without" in done.stdout and " 1.50 " in done.stdout
+
+
 def test_a_program_that_fails_is_named_and_the_next_is_recorded(tmp_path):
     for name in ("a", "b"):
         folder = tmp_path / name
