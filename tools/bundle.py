@@ -20,9 +20,10 @@ ROOT = Path(__file__).resolve().parent.parent
 LIMIT = 48 << 20
 FOLDERS = (
     "kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed",
-    "tests/gpu",
+    "tests/gpu", "tests/sick",
 )  # fmt: skip
-FILES = ("LICENSE", "README.md")
+LEFT_OUT = ("tests/sick/facts",)  # recorded on the machine that the bundle is for
+FILES = ("LICENSE", "README.md", "tools/sick.py")
 PROGRAMS = {
     "bin/solstice": "bin",
     "bin/solstice-runner": "bin",
@@ -73,6 +74,8 @@ def copy_programs(build, out, programs=PROGRAMS):
 def copy_folders(out, folders=FOLDERS):
     for folder in folders:
         for path in tracked(folder):
+            if any(path.is_relative_to(ROOT / name) for name in LEFT_OUT):
+                continue
             target = out / path.relative_to(ROOT)
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)
@@ -81,6 +84,7 @@ def copy_folders(out, folders=FOLDERS):
 def copy_files(out):
     for name in FILES:
         if (ROOT / name).exists():
+            (out / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, out / name)
 
 

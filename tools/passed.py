@@ -22,7 +22,15 @@ MEMORY = BUILD / "test-logs/passed.json"
 # What programs and tests of the house read besides their own code.
 DATA = (
     *("kernels", "machines", "models", "prompts", "examples", "web", "docs", "bench", "README.md", "CHANGELOG.md"),
-    *("tests/corpus", "tests/evil", "tests/golden", "tests/support", "tests/transcripts", "tests/writing"),
+    *(
+        "tests/corpus",
+        "tests/evil",
+        "tests/golden",
+        "tests/sick",
+        "tests/support",
+        "tests/transcripts",
+        "tests/writing",
+    ),
 )
 PACKAGE = (
     *("python", "tools", "tests/python", "tests/gpu", "tests/modules", "cmake", "x", "LICENSE", "ruff.toml"),

@@ -63,6 +63,7 @@ def test_holds_what_a_machine_without_network_needs_and_no_nvrtc(made):
         "lib/libsolstice_rt.so",
     } <= names
     assert {"machines/h200.toml", "python/solstice/__init__.py", "examples/linear_gelu.py"} <= names
+    assert {"tools/sick.py", "tests/sick/spill_tile/sick.ucut", "tests/sick/spill_tile/problem.py"} <= names
     assert not [name for name in names if "nvrtc" in name.rsplit("/", 1)[-1] and ".so" in name]
 
 

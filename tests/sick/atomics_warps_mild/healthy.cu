@@ -1,0 +1,17 @@
+// y[r] = number of c with x[r, c] > 0: a block a row.
+extern "C" __global__ void positives(const float4* x, float* y, long long columns) {
+  __shared__ float of_warp[8];
+  const int vectors = static_cast<int>(columns) / 4;
+  float sum = 0;
+  for (int i = threadIdx.x; i < vectors; i += 256) {
+    const float4 v = x[static_cast<long long>(blockIdx.x) * vectors + i];
+    sum += (v.x > 0) + (v.y > 0) + (v.z > 0) + (v.w > 0);
+  }
+  for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(~0u, sum, lane);
+  if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    for (int i = 1; i < 8; ++i) sum += of_warp[i];
+    y[blockIdx.x] = sum;
+  }
+}

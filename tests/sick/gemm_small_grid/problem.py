@@ -1,0 +1,15 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x, w):
+        return x @ w.t()
+
+
+def get_inputs():
+    return [torch.randn(128, 16384), torch.randn(512, 16384)]
+
+
+def get_init_inputs():
+    return []

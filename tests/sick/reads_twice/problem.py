@@ -1,0 +1,15 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x - x.mean(0, keepdim=True)
+
+
+def get_inputs():
+    return [torch.randn(4096, 16384)]
+
+
+def get_init_inputs():
+    return []

@@ -1,0 +1,15 @@
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return x.pow(2).sum(1)
+
+
+def get_inputs():
+    return [torch.randn(16, 2097152)]
+
+
+def get_init_inputs():
+    return []
