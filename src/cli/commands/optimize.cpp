@@ -60,7 +60,8 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
-    return fail(Code::bad_argument, "no FILE was given", "`solstice optimize FILE.py`, `solstice optimize PROBLEM.ucut`, or --resume RUN");
+    return fail(Code::bad_argument, "no FILE was given",
+                "`solstice optimize FILE.py`, `solstice optimize PROBLEM.ucut`, or --resume RUN");
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
   options.left_out = in.left_out;

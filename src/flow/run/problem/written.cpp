@@ -5,43 +5,27 @@
 #include <algorithm>
 #include <string_view>
 
+#include "flow/run/problem/unscheduled.h"
 #include "ir/opaque.h"
 #include "ir/rewrite/driver.h"
-#include "lang/parse.h"
 #include "lang/print.h"
 
 namespace solstice::flow {
 namespace {
 
-std::vector<lang::Item> without_kernels(std::vector<lang::Item> items) {
-  std::vector<lang::Item> out;
-  for (lang::Item& item : items) {
-    if (auto* def = std::get_if<lang::Def>(&item.node)) def->items = without_kernels(std::move(def->items));
-    if (auto* call = std::get_if<lang::Call>(&item.node)) call->overrides.clear();
-    if (std::holds_alternative<lang::Source>(item.node)) continue;  // device code of a kernel
-    auto* const kernel = std::get_if<lang::Kernel>(&item.node);
-    if (!kernel) {
-      out.push_back(std::move(item));
-      continue;
-    }
-    for (lang::Item& inner : kernel->items) out.push_back(std::move(inner));
-  }
-  return out;
-}
-
-// Locals end with their kernel, so that two kernels may each have one of the same name, and a problem may not.
+// What a kernel hides from the others may be in the way of their equations: an index by the name of its local.
 Error not_one_problem(const Error& error, const std::string& file) {
   std::string first = error.listing.substr(0, error.listing.find('\n'));
-  if (const size_t code = first.find("]: "); code != std::string::npos) first.erase(0, code + 3);  // no place of the file
+  if (const size_t code = first.find("]: "); code != std::string::npos)
+    first.erase(0, code + 3);  // no place of the file
   return fail(Code::bad_argument,
               fmt::format("the equations of {}'s kernels do not stand together as one problem: {}", file, first),
-              "give every local tensor a name of its own, or write the equations without kernels");
+              "give every tensor and index a name of its own, or write the equations without kernels");
 }
 
 Result<ir::BoundText> equations_of(ir::BoundText given, const std::string& file) {
   if (given.program.is_problem()) return given;
-  given.tree.items = without_kernels(std::move(given.tree.items));
-  Result<ir::BoundText> out = ir::bound_text(lang::print(given.tree), "its equations");
+  Result<ir::BoundText> out = ir::bound_text(lang::print(unscheduled(std::move(given.tree))), "its equations");
   if (!out.ok()) return not_one_problem(out.error(), file);
   return out;
 }
@@ -49,6 +33,17 @@ Result<ir::BoundText> equations_of(ir::BoundText given, const std::string& file)
 bool has_calls(const lang::Program& tree) {
   return std::any_of(tree.items.begin(), tree.items.end(),
                      [](const lang::Item& item) { return std::holds_alternative<lang::Call>(item.node); });
+}
+
+// Why the program's schedules are not tried as they are; "": they are, or there are none.
+std::string why_untried(const ir::BoundText& given) {
+  const ir::Program& program = given.program;
+  if (program.is_problem()) return "";
+  const auto is_loose = [](const ir::Item& item) { return item.equation >= 0; };
+  const auto has_set = [](const ir::Kernel& kernel) { return ir::is_space(kernel.knobs); };
+  if (std::any_of(program.items.begin(), program.items.end(), is_loose)) return "it has equations outside kernels";
+  if (std::any_of(program.kernels.begin(), program.kernels.end(), has_set)) return "it has sets of settings";
+  return has_calls(given.tree) ? "it calls definitions, which the problem writes out" : "";
 }
 
 Status can_be_searched(const ir::Program& program, const std::string& file) {
@@ -70,11 +65,9 @@ Result<Written> written_problem(const std::string& text, const std::string& file
   SOLSTICE_TRY(ir::BoundText given, ir::bound_text(text, file));
   if (Status able = can_be_searched(given.program, file); !able.ok()) return in_program(able.error(), text, file);
   Written out;
-  const std::vector<ir::Kernel>& kernels = given.program.kernels;
-  out.has_space =
-      std::any_of(kernels.begin(), kernels.end(), [](const ir::Kernel& kernel) { return ir::is_space(kernel.knobs); });
-  if (!kernels.empty() && !out.has_space) out.schedule = text;
-  const bool as_it_is = kernels.empty() && !has_calls(given.tree);
+  const bool as_it_is = given.program.is_problem() && !has_calls(given.tree);
+  out.untried = why_untried(given);
+  if (!given.program.is_problem() && out.untried.empty()) out.schedule = text;
   SOLSTICE_TRY(ir::BoundText equations, equations_of(std::move(given), file));
   SOLSTICE_TRY(equations, ir::rewritable(std::move(equations)));
   out.problem.imported.text = as_it_is ? text : lang::print(equations.tree);

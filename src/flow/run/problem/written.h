@@ -14,9 +14,9 @@ namespace solstice::flow {
 bool is_program(const std::filesystem::path& file);
 
 struct Written {
-  Problem problem;       // without subject and graph; its text is the file's own where that has no schedule and no calls
-  std::string schedule;  // the file's text, where its kernels have settings that can be tried; "": none
-  bool has_space = false;  // its kernels have sets of settings: no schedule yet
+  Problem problem;  // without subject and graph; its text is the file's own where that has no schedule and no calls
+  std::string schedule;  // the file's text, where it is a candidate for the problem; "": it is none
+  std::string untried;   // why not, where its kernels have schedules: "it has sets of settings"
 };
 
 // The equations of a program, by themselves: what its kernels hold, and what its calls of definitions stand for. `text`

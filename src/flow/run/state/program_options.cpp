@@ -27,7 +27,7 @@ Error no_inputs(const OptimizeOptions& options, const std::string& option) {
 
 Status check_program_options(const OptimizeOptions& options) {
   if (!options.module.mode.empty()) return of_a_module(options, "--" + options.module.mode, "mode");
-  if (!options.baselines) return of_a_module(options, "--no-baselines", "original in PyTorch, and no baselines");
+  if (!options.baselines) return of_a_module(options, "--no-baselines", "original, and so no baselines");
   if (options.place.device == "gpu") return no_inputs(options, "--device gpu");
   if (options.place.gpus.given()) return no_inputs(options, "--devices");
   if (options.place.allow_busy) return no_inputs(options, "--allow-busy");

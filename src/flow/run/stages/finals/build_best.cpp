@@ -43,9 +43,9 @@ Status build_best(Run& run, const Opened& opened, const Imported& imported) {
   }
   return stage(run, "build", "plan and cubins of the best candidate", [&]() -> Result<std::string> {
     SOLSTICE_TRY(const std::string why_not, write_plan(run, opened, imported, best->proposal.program));
-    run.report.warnings.push_back(why_not.empty()
-                                      ? fmt::format("{}; plan.json with its cubins is program.ucut, compiled", kNoDropin)
-                                      : fmt::format("{}; plan.json was not written: {}", kNoDropin, why_not));
+    run.report.warnings.push_back(
+        why_not.empty() ? fmt::format("{}; plan.json with its cubins is program.ucut, compiled", kNoDropin)
+                        : fmt::format("{}; plan.json was not written: {}", kNoDropin, why_not));
     return why_not.empty() ? std::string("plan.json") : "no plan.json: " + why_not;
   });
 }

@@ -49,10 +49,10 @@ Result<Imported> import_program(Run& run) {
     out.problem = std::move(written.problem);
     out.schedule = std::move(written.schedule);
     out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
-    const char* const schedule = written.has_space       ? ", sets of settings, which are left to the search"
-                                 : out.schedule.empty() ? ""
-                                                         : ", and a schedule";
-    return fmt::format("{} equations{}", out.problem.program.equations.size(), schedule);
+    if (!written.untried.empty())
+      run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
+    return fmt::format("{} equations{}", out.problem.program.equations.size(),
+                       out.schedule.empty() ? "" : ", and a schedule");
   });
   SOLSTICE_CHECK(done);
   return out;

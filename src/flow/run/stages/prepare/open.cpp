@@ -75,9 +75,10 @@ Result<Opened> open_without_python(Run& run) {
     run.report.device = "model";
     run.report.predicted = true;
     if (run.options.place.device == "auto")
-      run.progress.message(fmt::format("{} is a program, which names no inputs: times are predicted, nothing is "
-                                       "measured (--device model)",
-                                       run.options.module.file.string()));
+      run.progress.message(
+          fmt::format("{} is a program, which names no inputs: times are predicted, nothing is "
+                      "measured (--device model)",
+                      run.options.module.file.string()));
     return "times are predicted for " + opened.machine.title;
   });
   SOLSTICE_CHECK(done);
