@@ -68,6 +68,7 @@ constexpr Task kTasks[] = {
     {"what the last run tried, and why trials failed", "solstice show last; solstice show last --failed"},
     {"one trial: its program, error and times", "solstice show last --trial 3"},
     {"check a program that is written by hand", "solstice check PROGRAM.ucut"},
+    {"search kernels for it, on predicted times", "solstice optimize PROGRAM.ucut"},
     {"run it as a candidate for its module", "solstice run PROGRAM.ucut --of FILE.py"},
     {"compile it to cubins", "solstice compile PROGRAM.ucut"},
     {"its machine code (SASS), PTX, and a profile", "solstice compile PROGRAM.ucut --keep"},

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/paths.h"
 #include "base/process/subprocess.h"
+#include "flow/run/problem/written.h"
 
 namespace solstice::cli {
 namespace fs = std::filesystem;
@@ -107,9 +108,11 @@ Result<flow::ModuleOptions> named_module(const std::string& text, const Invocati
   SOLSTICE_TRY(out.mode, mode_of(in));
   const FileAndName parts = cut(text);
   SOLSTICE_TRY(const std::string file, file_of(parts.file));
-  if (fs::path(file).extension() == ".ucut")
+  if (flow::is_program(file))
     return fail(Code::bad_argument, fmt::format("{} is a program, not a module of PyTorch's", file),
-                fmt::format("`solstice run {} --of FILE.py` tries it as a candidate for its module", file));
+                fmt::format("`solstice optimize {0}` searches kernels for its equations, `solstice run {0} --of "
+                            "FILE.py` tries it as a candidate for its module",
+                            file));
   out.file = file;
   out.class_name = parts.name;
   return out;

@@ -2,29 +2,24 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <string_view>
+#include <utility>
 
 #include "base/file.h"
 #include "cli/named_module.h"
 #include "flow/run/problem/problem.h"
+#include "flow/run/problem/written.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
 
 Error in_its_file(Error error, const std::string& argument) {
-  if (error.offset < 0 || std::filesystem::path(argument).extension() != ".ucut") return error;
+  if (!flow::is_program(argument)) return error;
   const Result<std::string> text = read_file(argument);
-  if (!text.ok()) return error;
-  const std::string_view before = std::string_view(*text).substr(0, static_cast<size_t>(error.offset));
-  error.file = argument;
-  error.line = static_cast<int>(std::count(before.begin(), before.end(), '\n')) + 1;
-  return error;
+  return text.ok() ? flow::in_program(std::move(error), *text, argument) : error;
 }
 
 Result<ir::BoundText> load_subject(const std::string& argument, const Invocation& in) {
-  if (std::filesystem::path(argument).extension() == ".ucut") {
+  if (flow::is_program(argument)) {
     SOLSTICE_TRY(const std::string text, lang::read_program(argument));
     return ir::bound_text(text, argument);
   }

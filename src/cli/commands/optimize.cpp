@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/stop_options.h"
 #include "cli/values.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/report/report.h"
 
 namespace solstice::cli {
@@ -36,17 +37,33 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
 
 constexpr Seconds kCounterTime{30};  // of a trial: a search has many
 
+// A module, or a program of equations.
+Result<flow::ModuleOptions> named_problem(const Invocation& in) {
+  const std::string& name = in.get("FILE");
+  if (!flow::is_program(name)) return named_module(name, in);
+  if (in.flag("--require-faster"))
+    return fail(Code::bad_argument,
+                fmt::format("--require-faster is of no use for {}: a program of equations has no original to be faster "
+                            "than",
+                            name),
+                "leave --require-faster out");
+  flow::ModuleOptions out;
+  out.file = name;
+  return out;
+}
+
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("FILE")) {
-    SOLSTICE_TRY(options.module, named_module(in.get("FILE"), in));
+    SOLSTICE_TRY(options.module, named_problem(in));
   }
   SOLSTICE_TRY(options.module.mode, mode_of(in));
   options.module.name = in.get("--name");
   if (in.has("--oracle-fd")) {
     SOLSTICE_TRY(options.module.oracle_fd, parse_int("--oracle-fd", in.get("--oracle-fd"), 0, 1 << 20));
   } else if (!in.has("FILE") && !in.has("--resume")) {
-    return fail(Code::bad_argument, "no FILE was given", "`solstice optimize FILE.py`, or --resume RUN");
+    return fail(Code::bad_argument, "no FILE was given",
+                "`solstice optimize FILE.py`, `solstice optimize PROBLEM.ucut`, or --resume RUN");
   }
   SOLSTICE_TRY(options.agent, agent_choice(in));
   options.left_out = in.left_out;
@@ -102,6 +119,8 @@ Result<int> run_optimize(const Invocation& in) {
     fmt::print("  --why lists the reason of every kernel family\n");
   }
   fmt::print("report: {}\n", (outcome.out / "report.md").string());
+  if (flow::is_program(outcome.report.file) && !outcome.report.program.empty())
+    fmt::print("program: {}\n", (outcome.out / "program.ucut").string());
   if (outcome.report.outcome == RunOutcome::kFaster) {
     fmt::print("drop-in: {}\n", (outcome.out / "model_new.py").string());
   }
@@ -116,7 +135,13 @@ Result<int> run_optimize(const Invocation& in) {
 
 std::vector<Parameter> optimize_parameters() {
   std::vector<Parameter> out = {
-      {"FILE", "", std::string(kModuleHelp) + "; may be left out with --resume", "", {}, false, false},
+      {"FILE",
+       "",
+       std::string(kModuleHelp) + ". Or PROBLEM.ucut, a program of equations. May be left out with --resume",
+       "",
+       {},
+       false,
+       false},
       eval_flag(),
       train_flag(),
       device_option(),
@@ -208,6 +233,11 @@ const Command solstice_commands_optimize = {
         "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
         "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
         "and, if a candidate is faster, model_new.py below DIR.\n"
+        "PROBLEM.ucut holds equations that were written by hand (`solstice grammar`); no Python is started. If its "
+        "kernels have schedules, their equations are the problem, and the schedule is the first trial. A program "
+        "names no inputs and no original: times are predicted, with or without a GPU, the outcome is `predicted`, "
+        "and in place of a drop-in the folder has program.ucut and, where a compiler is there, plan.json with its "
+        "cubins. --machine and --numerics are the program's own (`target`, `numerics`) where they are not given.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

@@ -9,9 +9,11 @@
 #include "flow/run/begin.h"
 #include "flow/run/outcome/outcome.h"
 #include "flow/run/partial.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/report/report.h"
 #include "flow/run/resolve.h"
 #include "flow/run/resume.h"
+#include "flow/run/stages/finals/build_best.h"
 #include "flow/run/stages/finals/check_dropin.h"
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/finals/described.h"
@@ -92,6 +94,7 @@ Status prepare(Run& run, RunStages& at) {
 
 Status run_last_stages(Run& run, RunStages& at) {
   if (run.options.search.only) return success();
+  if (is_program(run.options.module.file)) return build_best(run, *at.opened, *at.imported);
   SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable, at.searching.get()));
   SOLSTICE_CHECK(check_dropin(run, *at.measurable, at.chosen));
   SOLSTICE_CHECK(time_rivals(run, *at.measurable, at.chosen));
@@ -319,9 +322,14 @@ Result<OptimizeOutcome> Optimization::finish() {
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
   const bool left_whole = (at.imported || at.refused) && is_left_whole(run, done);
   const bool parted = try_parts();
+  const fs::path& file = run.options.module.file;
+  if (!done.ok() && is_program(file)) done = in_program(done.error(), run.stored.source, file.string());
   if (!done.ok() && is_outcome(done.error())) {
     run.report.outcome = RunOutcome::kUnsupported;
-    run.report.reason = done.error().sentence();
+    const Error& error = done.error();
+    const std::string place =
+        error.line > 0 && is_program(file) ? fmt::format("{}:{}: ", file.filename().string(), error.line) : "";
+    run.report.reason = place + error.sentence();
     why = done.error().reasons;
     done = success();
   }

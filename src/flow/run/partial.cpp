@@ -14,6 +14,7 @@
 #include "flow/run/parts/refused_calls.h"
 #include "flow/run/parts/stage_progress.h"
 #include "flow/run/parts/stage_runs.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/state/resume_options.h"
@@ -218,6 +219,7 @@ bool is_a_parts_fault(const Status& done) {
 }  // namespace
 
 bool may_be_cut(const Run& run, const Status& done) {
+  if (is_program(run.options.module.file)) return false;  // its calls are not known to Python
   if (run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
   const bool searched = run.stored.resumed && !run.stored.resumed->events.empty();  // as a whole
   return !run.options.place.detached && !searched && is_a_parts_fault(done);

@@ -5,7 +5,10 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "flow/run/problem/written.h"
+#include "flow/run/state/program_options.h"
 #include "flow/run/state/resume_options.h"
+#include "lang/embed.h"
 #include "search/make_policy.h"
 
 namespace solstice::flow {
@@ -26,7 +29,7 @@ Status open_store(OptimizeOptions& request, StoredRun& stored) {
 
 Status read_source(const ModuleOptions& module, StoredRun& stored) {
   if (!module.file.empty()) {
-    SOLSTICE_TRY(stored.source, read_file(module.file));
+    SOLSTICE_TRY(stored.source, is_program(module.file) ? lang::read_program(module.file) : read_file(module.file));
   }
   stored.problem_key = problem_key(stored.source, module);
   return success();
@@ -56,6 +59,8 @@ Result<ResolvedRun> resolve_run(OptimizeOptions request) {
   StoredRun stored;
   SOLSTICE_CHECK(open_store(request, stored));
   SOLSTICE_CHECK(read_source(request.module, stored));
+  if (is_program(request.module.file))
+    SOLSTICE_CHECK(resolve_program(stored.source, stored.resumed.has_value(), request));
   // A module given as an object is known only when it is imported; identify_object() looks then.
   if (stored.resumed) SOLSTICE_CHECK(check_as_begun(request, stored.source, *stored.resumed));
   ResolvedRun out{RunOptions{std::move(request)}, std::move(stored)};

@@ -151,4 +151,43 @@ SITUATIONS = [
         "p.ucut:5:19: error[E119]: there is no source `k.cu`",
         command="compile p.ucut --out out",
     ),
+    *(
+        of(
+            f"a search of a program with {option.split()[0]}{option[-3:]}",
+            ONE + "y[m] = x[m]\n",
+            *says,
+            "hint: ",
+            command=f"optimize p.ucut {option}",
+        )
+        for option, *says in (
+            ("--eval", "--eval is of no use for p.ucut: a program of equations has no mode", "leave --eval out"),
+            ("--no-baselines", "has no original, and so no baselines"),
+            ("--require-faster", "has no original to be faster than"),
+            ("--device gpu", "p.ucut is a program, which names no inputs", "--device model", "--of FILE.py"),
+            ("--devices 0", "--devices: p.ucut is a program, which names no inputs", "--device model"),
+            ("--allow-busy", "--allow-busy: p.ucut is a program, which names no inputs"),
+        )
+    ),
+    of(
+        "a name behind a program",
+        ONE + "y[m] = x[m]\n",
+        "p.ucut is a program, not a module",
+        "`solstice optimize p.ucut` searches kernels for its equations",
+        command="optimize p.ucut:y",
+    ),
+    of(
+        "a search of a program with a mistake",
+        UNKNOWN_INDEX,
+        "p.ucut:5:10: error[",
+        "p.ucut has 1 mistake",
+        command="optimize p.ucut",
+    ),
+    of("a search of no program", ONE, "no file q.ucut", command="optimize q.ucut"),
+    of(
+        "a search of a program that is not built",
+        ONE.replace("dim", "numerics budget(rel=1e-3)\ndim") + "y[m] = x[m]\n",
+        "p.ucut:2",
+        "not yet: `numerics budget`",
+        command="optimize p.ucut",
+    ),
 ]

@@ -58,9 +58,10 @@ TEST_F(ProgramTest, AProviderIsListedWithItsServerAndTheProxy) {
 TEST_F(ProgramTest, AProgramIsNoModule) {
   const std::string file = (folder_.path() / "p.ucut").string();
   ASSERT_TRUE(write_file(file, "program p\n").ok());
-  const CommandOutput done = run({"optimize", file});
+  const CommandOutput done = run({"import", file});
   EXPECT_EQ(done.exit.code, 2);
-  EXPECT_NE(done.err.find("hint: `solstice run " + file + " --of FILE.py`"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("hint: `solstice optimize " + file + "` searches kernels"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("`solstice run " + file + " --of FILE.py`"), std::string::npos) << done.err;
 }
 
 TEST_F(ProgramTest, AFolderIsNoFile) {

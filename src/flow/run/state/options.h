@@ -17,7 +17,7 @@
 namespace solstice::flow {
 
 struct ModuleOptions {
-  std::filesystem::path file;    // FILE.py; empty with oracle_fd: the module the caller's process holds
+  std::filesystem::path file;    // FILE.py or PROBLEM.ucut; empty with oracle_fd: the module the caller's process holds
   std::string class_name;        // a class, an instance or a function of it; "": the only module with example inputs
   std::string mode;              // train | eval; "": as it is made
   std::string name;              // in reports; "": from the file

@@ -6,6 +6,7 @@
 
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/stages/finals/next_finalists.h"
 
 namespace solstice::flow {
@@ -48,7 +49,8 @@ bool is_of_the_user(const Error& error) {
 }
 
 bool is_mistake(const Error& error) {
-  return error.code == Code::module_import || error.code == Code::not_found || error.code == Code::bad_argument;
+  return error.code == Code::module_import || error.code == Code::not_found || error.code == Code::bad_argument ||
+         error.code == Code::program_invalid;
 }
 
 void distrust_graph(Run& run, const Problem& problem, const std::vector<Finalist>& finalists, const Status& done) {
@@ -67,7 +69,9 @@ void conclude_search(Run& run, search::Stop stop, bool gpu) {
     report.outcome = RunOutcome::kNotFaster;
     report.reason = "no trial was run: " + why_no_trial(run, stop);
   } else if (!gpu) {
-    const char* why = run.options.asked_to_predict ? "--device model" : "no GPU";
+    const char* why = is_program(run.options.module.file) ? "a program has no inputs and no original"
+                      : run.options.asked_to_predict      ? "--device model"
+                                                          : "no GPU";
     report.reason = best ? fmt::format("{}: nothing was measured; the best candidate is predicted to take {}", why,
                                        time_text(best->measurement->time))
                          : fmt::format("{}: nothing was measured, and no candidate passed its checks{}", why,

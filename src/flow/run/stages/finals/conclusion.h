@@ -14,7 +14,7 @@ bool is_outcome(const Error& error);
 // An error that lies in the user's module, or is his wish: the processes that met it are sound.
 bool is_of_the_user(const Error& error);
 
-// A slip of the command line or of the module's file, which a run that has no trial is not worth keeping for.
+// A slip of the command line or of the problem's file, which a run that has no trial is not worth keeping for.
 bool is_mistake(const Error& error);
 
 // A graph from the cache under which nothing verifies on a GPU may be stale in a way its key cannot see: it is not used

@@ -99,7 +99,7 @@ Result<std::unique_ptr<Measurable>> open_device(Run& run, Opened& opened, Import
     SOLSTICE_CHECK(open_compiler(run, opened));
     if (!opened.gpu) {
       SOLSTICE_CHECK(open_model(run, *out));
-      return std::string("no GPU: candidates are checked and compiled, times are predicted");
+      return std::string("candidates are checked and compiled, times are predicted");
     }
     if (!imported.inputs.first) {
       SOLSTICE_TRY(imported.inputs, prepare_inputs(run, imported));

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/stages/prepare/start_rivals.h"
 
 namespace solstice::flow {
@@ -38,6 +39,22 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
     return bound.error();
   }
   out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+  return out;
+}
+
+Result<Imported> import_program(Run& run) {
+  Imported out;
+  const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+    SOLSTICE_TRY(Written written, written_problem(run.stored.source, run.options.module.file.string()));
+    out.problem = std::move(written.problem);
+    out.schedule = std::move(written.schedule);
+    out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+    if (!written.untried.empty())
+      run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
+    return fmt::format("{} equations{}", out.problem.program.equations.size(),
+                       out.schedule.empty() ? "" : ", and a schedule");
+  });
+  SOLSTICE_CHECK(done);
   return out;
 }
 
@@ -80,6 +97,7 @@ class ImportLimit {
 }  // namespace
 
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
+  if (is_program(run.options.module.file)) return import_program(run);
   std::optional<Imported> out;
   const ImportLimit limit(run);
   Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {

@@ -1,4 +1,4 @@
-// The user's module, imported into equations.
+// The user's module, imported into equations, or the program that has them.
 #pragma once
 
 #include <memory>
@@ -17,6 +17,7 @@ struct Imported {
   Problem problem;
   std::unique_ptr<evaluate::Meaning> meaning;  // of the problem
   TrialInputs inputs = {};                     // of the run before, where that was of the same module
+  std::string schedule = {};                   // of a program that has one: its text, which is tried first
 };
 
 // Errors: those of load_problem(); deadline where it takes all of a budget that the user gave. Where the module was

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "base/process/interrupt.h"
+#include "flow/run/problem/written.h"
 
 namespace solstice::flow {
 namespace {
@@ -65,6 +66,25 @@ void describe_place(Run& run, const Opened& opened) {
   if (hello.cuda) run.report.versions["cuda (torch)"] = *hello.cuda;
 }
 
+// Of a program: there is no module that Python would trace or run.
+Result<Opened> open_without_python(Run& run) {
+  Opened opened;
+  const Status done = stage(run, "machine", "of the cost models", [&]() -> Result<std::string> {
+    SOLSTICE_TRY(opened.machine, choose_machine(run, false));
+    run.report.machine = opened.machine.name;
+    run.report.device = "model";
+    run.report.predicted = true;
+    if (run.options.place.device == "auto")
+      run.progress.message(
+          fmt::format("{} is a program, which names no inputs: times are predicted, nothing is "
+                      "measured (--device model)",
+                      run.options.module.file.string()));
+    return "times are predicted for " + opened.machine.title;
+  });
+  SOLSTICE_CHECK(done);
+  return opened;
+}
+
 }  // namespace
 
 void stop_on_interrupt(Run& run) {
@@ -84,6 +104,7 @@ bool judge_fits(const EngineParts& engine, const GpuSideRequest& wanted) {
 }
 
 Result<Opened> open_place(Run& run) {
+  if (is_program(run.options.module.file)) return open_without_python(run);
   Opened opened;
   const Status done =
       stage(run, "oracle", run.engine.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {

@@ -15,7 +15,8 @@ struct Opened {
   std::future<Result<GpuSide>> gpu_side = {};  // starting; open_compiler() takes it
 };
 
-// Errors: those of starting Python; no_gpu where one is asked for; not_found, bad_machine of the machine description.
+// Of a program there is no Python process. Errors: those of starting Python; no_gpu where one is asked for; not_found,
+// bad_machine of the machine description.
 Result<Opened> open_place(Run& run);
 
 // Until a candidate is usable there is nothing to finish with: Ctrl-C ends Python's work.

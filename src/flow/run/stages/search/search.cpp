@@ -8,6 +8,7 @@
 #include "base/time_text.h"
 #include "flow/run/agent/handover.h"
 #include "flow/run/stages/search/budget.h"
+#include "flow/run/stages/search/given.h"
 #include "flow/run/stages/search/other_arithmetic.h"
 #include "flow/run/stages/search/restore.h"
 #include "flow/run/state/trial_of.h"
@@ -123,7 +124,22 @@ search::Observer Searching::observer() {
   return out;
 }
 
+// A program's own schedule is the first trial of its search.
+Status Searching::try_given() {
+  const std::string& schedule = measurable_.imported.schedule;
+  if (schedule.empty() || run_.tree.trials() > 0 || run_.options.search.trials < 1) return success();
+  Given given(schedule);
+  search::Budget budget;
+  budget.time = deadline_.left();
+  budget.trials = 1;
+  budget.finish = true;
+  SOLSTICE_CHECK(
+      search::run(run_.tree, {given, given, *measurable_.device}, budget, 1, observer_, [] { return interrupted(); }));
+  return success();
+}
+
 Status Searching::begin() {
+  SOLSTICE_CHECK(try_given());
   if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
   search::Budget budget = expert_budget(run_, yardstick_of(measurable_));
   if (!run_.options.search.in_turns) budget.time = deadline_.left();

@@ -38,6 +38,7 @@ class Searching {
   const Searched& so_far() const { return searched_; }
 
  private:
+  Status try_given();
   search::Participants participants() const;
   search::Observer observer();
   int lookahead() const;
