@@ -140,7 +140,7 @@ function drawTimeline() {
     height,
     viewBox: `0 0 ${width} ${height}`,
     role: 'img',
-    'aria-label': `Time line of a call: ${counted(timeline.length, 'activity').replace('activitys', 'activities')}`,
+    'aria-label': `Time line of a call: ${counted(timeline.length, 'step')}`,
   });
   if (end > 0) drawTimelineAxis(drawing, x, end, width, height);
   for (const gap of gaps) {

@@ -116,13 +116,10 @@ function countsOf(mix) {
       {class: 'bar-of', width: 90, height: 9, 'aria-hidden': 'true'},
       svg('rect', {class: 'c0', width: (90 * count) / most, height: 9}),
     );
-  return el(
-    'table',
-    {class: 'counts'},
-    ...rows.map(([kind, count]) =>
-      el('tr', {}, el('td', {}, kind), el('td', {class: 'number'}, String(count)), el('td', {}, bar(count))),
-    ),
+  const lines = rows.map(([kind, count]) =>
+    el('tr', {}, el('td', {}, kind), el('td', {class: 'number'}, String(count)), el('td', {}, bar(count))),
   );
+  return el('div', {class: 'wide'}, el('table', {class: 'counts'}, ...lines));
 }
 
 const hex = (address) => '0x' + address.toString(16);
