@@ -1,7 +1,7 @@
 // Findings, the gravest first, and the questions that nobody could answer.
 
 function placeText(place) {
-  const parts = [place.kernel ? '' : 'the program', place.step && place.step !== place.kernel ? place.step : ''];
+  const parts = [place.kernel || 'the program', place.step && place.step !== place.kernel ? place.step : ''];
   parts.push(place.part, place.line > 0 ? `line ${place.line}` : '');
   return parts.filter((part) => part).join(', ');
 }
@@ -15,7 +15,13 @@ function kernelButton(name) {
   return button;
 }
 
-const unitText = (evidence) => (evidence.unit === '%' ? ' %' : evidence.unit ? ' ' + evidence.unit : '');
+// Bytes and large counts with a prefix.
+function valueText(evidence) {
+  const {value, unit} = evidence;
+  if (unit === '%') return digits(value, 4) + ' %';
+  if (value >= 1e5) return unit === 'B' ? scaled(value, 'B') : `${scaled(value, '')} ${unit || ''}`.trimEnd();
+  return `${digits(value, 4)} ${unit || ''}`.trimEnd();
+}
 
 function actionItem(action) {
   const knobs = pairsText(action.knobs);
@@ -30,31 +36,32 @@ function gainText(gain) {
   return `at most ${factorText(gain.program)} of the whole${kernel}: ${gain.because}`;
 }
 
-function findingItem(finding) {
+const kOpenFindings = 3; // further ones are folded
+
+function findingItem(finding, rank) {
   const evidence = finding.evidence.map((each) =>
-    el('li', {}, `${each.what} ${digits(each.value, 4)}${unitText(each)} `, el('span', {class: 'tag'}, each.source)),
+    el('li', {}, `${each.what} ${valueText(each)} `, el('span', {class: 'tag'}, each.source)),
   );
-  const part = (title, ...content) => [el('h4', {}, title), ...content];
+  const part = (title, ...items) => (items.length ? [el('h4', {}, title), el('ul', {}, ...items)] : []);
   const gain = gainText(finding.gain);
-  return el(
-    'li',
-    {class: `finding ${finding.severity}`},
-    el(
-      'p',
-      {class: 'where'},
-      el('span', {class: `severity ${finding.severity}`}, finding.severity),
-      finding.place.kernel ? kernelButton(finding.place.kernel) : null,
-      ` ${placeText(finding.place)} `,
-      el('span', {class: 'tag'}, finding.tool),
-    ),
-    el('p', {class: 'cause'}, finding.cause),
+  const places = [finding.place.kernel, ...(finding.also || [])].filter((name) => name);
+  const summary = el(
+    'summary',
+    {},
+    el('span', {class: `severity ${finding.severity}`}, finding.severity),
+    ` ${placeText(finding.place)} `,
+    el('span', {class: 'tag'}, finding.tool),
+    el('span', {class: 'cause'}, finding.cause),
+  );
+  const body = [
     finding.place.equation ? el('p', {}, el('code', {}, finding.place.equation)) : null,
     gain ? el('p', {class: 'gain'}, gain) : null,
-    ...part('Evidence', el('ul', {}, ...evidence)),
-    ...(finding.actions.length ? part('To try', el('ul', {}, ...finding.actions.map(actionItem))) : []),
+    ...part('Evidence', ...evidence),
+    ...part('To try', ...finding.actions.map(actionItem)),
     el('p', {class: 'hint'}, `Confidence ${finding.confidence}; rests on ${finding.sources.join(', ')}`),
-    (finding.also || []).length ? el('p', {class: 'hint'}, 'Also: ', ...finding.also.map(kernelButton)) : null,
-  );
+    places.length ? el('p', {class: 'buttons'}, ...places.map(kernelButton)) : null,
+  ];
+  return el('li', {class: `finding ${finding.severity}`}, el('details', {open: rank < kOpenFindings}, summary, ...body));
 }
 
 function drawFindings() {

@@ -190,7 +190,8 @@ function sassOf(step) {
 function codeOf(kernel) {
   const parts = kernel.steps.map((step) => [step, [...sassOf(step), ...hotOf(step), ...countersOf(step)]]);
   const there = parts.filter(([, content]) => content.length);
-  const first = there.find(([step]) => !step.fallback && !step.prepare) || there[0];
+  const weight = ([step]) => (step.fallback || step.prepare ? -1 : step.measured || 0);
+  const first = there.reduce((most, part) => (most && weight(most) >= weight(part) ? most : part), null);
   return el(
     'div',
     {class: 'code'},

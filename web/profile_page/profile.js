@@ -21,6 +21,7 @@ const timed = (seconds, isMeasured) => (known(seconds) ? (isMeasured ? '' : 'pre
 const percentText = (share) => digits(100 * share, 3) + ' %';
 
 const kScales = [
+  ['P', 1e15],
   ['T', 1e12],
   ['G', 1e9],
   ['M', 1e6],

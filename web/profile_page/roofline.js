@@ -1,7 +1,7 @@
 // Roofline: operations a second against operations a byte of DRAM, both logarithmic. Roofs are the machine's, dots the
 // kernels', and the program has a mark for its time and for each of its bounds.
 
-const kRoofMargin = {left: 74, right: 14, top: 14, bottom: 42};
+const kRoofMargin = {left: 86, right: 14, top: 14, bottom: 42};
 const kDramMetrics = ['dram__bytes_read.sum', 'dram__bytes_write.sum'];
 const kProgramBounds = ['io', 'work', 'practical'];
 
@@ -45,18 +45,12 @@ function programMarks() {
   return marks.map((mark) => ({...mark, x: flops / bytes, y: flops / mark.time}));
 }
 
-function powersOfTen(low, high) {
-  const out = [];
-  for (let power = Math.ceil(Math.log10(low)); power <= Math.log10(high); ++power) out.push(10 ** power);
-  return out.length > 8 ? out.filter((_, i) => i % 2 === 0) : out;
-}
-
 function roofScales(points, marks, roofs, memory, width, height) {
   const xs = [...points.flatMap((point) => [point.x, point.moved]), ...marks.map((mark) => mark.x)].filter((x) => x > 0);
   const ys = [...points, ...marks].map((point) => point.y);
   const ridge = roofs[0].rate / memory[1].rate;
   const lowX = Math.min(...xs, ridge) / 4,
-    highX = Math.max(...xs, ridge) * 4;
+    highX = Math.max(...xs, ridge) * 12; // names of roofs stand at the right end
   const lowY = Math.min(...ys, lowX * memory[1].rate) / 2,
     highY = Math.max(...ys, roofs[0].rate) * 2;
   const {left, right, top, bottom} = kRoofMargin;
@@ -72,13 +66,13 @@ function roofScales(points, marks, roofs, memory, width, height) {
 
 function drawRoofAxes(drawing, scale, width, height) {
   const {left, right, top, bottom} = kRoofMargin;
-  for (const tick of powersOfTen(scale.lowX, scale.highX)) {
+  for (const tick of ticksOf(scale.lowX, scale.highX)) {
     drawing.append(
       svg('path', {class: 'grid', d: `M${scale.x(tick)} ${top}V${height - bottom}`}),
       svg('text', {class: 'dim', x: scale.x(tick), y: height - bottom + 16, 'text-anchor': 'middle'}, digits(tick, 3)),
     );
   }
-  for (const tick of powersOfTen(scale.lowY, scale.highY)) {
+  for (const tick of ticksOf(scale.lowY, scale.highY)) {
     drawing.append(
       svg('path', {class: 'grid', d: `M${left} ${scale.y(tick)}H${width - right}`}),
       svg('text', {class: 'dim', x: left - 6, y: scale.y(tick) + 4, 'text-anchor': 'end'}, scaled(tick, 'FLOP/s')),
@@ -128,7 +122,7 @@ function drawMarks(drawing, scale, marks) {
   }
   const names = marks.map((mark) => ({y: scale.y(mark.y) + 4, text: `${mark.name} ${timeText(mark.time)}`}));
   if (!names.length) return;
-  const right = scale.x(marks[0].x) < drawing.getAttribute('width') / 2;
+  const right = scale.x(marks[0].x) < drawing.getAttribute('width') * 0.4;
   for (const name of spread(names, scale.y(scale.lowY) - 2)) {
     const place = {x: scale.x(marks[0].x) + (right ? 13 : -13), 'text-anchor': right ? 'start' : 'end'};
     drawing.append(svg('text', {class: 'name bound-name', ...place, y: name.y}, name.text));
