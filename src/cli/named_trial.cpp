@@ -33,8 +33,8 @@ const TrialRecord* fastest_record(const std::vector<TrialRecord>& trials) {
     return measured ? *t.measured < *best->measured : *t.predicted < *best->predicted;
   };
   for (const TrialRecord& t : trials) {
-    const bool usable = (t.state == TrialState::kVerified && t.measured) ||
-                        (t.state == TrialState::kPredicted && t.predicted);
+    const bool usable =
+        (t.state == TrialState::kVerified && t.measured) || (t.state == TrialState::kPredicted && t.predicted);
     if (usable && better(t)) best = &t;
   }
   return best;
@@ -55,8 +55,9 @@ Result<TrialRecord> best_trial(const store::LoadedRun& loaded) {
   } else if (const TrialRecord* best = fastest_record(loaded.trials)) {
     return *best;
   }
-  return fail(Code::not_found, fmt::format("no trial of run {} has a time", loaded.run.id),
-              fmt::format("`solstice show {}` says what became of it; --trial N names one of its trials", loaded.run.id));
+  return fail(
+      Code::not_found, fmt::format("no trial of run {} has a time", loaded.run.id),
+      fmt::format("`solstice show {}` says what became of it; --trial N names one of its trials", loaded.run.id));
 }
 
 Result<std::string> program_of(const TrialRecord& trial) {

@@ -3,10 +3,13 @@
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
+import subprocess
+import textwrap
 
 import pytest
-from real_program import needs_program, optimize
+from real_program import PROGRAM, needs_program
 
 pytestmark = needs_program
 
@@ -30,12 +33,35 @@ MODEL = """
 """
 
 
+@pytest.fixture(scope="module")
+def searched(homes, tmp_path_factory):
+    """A folder with a module and a store that has one run of it."""
+    folder = tmp_path_factory.mktemp("searched")
+    (folder / "model.py").write_text(textwrap.dedent(MODEL))
+    command = [
+        PROGRAM,
+        "optimize",
+        "model.py",
+        "--eval",
+        "--numerics",
+        "high",
+        "--weights",
+        "frozen",
+        "--store",
+        "store",
+    ]
+    command += ["--device", "model", "--budget", "20s,2trials", "--out", "out"]
+    done = subprocess.run(command, cwd=folder, env={**os.environ, **homes}, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
 @pytest.fixture
-def place(run, write_model, tmp_path):
-    """A run in a store of its own; calls of the program on it."""
+def place(run, searched, tmp_path):
+    """A copy of it, and calls of the program there."""
 
     class Place:
-        file = write_model(MODEL)
+        file = str(tmp_path / "model.py")
         store = tmp_path / "store"
 
         def profile(self, *arguments):
@@ -65,10 +91,9 @@ def place(run, write_model, tmp_path):
                 database.execute("UPDATE runs SET record = ?", (json.dumps(record),))
 
     out = Place()
-    code, _, err = optimize(
-        run, out.file, tmp_path / "out", "--eval", "--numerics", "high", "--weights", "frozen", "--store", out.store
-    )
-    assert code == 0, err
+    shutil.copy(searched / "model.py", out.file)
+    shutil.copytree(searched / "store", out.store)
+    out.change(file=out.file)
     return out
 
 

@@ -61,7 +61,8 @@ function findingItem(finding, rank) {
     el('p', {class: 'hint'}, `Confidence ${finding.confidence}; rests on ${finding.sources.join(', ')}`),
     places.length ? el('p', {class: 'buttons'}, ...places.map(kernelButton)) : null,
   ];
-  return el('li', {class: `finding ${finding.severity}`}, el('details', {open: rank < kOpenFindings}, summary, ...body));
+  const details = el('details', {open: rank < kOpenFindings}, summary, ...body);
+  return el('li', {class: `finding ${finding.severity}`}, details);
 }
 
 function drawFindings() {
@@ -84,7 +85,9 @@ function sourceItem(source, questions) {
 
 function drawOpen() {
   const bySource = new Map();
-  for (const question of profile.open) bySource.set(question.source, [...(bySource.get(question.source) || []), question]);
+  for (const question of profile.open) {
+    bySource.set(question.source, [...(bySource.get(question.source) || []), question]);
+  }
   const parts = [...bySource].sort().map(([source, questions]) => sourceItem(source, questions));
   if (profile.faults.length) {
     const faults = profile.faults.map((fault) => el('li', {}, fault));

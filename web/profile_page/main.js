@@ -5,7 +5,8 @@ function showTiles() {
     if (!known(value)) return;
     at('tiles').append(el('div', {}, el('dt', {}, name), el('dd', {}, value, note ? el('small', {}, note) : null)));
   };
-  const over = wholeTime > 0 && bounds.practical > 0 ? `${factorText(wholeTime / bounds.practical)} of practical` : null;
+  const isOver = wholeTime > 0 && bounds.practical > 0;
+  const over = isOver ? `${factorText(wholeTime / bounds.practical)} of practical` : null;
   if (known(wholeTime)) tile(wholeIsMeasured ? 'time of a call' : 'predicted time', timeText(wholeTime), over);
   if (known(profile.original)) {
     const factor = wholeIsMeasured && wholeTime > 0 ? factorText(profile.original / wholeTime) : null;

@@ -3,9 +3,11 @@
 
 const kRoofMargin = {left: 86, right: 14, top: 14, bottom: 42};
 const kDramMetrics = ['dram__bytes_read.sum', 'dram__bytes_write.sum'];
+const kRoofNamesFrom = 480; // pixels: in less names would lie on the dots, and stand in the legend
+const roofText = (roof, unit) => `${roof.name} ${scaled(roof.rate, unit)}`;
 const kProgramBounds = ['io', 'work', 'practical'];
 
-// Every arithmetic unit that a kernel needs, at the rate of its math; without any tensor core the fastest of the machine.
+// Every arithmetic unit that a kernel needs, at the rate of its math; where none needs tensor cores, theirs for f16.
 function arithmeticRoofs() {
   const roofs = new Map();
   for (const need of kernels.flatMap((kernel) => kernel.needs || [])) {
@@ -46,7 +48,8 @@ function programMarks() {
 }
 
 function roofScales(points, marks, roofs, memory, width, height) {
-  const xs = [...points.flatMap((point) => [point.x, point.moved]), ...marks.map((mark) => mark.x)].filter((x) => x > 0);
+  const places = [...points.flatMap((point) => [point.x, point.moved]), ...marks.map((mark) => mark.x)];
+  const xs = places.filter((x) => x > 0);
   const ys = [...points, ...marks].map((point) => point.y);
   const ridge = roofs[0].rate / memory[1].rate;
   const lowX = Math.min(...xs, ridge) / 4,
@@ -90,14 +93,14 @@ function drawRoofs(drawing, scale, roofs, memory, width) {
     drawing.append(
       svg('path', {class: 'roof', d: `M${scale.x(from)} ${scale.y(roof.rate)}H${width - kRoofMargin.right}`}),
     );
-    names.push({y: scale.y(roof.rate) - 4, text: `${roof.name} ${scaled(roof.rate, 'FLOP/s')}`});
+    if (width >= kRoofNamesFrom) names.push({y: scale.y(roof.rate) - 4, text: roofText(roof, 'FLOP/s')});
   }
   for (const roof of memory) {
     const low = Math.max(scale.lowX, scale.lowY / roof.rate),
       high = Math.min(roofs[0].rate / roof.rate, scale.highX);
     if (high <= low) continue;
     const ends = [low, high].map((x) => `${scale.x(x)} ${scale.y(x * roof.rate)}`);
-    drawing.append(svg('path', {class: 'roof', d: `M${ends.join('L')}`}, svg('title', {}, roofText(roof))));
+    drawing.append(svg('path', {class: 'roof', d: `M${ends.join('L')}`}, svg('title', {}, roofText(roof, 'B/s'))));
   }
   for (const name of spread(names, scale.y(scale.lowY) - 4)) {
     drawing.append(
@@ -106,7 +109,13 @@ function drawRoofs(drawing, scale, roofs, memory, width) {
   }
 }
 
-const roofText = (roof) => `${roof.name} ${scaled(roof.rate, 'B/s')}`;
+function showRoofLegend(points, roofs, memory, width) {
+  const names = memory.map((roof) => roofText(roof, 'B/s'));
+  if (width < kRoofNamesFrom) names.push(...roofs.map((roof) => roofText(roof, 'FLOP/s')));
+  if (points.some((point) => !point.kernel.isMeasured)) names.push('hollow: the time is predicted');
+  if (points.some((point) => point.moved)) names.push('whisker: by the DRAM bytes counted');
+  at('roofline-legend').replaceChildren(...names.map((name) => el('li', {}, name)));
+}
 
 function drawMarks(drawing, scale, marks) {
   for (const mark of marks) {
@@ -185,12 +194,6 @@ function drawRoofline() {
   drawMarks(drawing, scale, marks);
   const shapes = drawDots(drawing, scale, points);
   frame.replaceChildren(drawing);
-  at('roofline-legend').replaceChildren(
-    el('li', {}, memory.map(roofText).join(', ')),
-    ...(points.some((point) => !point.kernel.isMeasured)
-      ? [el('li', {}, 'hollow: the time is predicted')]
-      : []),
-    ...(points.some((point) => point.moved) ? [el('li', {}, 'whisker: by the DRAM bytes counted')] : []),
-  );
+  showRoofLegend(points, roofs, memory, width);
   markChosen(drawing, shapes);
 }

@@ -41,8 +41,7 @@ std::string name_of_program(const std::string& text) {
 Result<std::string> page_of(const flow::Profile& profile) {
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(profile.facts.machine));
   SOLSTICE_TRY(Json ceilings, ceilings_of(machine));
-  const std::string title =
-      profile.subject.empty() ? name_of_program(profile.facts.program) : profile.subject;
+  const std::string title = profile.subject.empty() ? name_of_program(profile.facts.program) : profile.subject;
   Json data = profile_json(profile);
   data.set("title", title)
       .set("machine", Json::object().set("title", machine.title).set("ceilings", std::move(ceilings)));

@@ -1,5 +1,5 @@
-// A profile as one self-contained page (cli/view/page.h): web/profile_page filled with facts, diagnosis and the ceilings
-// of the machine.
+// A profile as one self-contained page (cli/view/page.h): web/profile_page filled with facts, diagnosis and the
+// ceilings of the machine.
 #pragma once
 
 #include <string>

@@ -37,9 +37,10 @@ Result<std::vector<const diagnose::Tool*>> tools_of(const std::vector<std::strin
 
 // The way out where a module cannot be loaded: its programs can.
 std::string without_module(const std::string& run) {
-  return fmt::format("`solstice export {} DIR` writes its programs, and `solstice profile DIR/programs/N.ucut` reads "
-                     "one without its module",
-                     run);
+  return fmt::format(
+      "`solstice export {} DIR` writes its programs, and `solstice profile DIR/programs/N.ucut` reads "
+      "one without its module",
+      run);
 }
 
 Status check_loadable(const RunRecord& run, const ModuleOptions& given) {

@@ -33,7 +33,8 @@ Result<Profile> profile_program(const std::string& text, const std::string& name
 
 // The module of a run, for another try of one of its programs: file, class and mode where `options.module` names none,
 // the terms that `options.left_out` has, and the machine that a prediction is for. Errors: bad_argument where the run's
-// module is in no file (it was given as an object, is a stage of another, or was cut), not_found where the file is gone.
+// module is in no file (it was given as an object, is a stage of another, or was cut), not_found where the file is
+// gone.
 Status take_module_of(const store::LoadedRun& loaded, RunOptions& options, Progress& progress);
 
 // Facts that another machine may have taken. Error not_found where no machine of theirs is described here.

@@ -31,7 +31,8 @@ Result<ProgramRun> run_alone(Run& run, const std::string& text) {
     return fail(Code::bad_argument, "measuring needs inputs",
                 "name the module that the program computes: --of FILE.py");
   }
-  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(place.machine.empty() ? run.options.predicted_machine : place.machine));
+  SOLSTICE_TRY(const machine::Machine machine,
+               machine::load_machine(place.machine.empty() ? run.options.predicted_machine : place.machine));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
