@@ -38,20 +38,11 @@ def searched(homes, tmp_path_factory):
     """A folder with a module and a store that has one run of it."""
     folder = tmp_path_factory.mktemp("searched")
     (folder / "model.py").write_text(textwrap.dedent(MODEL))
-    command = [
-        PROGRAM,
-        "optimize",
-        "model.py",
-        "--eval",
-        "--numerics",
-        "high",
-        "--weights",
-        "frozen",
-        "--store",
-        "store",
-    ]
-    command += ["--device", "model", "--budget", "20s,2trials", "--out", "out"]
-    done = subprocess.run(command, cwd=folder, env={**os.environ, **homes}, capture_output=True, text=True)
+    terms = ["--eval", "--numerics", "high", "--weights", "frozen"]
+    places = ["--device", "model", "--store", "store", "--out", "out"]
+    command = [PROGRAM, "optimize", "model.py", *terms, *places, "--budget", "20s,2trials"]
+    environment = {**os.environ, **homes}
+    done = subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return folder
 
