@@ -8,18 +8,16 @@ constexpr unsigned kPattern = 0xffffffffu;  // NaN
 constexpr long long kPatience = 1ll << 30;  // clocks; a block that waits in vain ends, and `arrived[1]` counts it
 
 // The driver's part of a block's shared memory lies below the block's own: a computed address reaches it.
-__device__ __forceinline__ void fill_reserved() {
-  unsigned begin, end;
-  asm("mov.u32 %0, %%reserved_smem_offset_begin;" : "=r"(begin));
-  asm("mov.u32 %0, %%reserved_smem_offset_end;" : "=r"(end));
-  for (unsigned at = begin + 4 * threadIdx.x; at < end; at += 4 * 1024)
+__device__ __forceinline__ void fill_reserved(const unsigned* own) {
+  const auto end = static_cast<unsigned>(__cvta_generic_to_shared(own));
+  for (unsigned at = 4 * threadIdx.x; at < end; at += 4 * 1024)
     asm volatile("st.shared.u32 [%0], %1;" ::"r"(at), "r"(kPattern) : "memory");
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 2) scrub(unsigned* arrived, int shared_words) {
   extern __shared__ unsigned shared[];
   for (int i = threadIdx.x; i < shared_words; i += 1024) shared[i] = kPattern;
-  fill_reserved();
+  fill_reserved(shared);
   volatile unsigned local[kLocalWords];
   for (int i = 0; i < kLocalWords; ++i) local[i] = kPattern;
   __syncthreads();

@@ -231,7 +231,8 @@ def test_what_was_not_read_is_absent(browser, pages):
     assert "time" not in heads and "cluster" not in heads
     sources = texts(browser, "#open h3")
     assert sources == [f"Without {name}" for name in sorted({each["source"] for each in answer["open"]})]
-    opens = {each["opens"] for each in answer["open"] if each["opens"]}
+    opens = {each["opens"] for each in answer["open"]}
+    assert all(opens), "each says what would open it"
     assert opens <= set(texts(browser, "#open .opens code"))
     assert len(texts(browser, "#open li")) == len(answer["open"])
 

@@ -195,7 +195,7 @@ TEST(FindToolchain, SaysWhatItLookedAt) {
   ASSERT_FALSE(none.ok());
   EXPECT_EQ(none.error().code, Code::no_compiler);
   EXPECT_NE(none.error().message.find(folder.path().string()), std::string::npos);
-  EXPECT_NE(none.error().message.find("pip install nvidia-cuda-nvrtc"), std::string::npos);
+  EXPECT_NE(none.error().hint.find("pip install nvidia-cuda-nvrtc"), std::string::npos);
 }
 
 }  // namespace
