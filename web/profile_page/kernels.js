@@ -25,7 +25,7 @@ const kKernelColumns = [
   ['share', (kernel) => (kernel.time > 0 && wholeTime > 0 ? percentText(kernel.time / wholeTime) : null)],
   ['bound', (kernel) => (known(kernel.bound) ? timeText(kernel.bound) : null)],
   ['over bound', (kernel) => (kernel.time > 0 && kernel.bound > 0 ? factorText(kernel.time / kernel.bound) : null)],
-  ['class', (kernel) => kernel.found.class],
+  ['class', (kernel) => classOf(kernel.found)],
   ['findings', (kernel) => findingsOn(kernel).length || null],
   ['computes', (kernel) => kernel.computes],
 ];

@@ -15,13 +15,14 @@ function showTiles() {
   const by = {practical: bounds.practical_by};
   for (const name of ['practical', 'work', 'io'])
     if (known(bounds[name])) tile(`${name} bound`, timeText(bounds[name]), by[name]);
-  tile('bounded by', profile.program.class, profile.program.conflict);
+  tile('bounded by', classOf(profile.program), profile.program.conflict);
 }
 
 function showHeader() {
   at('title').textContent = profile.title;
   const where = subjectFacts.device || `${profile.machine.title}, by its cost models: nothing ran`;
-  at('outcome').textContent = `${where}. Bounded by ${classText(profile.program)}.`;
+  const bound = classText(profile.program);
+  at('outcome').textContent = `${where}.${bound ? ` Bounded by ${bound}.` : ''}`;
   showTiles();
   addFacts(at('about'), [
     ['machine', `${profile.machine.title} (${subjectFacts.machine})`],

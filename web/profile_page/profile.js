@@ -33,8 +33,11 @@ function scaled(value, unit) {
   return `${digits(value / factor, 3)} ${prefix}${unit}`;
 }
 
-// The class of a kernel or the program, with what it rests on.
+// The class of a kernel or the program; null where nothing is known that it could rest on.
+const classOf = (found) => (found.needs.length || found.measured ? found.class : null);
+// With what it rests on.
 function classText(found) {
+  if (!classOf(found)) return null;
   const needs = found.needs.map((need) => `${need.unit} ${timeText(need.seconds)}`);
   return [found.class, ...needs].join(', ');
 }
