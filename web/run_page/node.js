@@ -273,10 +273,6 @@ function relatives(node) {
   return bar;
 }
 
-function folded(title, open, content) {
-  return el('details', {open}, el('summary', {}, title), content);
-}
-
 function showNode(node) {
   const panel = at('node'),
     parts = [];

@@ -98,3 +98,6 @@ function choose(node) {
   chosen = node;
   for (const watcher of watchers) watcher(node);
 }
+
+// Where a search had several.
+const gpuText = (attempt) => (typeof attempt.gpu === 'number' ? ` on GPU ${attempt.gpu}` : '');

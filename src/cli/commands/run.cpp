@@ -15,8 +15,8 @@
 namespace solstice::cli {
 namespace {
 
-Result<flow::OptimizeOptions> run_options(const Invocation& in) {
-  flow::OptimizeOptions options;
+Result<flow::RunOptions> run_options(const Invocation& in) {
+  flow::RunOptions options;
   if (in.has("--of")) {
     SOLSTICE_TRY(options.module, named_module(in.get("--of"), in));
   }
@@ -87,7 +87,7 @@ Json trial_json(const search::Measurement& measurement) {
 Result<int> run_run(const Invocation& in) {
   const std::string& file = in.get("PROGRAM");
   SOLSTICE_TRY(const std::string text, lang::read_program(file));
-  SOLSTICE_TRY(const flow::OptimizeOptions options, run_options(in));
+  SOLSTICE_TRY(const flow::RunOptions options, run_options(in));
   const std::unique_ptr<Progress> progress = progress_of(in);
   SOLSTICE_TRY(const flow::ProgramRun done, flow::run_program(text, file, options, *progress));
   if (in.json()) {

@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/harmless.h"
 #include "cli/named_store.h"
+#include "cli/named_trial.h"
 #include "cli/values.h"
 #include "cli/view/run_page.h"
 #include "cli/view/run_tree.h"
@@ -116,30 +117,10 @@ TrialCounts counts_of(const store::LoadedRun& loaded) {
   return view.ok() ? search::counts_of(view->tree) : TrialCounts{.done = static_cast<int>(loaded.trials.size())};
 }
 
-// A trial that was under way when its run ended has a node in the tree, and no record.
-Error no_such_trial(const store::LoadedRun& loaded, const std::string& number) {
-  const std::string& run = loaded.run.id;
-  if (const Result<RunView> view = view_of(loaded); view.ok()) {
-    for (const search::Node& node : view->tree.nodes()) {
-      if (node.id > 0 && std::to_string(node.id) == number)
-        return fail(Code::not_found,
-                    fmt::format("trial {} of run {} has no result: it is {}", number, run, view->state_text(node)),
-                    fmt::format("`solstice show {} --tree` shows what it changed", run));
-    }
-  }
-  return fail(Code::not_found, fmt::format("run {} has no trial {}", run, number),
-              loaded.trials.empty()
-                  ? fmt::format("it has none: `solstice show {}` says what became of it", run)
-                  : fmt::format("it has {}: `solstice show {}` lists them", loaded.trials.size(), run));
-}
-
 Result<int> show_trial(const store::LoadedRun& loaded, const std::string& number, bool json) {
-  for (const TrialRecord& t : loaded.trials) {
-    if (std::to_string(t.number) != number) continue;
-    fmt::print("{}", json ? trial_page_json(loaded, t).dump(2) + "\n" : trial_page(loaded, t));
-    return 0;
-  }
-  return no_such_trial(loaded, number);
+  SOLSTICE_TRY(const TrialRecord trial, trial_named(loaded, number));
+  fmt::print("{}", json ? trial_page_json(loaded, trial).dump(2) + "\n" : trial_page(loaded, trial));
+  return 0;
 }
 
 Result<int> show_failed(const store::LoadedRun& loaded, const Invocation& in) {

@@ -106,7 +106,8 @@ std::string finding_text(const Finding& finding, int number) {
 }
 
 std::string profile_text(const flow::Profile& profile) {
-  std::string out = heading(profile) + "\n" + kernels_text(profile) + "\n";
+  std::string out = profile.subject.empty() ? "" : profile.subject + "\n";
+  out += heading(profile) + "\n" + kernels_text(profile) + "\n";
   int number = 0;
   for (const Finding& finding : profile.diagnosis.findings) out += finding_text(finding, ++number) + "\n";
   if (number == 0) out += "no findings\n\n";
@@ -136,6 +137,7 @@ Json profile_json(const flow::Profile& profile) {
   for (const std::string& fault : profile.diagnosis.faults) faults.push(fault);
   Json out = Json::object().set("predicted", profile.predicted).set("program", classified(profile.diagnosis.program));
   out.set("kernels", kernels).set("findings", findings).set("open", open).set("faults", faults);
+  if (!profile.subject.empty()) out.set("subject", profile.subject);
   if (profile.original) out.set("original", profile.original->value);
   return out.set("facts", to_json(profile.facts));
 }

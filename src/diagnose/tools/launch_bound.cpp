@@ -9,6 +9,7 @@ namespace solstice::diagnose {
 namespace {
 
 void find_launches(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
+  if (view.time().value <= 0) return;  // neither measured nor predicted
   size_t launches = 0;
   for (const KernelView& kernel : view.kernels)
     launches += kernel.kernel.once ? 0 : std::max<size_t>(kernel.steps().size(), 1);

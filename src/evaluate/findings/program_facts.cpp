@@ -203,7 +203,9 @@ Facts facts_of(const FactsOfCandidate& from) {
   const std::string install = from.built ? "" : "./x setup";
   if (from.built) add_steps(*from.built, from.setting.machine, out);
   for (const char* source : {"plan", "ptxas", "cubin"}) set_source({source, from.built != nullptr, none, install}, out);
-  for (const char* source : {"sass", "trace", "counters"}) set_source({source, false, "it was not asked", ""}, out);
+  set_source({"sass", false, "it was not asked", ""}, out);
+  for (const char* source : {"trace", "counters"})
+    set_source({source, false, "it was not asked", "`solstice profile` where a GPU is"}, out);
   return out;
 }
 

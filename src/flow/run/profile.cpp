@@ -5,8 +5,11 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "diagnose/external.h"
 #include "evaluate/findings/diagnosis.h"
+#include "flow/run/state/resume_options.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace {
@@ -32,7 +35,56 @@ Result<std::vector<const diagnose::Tool*>> tools_of(const std::vector<std::strin
   return out;
 }
 
+// The way out where a module cannot be loaded: its programs can.
+std::string without_module(const std::string& run) {
+  return fmt::format(
+      "`solstice export {} DIR` writes its programs, and `solstice profile DIR/programs/N.ucut` reads "
+      "one without its module",
+      run);
+}
+
+Status check_loadable(const RunRecord& run, const ModuleOptions& given) {
+  if (run.summary.at(kCut).as_bool())
+    return fail(Code::bad_argument, fmt::format("run {} cut its module: its programs are those of its stages", run.id),
+                fmt::format("`solstice show {}` lists the runs of its stages, and `solstice show STAGE --trial N` has "
+                            "the findings of each trial",
+                            run.id));
+  if (run.options.at("part").as_bool())
+    return fail(Code::bad_argument,
+                fmt::format("run {} is of a stage of a module, which cannot be loaded by itself", run.id),
+                without_module(run.id));
+  if (!given.file.empty()) return success();
+  if (run.file.empty())
+    return fail(Code::bad_argument,
+                fmt::format("the module of run {} was given as an object, which cannot be loaded again", run.id),
+                "name a file that makes it: --of FILE.py:NAME; " + without_module(run.id));
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(run.file, ignored)) return success();
+  return fail(Code::not_found, fmt::format("the file of run {} is gone: {}", run.id, run.file),
+              "name where it is now: --of FILE.py; " + without_module(run.id));
+}
+
 }  // namespace
+
+Status take_module_of(const store::LoadedRun& loaded, RunOptions& options, Progress& progress) {
+  const RunRecord& run = loaded.run;
+  SOLSTICE_CHECK(check_loadable(run, options.module));
+  options.left_out.erase("--device");  // it is profiled on what is here
+  options.left_out.erase("--machine");
+  options.left_out.insert("--rewrites");
+  if (options.module.file.empty()) {
+    options.left_out.insert("FILE");
+  } else if (options.module.mode.empty()) {
+    options.module.mode = run.options.at("mode").as_string();
+  }
+  SOLSTICE_CHECK(take_as_begun(loaded, options));
+  if (!run.machine.empty()) options.predicted_machine = run.machine;
+  SOLSTICE_TRY(const std::string source, read_file(options.module.file));
+  if (problem_key(source, options.module) != run.problem_key)
+    progress.message(fmt::format("{} is not what it was when run {} began: the program is held against what it is now",
+                                 options.module.file.string(), run.id));
+  return success();
+}
 
 Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
   SOLSTICE_CHECK(check_kernel(facts, wanted.kernel));
@@ -52,9 +104,9 @@ Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
   return out;
 }
 
-Result<Profile> profile_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
+Result<Profile> profile_program(const std::string& text, const std::string& name, const RunOptions& options,
                                 const ProfileOptions& wanted, Progress& progress) {
-  OptimizeOptions keeping = options;
+  RunOptions keeping = options;
   const std::vector<std::string>& without = wanted.without;
   keeping.diagnosis.keep_facts = true;
   keeping.diagnosis.counters = std::find(without.begin(), without.end(), "counters") == without.end();

@@ -31,7 +31,8 @@ Result<ProgramRun> run_alone(Run& run, const std::string& text) {
     return fail(Code::bad_argument, "measuring needs inputs",
                 "name the module that the program computes: --of FILE.py");
   }
-  SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(place.machine.empty() ? "h200" : place.machine));
+  SOLSTICE_TRY(const machine::Machine machine,
+               machine::load_machine(place.machine.empty() ? run.options.predicted_machine : place.machine));
   toolchain::CompilerOptions options;
   options.arch = machine.arch;
   Result<std::unique_ptr<toolchain::Compiler>> compiler = toolchain::Compiler::create(std::move(options));
@@ -86,10 +87,10 @@ std::string same_as_module(const search::Measurement& measurement) {
   return "it is not known whether its equations are the module's";
 }
 
-Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
+Result<ProgramRun> run_program(const std::string& text, const std::string& name, const RunOptions& options,
                                Progress& progress) {
   Engine engine;
-  Run run(options, progress, engine.parts());
+  Run run(options, {}, progress, engine.parts());
   SOLSTICE_TRY(const TempFolder scratch, TempFolder::create("solstice-run-"));
   run.folders.out = options.out.empty() ? scratch.path() : options.out;
   run.folders.fresh = run.folders.out;

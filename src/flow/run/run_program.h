@@ -26,7 +26,7 @@ std::string same_as_module(const search::Measurement& measurement);
 // candidate for that module: verified on its inputs against the float64 oracle and timed on a GPU, else predicted.
 // Without, there are no inputs: it is checked, compiled and predicted. Errors: program_invalid; bad_argument where a
 // GPU is asked for without a module; those of the oracle.
-Result<ProgramRun> run_program(const std::string& text, const std::string& name, const OptimizeOptions& options,
+Result<ProgramRun> run_program(const std::string& text, const std::string& name, const RunOptions& options,
                                Progress& progress);
 
 }  // namespace solstice::flow

@@ -1,5 +1,5 @@
 'use strict';
-// Elements and figures. Text of a run reaches the page as text nodes and attributes only, never as markup.
+// Elements and figures. Text of the data reaches the page as text nodes and attributes only, never as markup.
 
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -25,8 +25,6 @@ function timeText(seconds) {
 }
 const factorText = (factor) => (factor === null || factor === undefined ? '-' : factor.toFixed(2) + 'x');
 const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
-// Where a search had several.
-const gpuText = (attempt) => (typeof attempt.gpu === 'number' ? ` on GPU ${attempt.gpu}` : '');
 const clipped = (text, most) => (text.length > most ? text.slice(0, most - 1) + '\u2026' : text);
 
 function facts(rows) {
@@ -39,4 +37,8 @@ function addFacts(list, rows) {
     if (value === null || value === undefined || value === '') continue;
     list.append(el('dt', {}, name), el('dd', {}, value));
   }
+}
+
+function folded(title, open, content) {
+  return el('details', {open}, el('summary', {}, title), content);
 }
