@@ -178,7 +178,7 @@ class Importer {
   bool reads_absent(const GraphNode& node) const {
     bool found = false;
     for (const auto& [name, value] : node.args.members())
-      for_each_tensor(value, [&](const std::string& id) { found = found || absent_.contains(id); });
+      for_each_value(value, [&](const std::string& id) { found = found || absent_.contains(id); });
     return found;
   }
 

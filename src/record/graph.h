@@ -255,6 +255,18 @@ struct Graph {
 // that exist, one stride for each extent. Errors bad_record, not_yet.
 Result<Graph> read_graph(const Json& json);
 
+// Calls `visit(id)` for every reference within an argument value, to tensors and to numbers read from them.
+template <typename F>
+void for_each_value(const Json& argument, F&& visit) {
+  for (const Json& item : argument.items()) for_each_value(item, visit);
+  for (const char* kind : {"t", "n"}) {
+    if (const Json* id = argument.find(kind)) visit(id->as_string());
+  }
+  if (const Json* dict = argument.find("dict")) {
+    for (const auto& [key, item] : dict->members()) for_each_value(item, visit);
+  }
+}
+
 // Calls `visit(id)` for every tensor reference within an argument value.
 template <typename F>
 void for_each_tensor(const Json& argument, F&& visit) {

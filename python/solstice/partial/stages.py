@@ -144,7 +144,8 @@ def form(stage: Stage) -> tuple:
     def told(node: Node) -> tuple:
         given = torch.fx.map_arg((node.args, node.kwargs), numbers.__getitem__)
         values = [
-            (str(t.dtype), tuple(t.shape), t.stride(), str(t.device)) for t in tensor_leaves(node.meta.get("val"))
+            (str(t.dtype), str(tuple(t.shape)), str(t.stride()), str(t.device))
+            for t in tensor_leaves(node.meta.get("val"))
         ]
         called = "" if node.op == "placeholder" else str(node.target)
         return node.op, called, repr(given), tuple(values)
