@@ -119,6 +119,8 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
       continue;
     }
     check_actions(options, finding);
+    // A guess is not what one begins with.
+    if (finding.confidence == Confidence::kLow) finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
     out.findings.push_back(std::move(finding));
   }
 }
@@ -142,6 +144,7 @@ void merge_alike(std::vector<Finding>& findings) {
     found->also.push_back(finding.place.kernel);
     found->gain.program = together(found->gain.program, finding.gain.program);
     found->severity = severity_of(found->gain.program);
+    if (found->confidence == Confidence::kLow) found->severity = std::min(found->severity, FindingSeverity::kMedium);
   }
   findings = std::move(out);
 }

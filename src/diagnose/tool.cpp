@@ -39,6 +39,12 @@ GainBound KernelView::gain(double kernel_gain, std::string because) const {
   return {1 / (1 - share + share / capped), capped, std::move(because)};
 }
 
+GainBound KernelView::gain_of(const StepFacts& step, double step_gain, std::string because) const {
+  const bool known = step.measured && kernel.measured && kernel.measured->value > 0;
+  const double part = known ? std::min(1.0, *step.measured / *kernel.measured) : 1;
+  return gain(1 / (1 - part + part / std::max(step_gain, 1.0)), std::move(because));
+}
+
 Seconds ProgramView::time() const { return facts.measured.value_or(facts.predicted.value_or(Seconds(0))); }
 
 double ProgramView::over_bound() const {

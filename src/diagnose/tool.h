@@ -48,6 +48,9 @@ struct KernelView {
   std::vector<const StepFacts*> steps() const;
   // Of the program's time if this kernel became `kernel_gain` times as fast (Amdahl).
   GainBound gain(double kernel_gain, std::string because) const;
+  // The same if one of its steps became so much faster: by the step's share of the kernel's time, where it was
+  // measured.
+  GainBound gain_of(const StepFacts& step, double step_gain, std::string because) const;
   // The kernel's gain at most: its time over its bound; without either, nothing is known and it is 1.
   double over_bound() const;
 };

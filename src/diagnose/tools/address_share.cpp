@@ -18,7 +18,7 @@ void find_addresses(const Tool& tool, const KernelView& view, std::vector<Findin
     if (short_code || integer / all < tool.threshold("share")) continue;
     Finding finding = finding_on(
         tool, view, fmt::format("{:.0f} % of the hot code of `{}` computes indices", 100 * integer / all, step->entry),
-        view.gain(1 / (1 - integer / all), "without any of it"));
+        view.gain_of(*step, 1 / (1 - integer / all), "without any of it"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("integer instructions", integer, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));
@@ -36,7 +36,7 @@ const Tool solstice_tools_address_share{
     .name = "index arithmetic",
     .question = "Does it mostly compute indices?",
     .sources = {"sass"},
-    .classes = {Class::kSimt, Class::kSfu, Class::kIssue, Class::kLatency},
+    .classes = {},
     .thresholds = {{"share", 0.5, "share of its hot code", "more than the work itself"},
                    {"instructions", 24, "count", "shorter code is setup"}},
     .of_kernel = find_addresses,

@@ -17,7 +17,7 @@ void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>
     Finding finding = finding_on(
         tool, view,
         fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * atomics / all, step->entry),
-        view.gain(1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
+        view.gain_of(*step, 1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
     finding.evidence.push_back(evidence("sectors", all, "", "counters"));

@@ -18,7 +18,7 @@ void find_conflicts(const Tool& tool, const KernelView& view, std::vector<Findin
     Finding finding = finding_on(
         tool, view,
         fmt::format("{:.0f} % of the shared memory wavefronts of `{}` are bank conflicts", 100 * share, step->entry),
-        view.gain(1 / (1 - lost), "without the wavefronts of conflicts"));
+        view.gain_of(*step, 1 / (1 - lost), "without the wavefronts of conflicts"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("bank conflicts", *conflicts, "wavefronts", "counters"));
     finding.evidence.push_back(evidence("wavefronts", *wavefronts, "", "counters"));

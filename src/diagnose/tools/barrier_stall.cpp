@@ -1,4 +1,4 @@
-// Warps that wait for each other.
+// Warps that wait for each other. In products on tensor cores most of them do by design.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,7 +14,8 @@ void find_barriers(const Tool& tool, const KernelView& view, std::vector<Finding
     if (share < tool.threshold("share")) continue;
     Finding finding = finding_on(
         tool, view, fmt::format("warps of `{}` wait at a barrier in {:.0f} % of the samples", step->entry, 100 * share),
-        view.gain(1 / (1 - std::min(share, 0.95)), fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
+        view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
+                     fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("samples in barrier", 100 * share, "%", "counters"));
     finding.actions.push_back(advice("smaller blocks, exchange inside warps, or mbarriers with fewer members"));
@@ -29,7 +30,7 @@ const Tool solstice_tools_barrier_stall{
     .name = "barrier stall",
     .question = "Do warps wait for each other?",
     .sources = {"counters"},
-    .classes = {},
+    .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kIssue, Class::kSimt, Class::kSfu},
     .thresholds = {{"share", 0.3, "share of samples", "KernelPro, table 2"}},
     .paper = "KernelPro: barrier stall",
     .of_kernel = find_barriers,

@@ -19,7 +19,7 @@ void find_idle_by_cluster(const Tool& tool, const KernelView& view, std::vector<
     Finding finding = finding_on(tool, view,
                                  fmt::format("clusters of {} blocks leave {:.0f} % of the places for `{}` empty",
                                              cluster, 100 * idle, step->entry),
-                                 view.gain(1 / (1 - idle), "if every SM had a block"));
+                                 view.gain_of(*step, 1 / (1 - idle), "if every SM had a block"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("blocks a cluster", static_cast<double>(cluster), "", "plan"));
     finding.evidence.push_back(evidence("places", static_cast<double>(places), "blocks", "plan"));

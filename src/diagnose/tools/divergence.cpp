@@ -15,7 +15,7 @@ void find_divergence(const Tool& tool, const KernelView& view, std::vector<Findi
     Finding finding = finding_on(
         tool, view,
         fmt::format("{:.1f} of 32 threads of a warp work in a mean instruction of `{}`", *threads, step->entry),
-        view.gain(32 / *threads, "if all threads worked"));
+        view.gain_of(*step, 32 / *threads, "if all threads worked"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("threads an instruction", *threads, "", "counters"));
     finding.actions.push_back(advice("branches that a whole warp takes; fewer guarded elements at the edges"));
@@ -30,7 +30,7 @@ const Tool solstice_tools_divergence{
     .name = "divergence",
     .question = "Are threads of a warp switched off?",
     .sources = {"counters"},
-    .classes = {Class::kSimt, Class::kSfu, Class::kIssue, Class::kLatency, Class::kL2},
+    .classes = {},
     .thresholds = {{"threads", 0.8, "share of a warp", "a quarter more instructions than needed"}},
     .of_kernel = find_divergence,
 };

@@ -16,10 +16,11 @@ void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>&
     const bool asked = std::any_of(view.kernel.tensors.begin(), view.kernel.tensors.end(),
                                    [](const TensorFacts& tensor) { return tensor.dtype == "f64"; });
     if (asked || all < 1 || wide / all < tool.threshold("share")) continue;
-    Finding finding = finding_on(tool, view,
-                                 fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
-                                             100 * wide / all, step->entry),
-                                 view.gain(1 / (1 - std::min(0.95, 2 * wide / all)), "if fp32 took its place"));
+    Finding finding =
+        finding_on(tool, view,
+                   fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
+                               100 * wide / all, step->entry),
+                   view.gain_of(*step, 1 / (1 - std::min(0.95, 2 * wide / all)), "if fp32 took its place"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
     finding.actions.push_back(advice("constants and functions of fp32 (`1.0f`, `expf`)"));

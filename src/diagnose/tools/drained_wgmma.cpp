@@ -13,7 +13,7 @@ void find_drained(const Tool& tool, const KernelView& view, std::vector<Finding>
     Finding finding = finding_on(
         tool, view,
         fmt::format("`{}` waits for all its wgmma before it goes on with the same accumulators", step->entry),
-        view.gain(tool.threshold("gain"), "if the next product were under way while one ends"));
+        view.gain_of(*step, tool.threshold("gain"), "if the next product were under way while one ends"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
     finding.place.line = place.line;

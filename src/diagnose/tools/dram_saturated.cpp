@@ -15,7 +15,7 @@ void find_saturated(const Tool& tool, const KernelView& view, std::vector<Findin
         tool, view,
         fmt::format("`{}` keeps memory {:.0f} % busy, {:.0f} % of what a copy reaches: only fewer bytes help",
                     step->entry, 100 * *busy, 100 * *busy / ceiling),
-        view.gain(view.over_bound(), "to the bytes of its equations"));
+        view.gain_of(*step, view.over_bound(), "to the bytes of its equations"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("memory throughput", 100 * *busy, "%", "counters"));
     finding.actions.push_back(advice("fuse with the kernel before or after; narrower tensors between kernels"));

@@ -16,7 +16,7 @@ void find_local_arrays(const Tool& tool, const KernelView& view, std::vector<Fin
         fmt::format("`{}` keeps {} bytes a thread in local memory, which no spill explains: an array that is indexed "
                     "by a value known at run time alone",
                     step->entry, stack),
-        view.gain(2, "if half of its memory instructions go to that array"));
+        view.gain_of(*step, 2, "if half of its memory instructions go to that array"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("stack", static_cast<double>(stack), "B/thread", "ptxas"));
     finding.actions.push_back(advice("unroll the loops over the array, so that every index is a constant"));

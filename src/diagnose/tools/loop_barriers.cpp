@@ -21,7 +21,7 @@ void find_loop_barriers(const Tool& tool, const KernelView& view, std::vector<Fi
     Finding finding = finding_on(
         tool, view,
         fmt::format("the inner loop of `{}` has {:.0f} barriers in {:.0f} instructions", step->entry, barriers, all),
-        view.gain(1 / (1 - share), "without the time that barriers take at least"));
+        view.gain_of(*step, 1 / (1 - share), "without the time that barriers take at least"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
     finding.evidence.push_back(evidence("barriers a round", barriers, "", "sass"));

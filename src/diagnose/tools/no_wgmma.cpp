@@ -12,7 +12,7 @@ void find_old_mma(const Tool& tool, const KernelView& view, std::vector<Finding>
     if (!step->sass || count_of(step->sass->mix, "mma") < 1 || count_of(step->sass->mix, "wgmma") > 0) continue;
     Finding finding =
         finding_on(tool, view, fmt::format("`{}` multiplies by mma.sync on a machine with wgmma", step->entry),
-                   view.gain(tool.threshold("gain"), "by the rates of both instructions"));
+                   view.gain_of(*step, tool.threshold("gain"), "by the rates of both instructions"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("mma instructions", count_of(step->sass->mix, "mma"), "", "sass"));
     finding.actions.push_back(advice("wgmma with operands in shared memory, tiles of at least 64 rows"));

@@ -41,7 +41,7 @@ void find_limit(const Tool& tool, const KernelView& view, std::vector<Finding>& 
         tool, view,
         fmt::format("`{}` has {} of {} warps on an SM, limited by {}, which may not hide its memory's latency",
                     step->entry, now.warps_per_sm, view.machine.warps_per_sm, now.limited_by),
-        view.gain(tool.threshold("warps") / share, "if its speed follows its resident warps"));
+        view.gain_of(*step, tool.threshold("warps") / share, "if its speed follows its resident warps"));
     finding.place.step = step->step;
     finding.evidence = {evidence("resident warps", static_cast<double>(now.warps_per_sm), "an SM", "plan"),
                         evidence("registers", static_cast<double>(needs->registers), "a thread", "ptxas"),

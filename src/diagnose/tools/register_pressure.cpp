@@ -14,7 +14,7 @@ void find_pressure(const Tool& tool, const KernelView& view, std::vector<Finding
     Finding finding = finding_on(tool, view,
                                  fmt::format("`{}` takes {} of {} registers a thread: what is added to it spills",
                                              step->entry, registers, view.machine.registers_per_thread),
-                                 view.gain(1, "nothing is lost yet"));
+                                 view.gain_of(*step, 1, "nothing is lost yet"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("registers", static_cast<double>(registers), "a thread", "ptxas"));
     finding.actions.push_back(advice("leave work out of this kernel, or give it a smaller tile"));

@@ -28,12 +28,12 @@ void find_spills(const Tool& tool, const KernelView& view, std::vector<Finding>&
     const int64_t bytes = step->spill_stores.value_or(0) + step->spill_loads.value_or(0);
     if (bytes <= 0) continue;
     const double share = share_of_spills(*step);
-    Finding finding =
-        finding_on(tool, view,
-                   fmt::format("`{}` spills {} bytes a thread to local memory, and {}", step->entry, bytes,
-                               consequence(view.limited)),
-                   view.gain(1 / (1 - share),
-                             fmt::format("without the {:.0f} % of its issue slots that spills may take", 100 * share)));
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("`{}` spills {} bytes a thread to local memory, and {}", step->entry, bytes,
+                    consequence(view.limited)),
+        view.gain_of(*step, 1 / (1 - share),
+                     fmt::format("without the {:.0f} % of its issue slots that spills may take", 100 * share)));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("spill stores", static_cast<double>(*step->spill_stores), "B/thread", "ptxas"));
     finding.evidence.push_back(evidence("spill loads", static_cast<double>(*step->spill_loads), "B/thread", "ptxas"));

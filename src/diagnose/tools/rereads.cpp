@@ -46,7 +46,7 @@ const Tool solstice_tools_rereads{
     .name = "reads again",
     .question = "Does it move bytes through memory more than once?",
     .sources = {"counters", "plan"},
-    .classes = {Class::kDram, Class::kL2, Class::kTensor},
+    .classes = {Class::kDram, Class::kL2},
     .thresholds = {{"bytes", 1.25, "x of the need", "a split pass or a second read moves at least that"}},
     .paper = "KernelPro: shared-memory tiling",
     .of_kernel = find_rereads,

@@ -10,8 +10,9 @@ void find_serialised(const Tool& tool, const KernelView& view, std::vector<Findi
   for (const StepFacts* step : view.steps()) {
     for (const std::string& note : step->notes) {
       if (note.find("wgmma") == std::string::npos || note.find("serialized") == std::string::npos) continue;
-      Finding finding = finding_on(tool, view, fmt::format("ptxas serialises the wgmma of `{}`", step->entry),
-                                   view.gain(view.over_bound() > 1 ? view.over_bound() : 2, "if they overlapped"));
+      Finding finding =
+          finding_on(tool, view, fmt::format("ptxas serialises the wgmma of `{}`", step->entry),
+                     view.gain_of(*step, view.over_bound() > 1 ? view.over_bound() : 2, "if they overlapped"));
       finding.place.step = step->step;
       finding.place.part = "main loop";
       finding.evidence.push_back(evidence("notes of ptxas", static_cast<double>(step->notes.size()), "", "ptxas"));

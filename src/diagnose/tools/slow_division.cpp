@@ -25,7 +25,7 @@ void find_divisions(const Tool& tool, const KernelView& view, std::vector<Findin
     if (calls < 1 || share < tool.threshold("share")) continue;
     Finding finding =
         finding_on(tool, view, fmt::format("`{}` divides the exact way in its hot code: {}", step->entry, kinds),
-                   view.gain(1 / (1 - share), "without the instructions of these divisions"));
+                   view.gain_of(*step, 1 / (1 - share), "without the instructions of these divisions"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("divisions with a slow path", calls, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));

@@ -17,7 +17,7 @@ void find_imbalance(const Tool& tool, const KernelView& view, std::vector<Findin
     Finding finding = finding_on(
         tool, view,
         fmt::format("the mean SM works {:.0f} % of the time of the busiest one in `{}`", 100 * (1 - idle), step->entry),
-        view.gain(1 / (1 - idle), "if all SMs had the same work"));
+        view.gain_of(*step, 1 / (1 - idle), "if all SMs had the same work"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("cycles of the mean SM", *mean, "", "counters"));
     finding.evidence.push_back(evidence("cycles of the busiest SM", *most, "", "counters"));

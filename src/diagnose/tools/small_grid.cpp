@@ -15,7 +15,7 @@ void find_idle_sms(const Tool& tool, const KernelView& view, std::vector<Finding
     Finding finding = finding_on(tool, view,
                                  fmt::format("`{}` has {} blocks for {} SMs: {:.0f} % of them are idle", step->entry,
                                              blocks, view.machine.sm_count, 100 * (1 - busy)),
-                                 view.gain(1 / busy, "if its work were spread over all SMs"));
+                                 view.gain_of(*step, 1 / busy, "if its work were spread over all SMs"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("blocks", static_cast<double>(blocks), "", "plan"));
     finding.evidence.push_back(evidence("SMs", view.machine.sm_count, "", "plan"));

@@ -17,7 +17,7 @@ void find_hot_spills(const Tool& tool, const KernelView& view, std::vector<Findi
     if (local < 1 || share < tool.threshold("share")) continue;
     Finding finding = finding_on(
         tool, view, fmt::format("the inner loop of `{}` goes to local memory {:.0f} times a round", step->entry, local),
-        view.gain(1 / (1 - share), "without the issue slots and L1 accesses of these"));
+        view.gain_of(*step, 1 / (1 - share), "without the issue slots and L1 accesses of these"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
     finding.evidence.push_back(evidence("local accesses a round", local, "", "sass"));

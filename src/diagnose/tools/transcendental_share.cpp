@@ -28,7 +28,7 @@ void find_functions(const Tool& tool, const KernelView& view, std::vector<Findin
         fmt::format(
             "the hot code of `{}` has {:.0f} special functions in {:.0f} instructions, and its equations ask for none",
             step->entry, functions, all),
-        view.gain(busy, "if the pipe of special functions were not waited for"));
+        view.gain_of(*step, busy, "if the pipe of special functions were not waited for"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("special functions", functions, "", "sass"));
     finding.actions.push_back(advice("compute reciprocals and roots once a row, not once an element"));

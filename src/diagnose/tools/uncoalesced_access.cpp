@@ -40,7 +40,7 @@ void find_scattered(const Tool& tool, const KernelView& view, std::vector<Findin
           finding_on(tool, view,
                      fmt::format("a warp's {} in `{}` touch {:.1f} sectors where {:.1f} would hold their bytes",
                                  each.what, step->entry, *sectors, ideal),
-                     view.gain(*sectors / ideal, "if it moved no bytes that it does not use"));
+                     view.gain_of(*step, *sectors / ideal, "if it moved no bytes that it does not use"));
       finding.place.step = step->step;
       finding.evidence.push_back(evidence(fmt::format("sectors a request, {}", each.what), *sectors, "", "counters"));
       finding.actions.push_back(advice("neighbouring threads on neighbouring elements; a transpose in shared memory"));

@@ -28,15 +28,22 @@ constexpr Reason kReasons[] = {
     {"sleeping", "its own sleep", "a barrier instead of polling"},
     {"tex_throttle", "the texture queue", "plain loads"}};
 
+// Waiting for loads is what a kernel does that keeps memory busy.
+bool is_bandwidth(const Tool& tool, const StepFacts& step, std::string_view reason) {
+  const auto busy = counter(step, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+  return reason == "long_scoreboard" && busy && *busy >= tool.threshold("busy");
+}
+
 void find_stalls(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     for (const Reason& reason : kReasons) {
       const double share = stall(*step, reason.name).value_or(0);
-      if (share < tool.threshold("share")) continue;
+      if (share < tool.threshold("share") || is_bandwidth(tool, *step, reason.name)) continue;
       Finding finding = finding_on(
           tool, view,
           fmt::format("warps of `{}` wait for {} in {:.0f} % of the samples", step->entry, reason.means, 100 * share),
-          view.gain(1 / (1 - std::min(share, 0.95)), fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
+          view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
+                       fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
       finding.place.step = step->step;
       if (!step->counters->hot.empty()) finding.place.line = step->counters->hot[0].line;
       finding.evidence.push_back(evidence(fmt::format("samples in {}", reason.name), 100 * share, "%", "counters"));
@@ -56,7 +63,8 @@ const Tool solstice_tools_warp_stall{
     .sources = {"counters"},
     .classes = {},
     .thresholds = {{"share", 0.4, "share of samples", "KernelPro, table 2"},
-                   {"critical", 0.6, "share of samples", "KernelPro, table 2"}},
+                   {"critical", 0.6, "share of samples", "KernelPro, table 2"},
+                   {"busy", 0.6, "share of the peak", "KernelPro, section 4: below it a kernel waits for latency"}},
     .paper = "KernelPro: warp stall",
     .of_kernel = find_stalls,
 };

@@ -19,7 +19,7 @@ void find_tail(const Tool& tool, const KernelView& view, std::vector<Finding>& o
         finding_on(tool, view,
                    fmt::format("the blocks of `{}` run in {:.2f} waves: {:.0f} % of the {:.0f} that they take is idle",
                                step->entry, waves, 100 * idle, rounds),
-                   view.gain(1 / (1 - idle), "if the last wave were full"));
+                   view.gain_of(*step, 1 / (1 - idle), "if the last wave were full"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("waves", waves, "", "plan"));
     if (view.kernel.family == "gemm" && view.kernel.knobs.contains("split"))
