@@ -47,7 +47,7 @@ Result<Generated> generate(const Product& c, const machine::Machine& machine) {
   SOLSTICE_TRY(out.emission, family.generate(context, out.program.kernels.front()));
   SOLSTICE_TRY(const auto proposals, family.propose(context, out.program.kernels.front()));
   out.predicted_us = cost.time.value * 1e6;
-  out.choice = c.knobs.empty() && !proposals.empty() ? ir::to_text(proposals.front()) : c.knobs;
+  out.choice = c.knobs.empty() && !proposals.empty() ? ir::to_text(proposals.front().knobs) : c.knobs;
   return out;
 }
 
