@@ -23,9 +23,7 @@ std::string kernels_text(const Finding& finding) {
 }
 
 std::string action_text(const FindingAction& action) {
-  std::vector<std::string> knobs;
-  for (const auto& [name, value] : action.knobs) knobs.push_back(name + "=" + value);
-  return knobs.empty() ? action.text : fmt::format("{} ({})", action.text, fmt::join(knobs, ", "));
+  return action.knobs.empty() ? action.text : fmt::format("{} ({})", action.text, knobs_text(action));
 }
 
 // Bounds of gains are the speed of light in other words.

@@ -3,35 +3,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <optional>
 
 namespace solstice::diagnose {
 namespace {
 
-const SourceState* missing_source(const Facts& facts, const Tool& tool, const std::vector<std::string>& without) {
-  static const SourceState left_out{"", false, "it was left out", ""};
-  for (const std::string& name : tool.sources) {
-    if (std::find(without.begin(), without.end(), name) != without.end()) return &left_out;
-    const auto found = std::find_if(facts.sources.begin(), facts.sources.end(),
-                                    [&](const SourceState& source) { return source.name == name; });
-    if (found == facts.sources.end()) return &left_out;
-    if (!found->there) return &*found;
-  }
-  return nullptr;
+bool is_among(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-std::string name_of_missing(const Facts& facts, const Tool& tool, const std::vector<std::string>& without) {
+// The first source of the tool that is not there.
+std::optional<SourceState> missing_source(const Facts& facts, const Tool& tool,
+                                          const std::vector<std::string>& without) {
   for (const std::string& name : tool.sources) {
-    const bool there = std::any_of(facts.sources.begin(), facts.sources.end(),
-                                   [&](const SourceState& source) { return source.name == name && source.there; });
-    if (!there || std::find(without.begin(), without.end(), name) != without.end()) return name;
+    const auto found = std::find_if(facts.sources.begin(), facts.sources.end(),
+                                    [&](const SourceState& source) { return source.name == name; });
+    if (is_among(without, name) || found == facts.sources.end()) return SourceState{name, false, "it was left out", ""};
+    if (!found->there) return *found;
   }
-  return "";
+  return std::nullopt;
 }
 
 // Parts of facts whose source is left out.
 void strip(Facts& facts, const std::vector<std::string>& without) {
-  const auto out = [&](const char* name) { return std::find(without.begin(), without.end(), name) != without.end(); };
+  const auto out = [&](const char* name) { return is_among(without, name); };
   if (out("trace")) facts.timeline.clear();
   for (KernelSheet& kernel : facts.kernels) {
     if (out("trace")) kernel.measured.reset();
@@ -94,6 +89,11 @@ void check_actions(const DiagnoseOptions& options, Finding& finding) {
   });
 }
 
+// A guess is not what one begins with.
+void cap_guess(Finding& finding) {
+  if (finding.confidence == Confidence::kLow) finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
+}
+
 // Total order, so that the order of tools does not show.
 bool before(const Finding& a, const Finding& b) {
   const auto key = [](const Finding& f) {
@@ -119,8 +119,7 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
       continue;
     }
     check_actions(options, finding);
-    // A guess is not what one begins with.
-    if (finding.confidence == Confidence::kLow) finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
+    cap_guess(finding);
     out.findings.push_back(std::move(finding));
   }
 }
@@ -144,7 +143,7 @@ void merge_alike(std::vector<Finding>& findings) {
     found->also.push_back(finding.place.kernel);
     found->gain.program = together(found->gain.program, finding.gain.program);
     found->severity = severity_of(found->gain.program);
-    if (found->confidence == Confidence::kLow) found->severity = std::min(found->severity, FindingSeverity::kMedium);
+    cap_guess(*found);
   }
   findings = std::move(out);
 }
@@ -159,13 +158,11 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
   for (const KernelSheet& kernel : seen.kernels) out.kernels.emplace_back(kernel.kernel, classify(kernel, machine));
   const ProgramView view = view_of(seen, machine, out);
   for (const Tool* tool : options.tools.empty() ? all_tools() : options.tools) {
-    const SourceState* missing = missing_source(seen, *tool, options.without);
-    if (!missing) {
+    const std::optional<SourceState> missing = missing_source(seen, *tool, options.without);
+    if (missing)
+      out.open.push_back({tool->name, tool->question, missing->name, missing->why, missing->opens});
+    else
       run_tool(*tool, view, options, out);
-      continue;
-    }
-    out.open.push_back(
-        {tool->name, tool->question, name_of_missing(seen, *tool, options.without), missing->why, missing->opens});
   }
   std::sort(out.findings.begin(), out.findings.end(), before);
   merge_alike(out.findings);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "diagnose/counters/counter_table.h"
+
 namespace solstice::diagnose {
 namespace {
 
@@ -23,7 +25,7 @@ Seconds KernelView::time() const { return kernel.measured.value_or(kernel.predic
 std::vector<const StepFacts*> KernelView::steps() const {
   std::vector<const StepFacts*> out;
   for (const StepFacts& step : kernel.steps) {
-    if (!step.prepare && !step.fallback) out.push_back(&step);
+    if (step.is_usual()) out.push_back(&step);
   }
   return out;
 }
@@ -110,9 +112,7 @@ MeanAccess mean_access(const SassMix& mix, std::string_view space, bool store) {
 }
 
 std::optional<double> counter(const StepFacts& step, std::string_view metric) {
-  if (!step.counters) return std::nullopt;
-  const auto found = step.counters->metrics.find(std::string(metric));
-  return found == step.counters->metrics.end() ? std::nullopt : std::optional(found->second);
+  return step.counters ? counter_value(*step.counters, metric) : std::nullopt;
 }
 
 std::optional<double> stall(const StepFacts& step, std::string_view reason) {

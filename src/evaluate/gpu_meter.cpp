@@ -96,40 +96,48 @@ Status GpuMeter::judge_further(const Plan& plan, const Verdict& passed, search::
 }
 
 // A trace fills, runs and checks as a short timing does: it is left to those that a search may go on from.
-void GpuMeter::trace(const Plan& plan, Facts& facts, search::Measurement& out) {
+void GpuMeter::trace(const Plan& plan, Facts* facts, search::Measurement& out) {
   const bool behind = best_.value > 0 && out.time > best_ * kWorth;
   const bool alone = steps_of_call(plan) < 2 && !options_.diagnosis.keep_facts;
   if (out.state != TrialState::kVerified || behind || alone) return;
   const Result<KernelTrace> found = traced(plan, facts, out);
   out.record.set("trace", to_json(found.ok() ? *found : KernelTrace{{}, found.error().message}));
-  if (!found.ok()) set_source({"trace", false, found.error().message, found.error().hint}, facts);
+  if (facts && !found.ok()) set_source({"trace", false, found.error().message, found.error().hint}, *facts);
 }
 
 // A failure of tracing itself is an error, and costs the trial nothing; a traced result that is wrong refuses the
 // candidate.
-Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts& facts, search::Measurement& out) {
+Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts* facts, search::Measurement& out) {
   SOLSTICE_TRY(const RunnerHello runner, judge_.runner());
   if (!runner.cupti) return fail(Code::no_driver, runner.cupti_note);
   const int repetitions = out.time > kSlow ? 1 : kTraced;
   SOLSTICE_TRY(run::TimedBlock block, judge_.time_block(cases_, repetitions, run::Tracer::kCupti));
   if (block.verdict.passed()) {
-    SOLSTICE_CHECK(add_trace(plan, block, facts));
-    return by_kernel(plan, block, out.record.at("costs"));
+    SOLSTICE_TRY(KernelTrace trace, by_kernel(plan, block, out.record.at("costs")));
+    if (facts) SOLSTICE_CHECK(add_trace(plan, block, trace, *facts));
+    return trace;
   }
   block.verdict.message = "traced: " + block.verdict.message;
   if (!only_tracing_failed(block.verdict)) judged(block.verdict, out);
   return fail(Code::candidate_failed, block.verdict.message);
 }
 
+Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement& measured) const {
+  Facts out = candidate.facts(builds_.setting(), options_.bounds, true);
+  out.measured = measured.time;
+  out.error = worst_error(measured.record.at("verdict"));
+  if (const Result<RunnerHello> runner = judge_.runner(); runner.ok()) out.device = runner->gpu;
+  return out;
+}
+
+// What is far behind the best is traced for the record, and not diagnosed.
 void GpuMeter::diagnose(int node, const Preparation& candidate, search::Measurement& out) {
   if (out.state != TrialState::kVerified) return;
   const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
-  Facts facts = candidate.facts(builds_.setting(), options_.bounds, !behind || options_.diagnosis.keep_facts);
-  facts.measured = out.time;
-  facts.error = worst_error(out.record.at("verdict"));
-  if (const Result<RunnerHello> runner = judge_.runner(); runner.ok()) facts.device = runner->gpu;
-  trace(candidate.built()->plan, facts, out);
-  if (out.state != TrialState::kVerified || (behind && !options_.diagnosis.keep_facts)) return;
+  if (behind && !options_.diagnosis.keep_facts) return trace(candidate.built()->plan, nullptr, out);
+  Facts facts = facts_of(candidate, out);
+  trace(candidate.built()->plan, &facts, out);
+  if (out.state != TrialState::kVerified) return;
   if (options_.diagnosis.counters) {
     const Status counted =
         add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis.counter_time, facts);

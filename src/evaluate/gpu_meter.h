@@ -42,8 +42,10 @@ class GpuMeter {
   bool is_best(const search::Measurement& found) const {
     return found.state == TrialState::kVerified && (best_.value <= 0 || found.time < best_);
   }
-  void trace(const Plan& plan, Facts& facts, search::Measurement& out);
-  Result<KernelTrace> traced(const Plan& plan, Facts& facts, search::Measurement& out);
+  // `facts`: that get the trace too; null: none do.
+  void trace(const Plan& plan, Facts* facts, search::Measurement& out);
+  Result<KernelTrace> traced(const Plan& plan, Facts* facts, search::Measurement& out);
+  Facts facts_of(const Preparation& candidate, const search::Measurement& measured) const;
   void diagnose(int node, const Preparation& candidate, search::Measurement& out);
 
   const TrialBuilds& builds_;

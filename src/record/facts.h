@@ -87,6 +87,8 @@ struct StepFacts {
   std::optional<SassFacts> sass = {};
   std::optional<Seconds> measured = {};  // trace: median
   std::optional<CounterFacts> counters = {};
+  // It runs on every call and works on usual operands.
+  bool is_usual() const { return !prepare && !fallback; }
   static auto fields() {
     return std::make_tuple(
         field("step", &StepFacts::step, "name in the plan"), field("entry", &StepFacts::entry, "function"),

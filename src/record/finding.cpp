@@ -6,6 +6,12 @@ std::vector<const char*> enum_names(FindingSeverity) { return {"note", "low", "m
 std::vector<const char*> enum_names(Confidence) { return {"low", "medium", "high"}; }
 std::vector<const char*> enum_names(ActionKind) { return {"text", "knobs", "cut", "rewrite", "math", "once", "code"}; }
 
+std::string knobs_text(const FindingAction& action) {
+  std::string out;
+  for (const auto& [name, value] : action.knobs) out += (out.empty() ? "" : ", ") + name + "=" + value;
+  return out;
+}
+
 Result<std::vector<Finding>> findings_of_record(const Json& record) {
   std::vector<Finding> out;
   for (const Json& item : record.at("findings").items()) {

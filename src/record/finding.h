@@ -65,6 +65,9 @@ struct FindingAction {
   }
 };
 
+// Its knobs as a clause has them: "stages=4, tile=128x128x64"; "" where it changes none.
+std::string knobs_text(const FindingAction& action);
+
 // An upper bound, never a promise.
 struct GainBound {
   double program = 1;  // speedup of the whole program

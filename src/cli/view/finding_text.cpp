@@ -28,9 +28,7 @@ std::string evidence_text(const Finding& finding) {
 
 std::string action_text(const FindingAction& action) {
   if (action.knobs.empty()) return action.text;
-  std::vector<std::string> knobs;
-  for (const auto& [name, value] : action.knobs) knobs.push_back(name + "=" + value);
-  return fmt::format("{} (`{}`: {})", action.text, action.kernel, fmt::join(knobs, ", "));
+  return fmt::format("{} (`{}`: {})", action.text, action.kernel, knobs_text(action));
 }
 
 std::string gain_text(const GainBound& gain) {

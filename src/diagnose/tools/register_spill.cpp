@@ -18,15 +18,15 @@ std::string consequence(Class limited) {
 // if they are as many in time as they are in the text.
 double share_of_spills(const StepFacts& step) {
   if (!step.sass || step.sass->mix.instructions <= 0) return 0.5;
-  int64_t spilled = 0;
-  for (const SassAccess& access : step.sass->mix.accesses) spilled += access.space == "local" ? access.count : 0;
-  return std::min(0.5, 4.0 * static_cast<double>(spilled) / static_cast<double>(step.sass->mix.instructions));
+  const SassMix& mix = step.sass->mix;
+  const double spilled = mean_access(mix, "local", false).count + mean_access(mix, "local", true).count;
+  return std::min(0.5, 4 * spilled / static_cast<double>(mix.instructions));
 }
 
 void find_spills(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     const int64_t bytes = step->spill_stores.value_or(0) + step->spill_loads.value_or(0);
-    if (bytes <= 0) continue;
+    if (static_cast<double>(bytes) < tool.threshold("bytes")) continue;
     const double share = share_of_spills(*step);
     Finding finding = finding_on(
         tool, view,

@@ -19,15 +19,8 @@ constexpr Direction kDirections[] = {
 
 // Of the accesses in the code: 32 threads of so many bits; without machine code, of 4 bytes a thread.
 double ideal_sectors(const StepFacts& step, bool store, double sector) {
-  double bits = 0, count = 0;
-  if (step.sass) {
-    for (const SassAccess& access : step.sass->mix.accesses) {
-      if (access.space != "global" || access.store != store) continue;
-      bits += static_cast<double>(access.bits) * static_cast<double>(access.count);
-      count += static_cast<double>(access.count);
-    }
-  }
-  return std::max(1.0, 32 * (count > 0 ? bits / count : 32) / 8 / sector);
+  const MeanAccess found = step.sass ? mean_access(step.sass->mix, "global", store) : MeanAccess{};
+  return std::max(1.0, 32 * (found.count > 0 ? found.bits : 32) / 8 / sector);
 }
 
 void find_scattered(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {

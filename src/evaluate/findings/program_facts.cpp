@@ -232,8 +232,7 @@ void add_timeline(const std::vector<const Step*>& steps, const run::TimedBlock& 
 
 }  // namespace
 
-Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts) {
-  SOLSTICE_TRY(const KernelTrace trace, by_kernel(plan, traced, Json::array()));
+Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTrace& trace, Facts& facts) {
   SOLSTICE_TRY(const std::vector<const Step*> steps, steps_that_ran(plan, traced));
   for (const TracedKernel& traced_kernel : trace.kernels) {
     for (KernelSheet& kernel : facts.kernels) {
@@ -285,7 +284,7 @@ std::vector<std::string> launches_to_count(const Facts& facts) {
   std::vector<const StepFacts*> steps;
   for (const KernelSheet& kernel : facts.kernels) {
     for (const StepFacts& step : kernel.steps) {
-      if (!step.entry.empty() && !step.prepare && !step.fallback) steps.push_back(&step);
+      if (!step.entry.empty() && step.is_usual()) steps.push_back(&step);
     }
   }
   const auto time = [](const StepFacts* step) { return step->measured.value_or(Seconds(0)); };

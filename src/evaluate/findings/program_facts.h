@@ -27,9 +27,9 @@ struct FactsOfCandidate {
 // By the sources `plan`, `ptxas` and `cubin`; the others are marked as not asked.
 Facts facts_of(const FactsOfCandidate& from);
 
-// By the source `trace`: times of steps and the timeline of a call. `traced` is a block of Tracer::kCupti that passed.
-// Errors: those of by_kernel().
-Status add_trace(const Plan& plan, const run::TimedBlock& traced, Facts& facts);
+// By the source `trace`: times of steps and the timeline of a call. `traced` is a block of Tracer::kCupti that passed,
+// `trace` is by_kernel() of it. Errors: those of steps_that_ran().
+Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTrace& trace, Facts& facts);
 // By the source `sass`: disassembles each cubin of the build, which the cache keeps.
 void add_sass(const Built& built, Facts& facts);
 
