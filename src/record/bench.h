@@ -87,10 +87,14 @@ struct BenchTurns {
 struct BenchParts {
   int ours = 0, all = 0;  // stages of ours; with PyTorch's calls
   double share = 0;       // of the drop-in's time
+  int trials = 0;         // of the searches of its stages
+  Seconds searched = {};  // their time
   static auto fields() {
     return std::make_tuple(field("ours", &BenchParts::ours, "stages that run in our kernels"),
                            field("all", &BenchParts::all, "stages and PyTorch's calls"),
-                           known_field("share", &BenchParts::share, "of the drop-in's time, null: not known"));
+                           known_field("share", &BenchParts::share, "of the drop-in's time, null: not known"),
+                           optional_field("trials", &BenchParts::trials, "of the searches of its stages"),
+                           optional_field("searched", &BenchParts::searched, "their seconds"));
   }
 };
 

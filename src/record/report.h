@@ -161,6 +161,7 @@ struct PartRow {
   std::string what;  // "stage 1: linear, gelu", "aten.topk.default"
   bool ours = false;
   std::string outcome;     // of a stage's own run
+  int trials = 0;          // of its search
   Seconds time = {};       // in the drop-in
   Seconds original = {};   // of a stage: in PyTorch
   bool predicted = false;  // both are a model's
@@ -171,6 +172,7 @@ struct PartRow {
     return std::make_tuple(
         field("what", &PartRow::what, "stage, or operator"), field("ours", &PartRow::ours, "runs in our kernels"),
         optional_field("outcome", &PartRow::outcome, "of a stage's own run"),
+        optional_field("trials", &PartRow::trials, "of its search"),
         known_field("time", &PartRow::time, "seconds in the drop-in, null: not known"),
         known_field("original", &PartRow::original, "seconds of a stage in PyTorch, null: not known"),
         optional_field("predicted", &PartRow::predicted, "times are a model's"),

@@ -44,7 +44,9 @@ std::optional<BenchParts> parts_of(const Report& report) {
   if (report.parts.empty()) return std::nullopt;
   BenchParts out;
   out.all = static_cast<int>(report.parts.size());
+  if (const auto found = report.timings.find("search"); found != report.timings.end()) out.searched = found->second;
   for (const PartRow& row : report.parts) {
+    out.trials += row.trials;
     if (!row.ours) continue;
     ++out.ours;
     out.share += row.share;

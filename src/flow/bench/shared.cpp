@@ -169,7 +169,7 @@ class SharedBench {
     return success();
   }
 
-  // With the fixed split's share, whose use by the parts is not known trial by trial.
+  // With the fixed split's share, of which it spends what its stages used.
   Status run_in_parts(BenchSlot& slot, search::Turns& turns) {
     slot.cut = false;
     BenchOptions own = options_;
@@ -179,11 +179,13 @@ class SharedBench {
     SOLSTICE_TRY(BenchRow row,
                  run_problem(own, *slot.problem, worker_, progress_).context("bench of " + slot.problem->id));
     if (interrupted()) return success();
-    BenchTurns had{share_.trials.value_or(1), Seconds(share_.seconds.value_or(0)), 0, {}, "shared"};
-    turns.spend(spent_of(had));
+    BenchVariant& made = row.variants[0];
+    if (made.parts) {
+      made.turns = BenchTurns{made.parts->trials, made.parts->searched, 0, {}, "shared"};
+      turns.spend(spent_of(*made.turns));
+    }
     turns.reserve(static_cast<int>(slots_.waiting()));
     row.took += slot.took;
-    row.variants[0].turns = std::move(had);
     return rows_.add(std::move(row));
   }
 

@@ -284,31 +284,32 @@ Result<OptimizeOutcome> Optimization::conclude() {
   return finish();
 }
 
-// Of a module that is no problem of ours as a whole. True: the report has an outcome of its parts, or `done` the error
+// Of a module that is no problem of ours as a whole. kDone: the report has an outcome of its parts, or `done` the error
 // that ended them.
-bool Optimization::try_parts() {
+Parted Optimization::try_parts() {
   Run& run = parts_->run;
   RunStages& at = parts_->at;
   Status& done = parts_->done;
   const Problem* whole = at.imported ? &at.imported->problem : address_of(at.refused);
-  if (!whole || !may_be_cut(run, done)) return false;
+  if (!whole || !may_be_cut(run, done)) return Parted::kNone;
   std::string why_not;
   const auto optimize_part = [&](const OptimizeOptions& options, Progress& progress) -> Result<OptimizeOutcome> {
     SOLSTICE_TRY(const std::unique_ptr<Optimization> part, open(options, progress, parts_->engine));
     part->search();
     return part->conclude();
   };
-  Result<bool> any = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
-  if (any.ok() && !*any) {
+  Result<Parted> parted = optimize_parts(run, optimize_part, *at.opened, *whole, why_not);
+  if (parted.ok() && *parted == Parted::kLater) return Parted::kLater;
+  if (parted.ok() && *parted == Parted::kNone) {
     const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
     Error refusal = fail(done.error().code, done.error().message + "; " + more, done.error().hint);
     if (const size_t start = refusal.hint.find(ir::kRunByPyTorch); start != std::string::npos)
       refusal.hint.replace(start, std::string::npos, "the module stays in PyTorch as it is");
     done = std::move(refusal);
-    return false;
+    return Parted::kNone;
   }
-  done = any.ok() ? success() : Status(std::move(any).error());
-  return true;
+  done = parted.ok() ? success() : Status(std::move(parted).error());
+  return Parted::kDone;
 }
 
 Result<OptimizeOutcome> Optimization::finish() {
@@ -320,8 +321,7 @@ Result<OptimizeOutcome> Optimization::finish() {
   std::string mode_note = problem ? problem->subject.mode_note : "";
   const bool training = problem && problem->subject.training;
   if (at.imported && at.gpu()) distrust_graph(run, at.imported->problem, at.chosen.finalists, done);
-  const bool left_whole = (at.imported || at.refused) && is_left_whole(run, done);
-  const bool parted = try_parts();
+  const Parted parted = try_parts();
   const fs::path& file = run.options.module.file;
   if (!done.ok() && is_program(file)) done = in_program(done.error(), run.stored.source, file.string());
   if (!done.ok() && is_outcome(done.error())) {
@@ -334,7 +334,7 @@ Result<OptimizeOutcome> Optimization::finish() {
     done = success();
   }
   account_for_agent(run);
-  if (!parted) {
+  if (parted != Parted::kDone) {
     conclude_search(run, at.searched.stop, at.gpu());
     if (done.ok()) done = worth_keeping(run.tree);
   }
@@ -351,7 +351,7 @@ Result<OptimizeOutcome> Optimization::finish() {
                          run.folders.out,
                          searched.agent_failed ? searched.agent_failed : searched.policy_failed,
                          std::move(why),
-                         left_whole,
+                         parted == Parted::kLater,
                          std::move(mode_note),
                          training,
                          interrupted()};

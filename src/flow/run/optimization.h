@@ -17,6 +17,8 @@
 
 namespace solstice::flow {
 
+enum class Parted;
+
 class Optimization {
  public:
   // Everything before the first trial. Where that fails, or the problem is no search's, it is over: conclude() says
@@ -44,7 +46,7 @@ class Optimization {
   struct Parts;
   explicit Optimization(std::unique_ptr<Parts> parts);
   Result<OptimizeOutcome> finish();
-  bool try_parts();
+  Parted try_parts();
 
   std::unique_ptr<Parts> parts_;
 };

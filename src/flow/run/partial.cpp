@@ -27,6 +27,22 @@ constexpr int kMostCuts = 12;    // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
 constexpr int kTwinTrials = 2;   // of one that is equal to an earlier one: the best of that one, and the next
 
+int trials_of(const std::vector<StageOutcome>& stages) {
+  int out = 0;
+  for (const StageOutcome& each : stages) out += each.trials();
+  return out;
+}
+
+Seconds spent_on(const std::vector<StageOutcome>& stages) {
+  Seconds out{0};
+  for (const StageOutcome& each : stages) {
+    if (!each.report) continue;
+    const auto searched = each.report->timings.find("search");
+    if (searched != each.report->timings.end()) out += searched->second;
+  }
+  return out;
+}
+
 class Parts {
  public:
   Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
@@ -80,7 +96,11 @@ class Parts {
     return enter_stage(oracle(), 0);
   }
 
-  Status assemble() { return assembly_.finish(cut_, done_); }
+  Status assemble() {
+    SOLSTICE_CHECK(assembly_.finish(cut_, done_));
+    run_.report.timings["search"] = spent_on(done_);
+    return success();
+  }
 
  private:
   run::OracleClient& oracle() { return *run_.engine.oracle; }
@@ -131,7 +151,8 @@ class Parts {
   OptimizeOptions options_of(const CutStage& stage) {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
-    const int tried = trials();
+    const int tried = trials_of(done_);
+    const Seconds spent = spent_on(done_);
     const Seconds budget = whole.budget - run_.imported;
     const double own = share(stage, 0), left = share(stage, stage.number);
     out.module = {};
@@ -145,7 +166,7 @@ class Parts {
     if (before != before_.end()) out.search.searched = before->second.over;
     out.left_out.clear();  // all is given, by the module's run
     out.out = run_.folders.fresh / "stages" / fmt::format("stage_{}", stage.number);
-    out.search.budget = std::max(budget * own, (budget - spent_) * left);
+    out.search.budget = std::max(budget * own, (budget - spent) * left);
     const double most = std::max(whole.trials * own, (whole.trials - tried) * left);
     out.search.trials = std::max(kLeastTrials, static_cast<int>(most));
     if (const std::string like = run_of(stage.like); !like.empty()) {
@@ -187,18 +208,6 @@ class Parts {
     return "";
   }
 
-  int trials() {
-    int out = 0;
-    spent_ = Seconds(0);
-    for (const StageOutcome& each : done_) {
-      if (!each.report) continue;
-      out += static_cast<int>(each.report->candidates.size());
-      const auto searched = each.report->timings.find("search");
-      if (searched != each.report->timings.end()) spent_ += searched->second;
-    }
-    return out;
-  }
-
   Run& run_;
   const OptimizePart& optimize_;
   Opened& opened_;
@@ -209,7 +218,6 @@ class Parts {
   std::map<std::vector<std::string>, std::string> good_;  // calls of stages that can be planned; keys of their problems
   StageRuns before_;                                      // of a run that goes on
   std::vector<StageOutcome> done_;
-  Seconds spent_{0};
 };
 
 bool is_a_parts_fault(const Status& done) {
@@ -220,29 +228,28 @@ bool is_a_parts_fault(const Status& done) {
 
 bool may_be_cut(const Run& run, const Status& done) {
   if (is_program(run.options.module.file)) return false;  // its calls are not known to Python
-  if (run.options.module.part || run.options.search.in_turns || run.options.search.only) return false;
+  if (run.options.module.part || run.options.search.only) return false;
   const bool searched = run.stored.resumed && !run.stored.resumed->events.empty();  // as a whole
   return !run.options.place.detached && !searched && is_a_parts_fault(done);
 }
 
-bool is_left_whole(const Run& run, const Status& done) { return run.options.search.in_turns && is_a_parts_fault(done); }
-
-Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
-                            std::string& why_not) {
+Result<Parted> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
+                              std::string& why_not) {
   Parts parts(run, optimize, opened, whole);
   const Result<bool> any = parts.cut();
   if (!any.ok() && is_of_the_user(any.error()) && any.error().code != Code::interrupted) {
     why_not = any.error().message;
-    return false;
+    return Parted::kNone;
   }
   if (!any.ok()) return any.error();
-  if (!*any) return false;
+  if (!*any) return Parted::kNone;
   SOLSTICE_TRY(why_not, parts.difference());
-  if (!why_not.empty()) return false;
+  if (!why_not.empty()) return Parted::kNone;
+  if (run.options.search.in_turns) return Parted::kLater;
   SOLSTICE_CHECK(run.stored.store->keep_summary(run.report.run, Json::object().set(kCut, true)));
   SOLSTICE_CHECK(parts.optimize_stages());
   SOLSTICE_CHECK(parts.assemble());
-  return true;
+  return Parted::kDone;
 }
 
 }  // namespace solstice::flow

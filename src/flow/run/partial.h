@@ -17,16 +17,18 @@ namespace solstice::flow {
 // It may be a part that stops the whole: no equations, a draw, no kernel family.
 bool may_be_cut(const Run& run, const Status& done);
 
-// It would in a run of its own, but takes turns with other problems.
-bool is_left_whole(const Run& run, const Status& done);
-
 // A run of the stage that the oracle has entered, with the processes of the module's.
 using OptimizePart = std::function<Result<OptimizeOutcome>(const OptimizeOptions&, Progress&)>;
 
-// Fills the report's outcome, headline and parts and writes the drop-in, where there is one. False where no part of the
-// module is ours: `why_not` says why it cannot be cut, "" where the parts are too small. Errors: those of the oracle
-// and of a run; interrupted.
-Result<bool> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
-                            std::string& why_not);
+enum class Parted {
+  kNone,   // no part of the module is ours
+  kLater,  // some may be, but the run takes turns with other problems: a run of its own searches them
+  kDone,   // the report has its outcome, headline and parts, and the drop-in is written, where there is one
+};
+
+// Where there is none, `why_not` says why the module cannot be cut, "" where the parts are too small. Errors: those of
+// the oracle and of a run; interrupted.
+Result<Parted> optimize_parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole,
+                              std::string& why_not);
 
 }  // namespace solstice::flow

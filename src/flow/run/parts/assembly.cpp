@@ -38,6 +38,8 @@ std::optional<Seconds> best_prediction(const Report& report) {
 
 }  // namespace
 
+int StageOutcome::trials() const { return report ? static_cast<int>(report->candidates.size()) : 0; }
+
 bool StageOutcome::faster() const {
   if (!report) return false;
   if (!report->predicted) return report->outcome == RunOutcome::kFaster;
@@ -285,6 +287,7 @@ void Assembly::add_rows() {
     row.what = fmt::format("stage {}: {}", each.stage.number, each.stage.title);
     row.ours = std::find(numbers.begin(), numbers.end(), each.stage.number) != numbers.end();
     row.outcome = each.report ? enum_name(each.report->outcome) : "failed";
+    row.trials = each.trials();
     row.original = each.original();
     row.time = row.ours ? each.time() : row.original;
     row.predicted = !opened_.gpu;

@@ -23,6 +23,7 @@ struct StageOutcome {
   std::filesystem::path folder;  // of its outcome
   std::string failed;            // why, without a report
 
+  int trials() const;           // of its search
   bool faster() const;          // it has kernels that were verified, or that are predicted to be faster
   Seconds time() const;         // of those; 0: not known
   Seconds original() const;     // in PyTorch: measured, or predicted

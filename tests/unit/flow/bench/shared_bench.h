@@ -152,6 +152,11 @@ class SharedMachine : public BenchWorker {
     OptimizeOutcome out;
     out.report.outcome = RunOutcome::kFaster;
     out.report.headline.speedup = 2;
+    out.report.timings["search"] = Seconds(3);
+    PartRow stage;
+    stage.ours = true;
+    stage.trials = 3;
+    out.report.parts = {stage, PartRow()};
     return out;
   }
 

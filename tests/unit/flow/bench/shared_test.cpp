@@ -55,7 +55,8 @@ TEST_F(BenchSharedTest, WhatIsOursInPartsHasItsShareAfterTheOthers) {
   EXPECT_EQ(trials("c"), 4u);
   EXPECT_EQ(machine_.log.back(), "parts of b: 4 trials");
   EXPECT_EQ(row_of(*made, "b").outcome, RunOutcome::kFaster);
-  EXPECT_EQ(row_of(*made, "b").turns->trials, 4);
+  EXPECT_EQ(row_of(*made, "b").turns->trials, 3);  // that its stages used
+  EXPECT_EQ(row_of(*made, "b").turns->spent, Seconds(3));
   EXPECT_TRUE(told_.has("2/3 b: is not ours as a whole and is searched in parts after the others: dropout"));
 }
 
