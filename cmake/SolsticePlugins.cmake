@@ -1,12 +1,17 @@
 # solstice_plugins(FOLDER TYPE HEADER): one file (or one sub-folder with a file of its name) of src/FOLDER is one
 # plug-in. FOLDER/foo.cpp or FOLDER/foo/foo.cpp defines `extern const TYPE solstice_<last folder>_foo;`; the generated
 # table src/FOLDER/table.gen.cpp lists them all as `const std::vector<const TYPE*>& all_<last folder>()`. A new file is
-# found by the next build; a wrong symbol is a link error that names it.
+# found by the next build; a wrong symbol is a link error that names it. With FOLDERS only sub-folders are plug-ins;
+# with GROUPS every file of a sub-folder is one, FOLDER/group/foo.cpp.
 function(solstice_plugins folder type header)
   get_filename_component(kind ${folder} NAME)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*.cpp)
   file(GLOB folders CONFIGURE_DEPENDS LIST_DIRECTORIES true ${CMAKE_SOURCE_DIR}/src/${folder}/*)
   set(names "")
+  if(ARGN STREQUAL "GROUPS")
+    file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${folder}/*/*.cpp)
+    set(folders "")
+  endif()
   if(NOT ARGN STREQUAL "FOLDERS")
     foreach(file ${files})
       get_filename_component(stem ${file} NAME_WE)

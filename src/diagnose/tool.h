@@ -1,5 +1,5 @@
-// A diagnosis tool: one file in diagnose/tools/ that defines `extern const Tool solstice_tools_NAME`, or any program
-// (diagnose/external.h). It reads facts and answers findings; it decides nothing else.
+// A diagnosis tool: one file in a group of diagnose/tools/ that defines `extern const Tool solstice_tools_NAME`, or any
+// program (diagnose/external.h). It reads facts and answers findings; it decides nothing else.
 //
 // Every tool whose classes match and whose sources are there runs, always: nobody chooses among them. Tools see facts
 // alone, so the same facts give the same findings in any order of the tools.
