@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "diagnose/settle.h"
+
 namespace solstice::diagnose {
 namespace {
 
@@ -51,9 +53,16 @@ ProgramView view_of(const Facts& facts, const machine::Machine& machine, const D
     if (!kernel.once) sum += kernel.measured.value_or(kernel.predicted.value_or(Seconds(0)));
   }
   const Seconds whole = std::max(sum, out.time());
+  const bool multiplies = std::any_of(facts.kernels.begin(), facts.kernels.end(), [](const KernelSheet& kernel) {
+    return std::any_of(kernel.needs.begin(), kernel.needs.end(),
+                       [](const ResourceNeed& need) { return need.resource.starts_with("tensor."); });
+  });
+  const auto products = multiplies ? product_shapes(facts.program) : std::map<std::string, ProductShape>();
   for (size_t i = 0; i < facts.kernels.size(); ++i) {
     KernelView view{facts, facts.kernels[i], machine, classes.kernels[i].second.of(), 0};
     if (!view.kernel.once && whole.value > 0) view.share = view.time() / whole;
+    const auto product = products.find(view.kernel.kernel);
+    if (product != products.end()) view.product = product->second;
     out.kernels.push_back(view);
   }
   return out;
@@ -89,21 +98,8 @@ void check_actions(const DiagnoseOptions& options, Finding& finding) {
   });
 }
 
-// A guess is not what one begins with.
-void cap_guess(Finding& finding) {
-  if (finding.confidence == Confidence::kLow) finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
-}
-
-// Total order, so that the order of tools does not show.
-bool before(const Finding& a, const Finding& b) {
-  const auto key = [](const Finding& f) {
-    return std::tuple(-static_cast<int>(f.severity), -f.gain.program, -static_cast<int>(f.confidence), f.tool,
-                      f.place.kernel, f.place.step, f.place.line, f.cause);
-  };
-  return key(a) < key(b);
-}
-
-void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, Diagnosis& out) {
+void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, std::vector<Found>& all,
+              Diagnosis& out) {
   Result<std::vector<Finding>> answered = findings_of_tool(tool, view);
   if (!answered.ok()) return out.faults.push_back(fmt::format("{}: {}", tool.name, answered.error().message));
   std::vector<Finding>& found = *answered;
@@ -119,33 +115,9 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
       continue;
     }
     check_actions(options, finding);
-    cap_guess(finding);
-    out.findings.push_back(std::move(finding));
+    hold_to_measurements(tool, view, finding);
+    all.push_back({std::move(finding), &tool});
   }
-}
-
-// Of equal parts of the whole, each of which may become faster by its own bound.
-double together(double a, double b) {
-  const double left = 1 / a + 1 / b - 1;
-  return left > 0 ? std::max({a, b, 1 / left}) : std::max(a, b);
-}
-
-// Kernels that are alike share a function, and what is wrong with it.
-void merge_alike(std::vector<Finding>& findings) {
-  std::vector<Finding> out;
-  for (Finding& finding : findings) {
-    const auto same = [&](const Finding& other) { return other.tool == finding.tool && other.cause == finding.cause; };
-    const auto found = std::find_if(out.begin(), out.end(), same);
-    if (found == out.end()) {
-      out.push_back(std::move(finding));
-      continue;
-    }
-    found->also.push_back(finding.place.kernel);
-    found->gain.program = together(found->gain.program, finding.gain.program);
-    found->severity = severity_of(found->gain.program);
-    cap_guess(*found);
-  }
-  findings = std::move(out);
 }
 
 }  // namespace
@@ -157,16 +129,15 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
   out.program = classify(seen, machine);
   for (const KernelSheet& kernel : seen.kernels) out.kernels.emplace_back(kernel.kernel, classify(kernel, machine));
   const ProgramView view = view_of(seen, machine, out);
+  std::vector<Found> found;
   for (const Tool* tool : options.tools.empty() ? all_tools() : options.tools) {
     const std::optional<SourceState> missing = missing_source(seen, *tool, options.without);
     if (missing)
       out.open.push_back({tool->name, tool->question, missing->name, missing->why, missing->opens});
     else
-      run_tool(*tool, view, options, out);
+      run_tool(*tool, view, options, found, out);
   }
-  std::sort(out.findings.begin(), out.findings.end(), before);
-  merge_alike(out.findings);
-  std::sort(out.findings.begin(), out.findings.end(), before);
+  out.findings = settle(std::move(found));
   std::sort(out.open.begin(), out.open.end(), [](const auto& a, const auto& b) { return a.tool < b.tool; });
   std::sort(out.faults.begin(), out.faults.end());
   return out;

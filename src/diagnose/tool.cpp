@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 #include "diagnose/counters/counter_table.h"
+#include "numerics/math.h"
 
 namespace solstice::diagnose {
 namespace {
@@ -35,8 +37,21 @@ double KernelView::over_bound() const {
   return std::max(1.0, time() / *kernel.bound);
 }
 
+double KernelView::most() const {
+  return kernel.bound && kernel.measured ? over_bound() : std::numeric_limits<double>::max();
+}
+
+std::optional<Seconds> KernelView::tensor_time(double m, double n, double k) const {
+  const auto math = numerics::math_from_name(kernel.math);
+  if (!math || !numerics::info(*math).tensor) return std::nullopt;
+  const auto pipe = machine::pipe_from_name(numerics::pipe_name(*math));
+  if (!pipe || !machine.has(*pipe)) return std::nullopt;
+  const double rate = machine.ceiling(*pipe)->per_second / machine.sm_count / numerics::info(*math).products;
+  return Seconds(2 * m * n * k / rate);
+}
+
 GainBound KernelView::gain(double kernel_gain, std::string because) const {
-  const double capped = std::clamp(kernel_gain, 1.0, kernel.bound ? over_bound() : kernel_gain);
+  const double capped = std::clamp(kernel_gain, 1.0, std::max(most(), 1.0));
   if (capped < kernel_gain) because += fmt::format(", at most {:.3g}x to the bound of its equations", capped);
   return {1 / (1 - share + share / capped), capped, std::move(because)};
 }
@@ -81,18 +96,40 @@ Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, 
   return out;
 }
 
-const SassMix* hot_code(const StepFacts& step) {
-  if (!step.sass) return nullptr;
-  const std::vector<SassLoop>& loops = step.sass->loops;
+namespace {
+
+bool is_work(const SassLoop& loop) { return loop.does != "wait" && !loop.per_lane; }
+
+// The innermost loop that does some work and has the largest `weight`; null: none has a positive one.
+template <typename Weight>
+const SassLoop* innermost(const std::vector<SassLoop>& loops, const Weight& weight) {
   const SassLoop* best = nullptr;
   for (size_t i = 0; i < loops.size(); ++i) {
-    if (loops[i].does == "wait" || loops[i].per_lane) continue;
     const bool outer = std::any_of(loops.begin(), loops.end(), [&](const SassLoop& inner) {
-      return inner.parent == static_cast<int>(i) && inner.does != "wait" && !inner.per_lane;
+      return inner.parent == static_cast<int>(i) && is_work(inner) && weight(inner) > 0;
     });
-    if (!outer && (!best || loops[i].mix.instructions > best->mix.instructions)) best = &loops[i];
+    if (outer || !is_work(loops[i]) || weight(loops[i]) <= 0) continue;
+    if (!best || weight(loops[i]) > weight(*best)) best = &loops[i];
   }
+  return best;
+}
+
+}  // namespace
+
+const SassMix* hot_code(const StepFacts& step) {
+  if (!step.sass) return nullptr;
+  const SassLoop* best =
+      innermost(step.sass->loops, [](const SassLoop& loop) { return static_cast<double>(loop.mix.instructions); });
   return best ? &best->mix : &step.sass->mix;
+}
+
+const SassMix* access_code(const StepFacts& step, bool store) {
+  if (!step.sass) return nullptr;
+  const SassLoop* best =
+      innermost(step.sass->loops, [&](const SassLoop& loop) { return mean_access(loop.mix, "global", store).count; });
+  if (best) return &best->mix;
+  // Next to loops without any, those around them are rare.
+  return std::any_of(step.sass->loops.begin(), step.sass->loops.end(), is_work) ? nullptr : &step.sass->mix;
 }
 
 double count_of(const SassMix& mix, const std::string& kind) {
@@ -119,6 +156,21 @@ std::optional<double> stall(const StepFacts& step, std::string_view reason) {
   if (!step.counters || step.counters->stalls.empty()) return std::nullopt;
   const auto found = step.counters->stalls.find(std::string(reason));
   return found == step.counters->stalls.end() ? 0.0 : found->second;
+}
+
+std::optional<Seconds> memory_latency(const machine::Machine& machine) { return machine.measured.grid_sync; }
+
+std::vector<std::string> stalls_of_instructions() {
+  return {"selected",         "not_selected",     "wait",           "math_pipe_throttle", "mio_throttle",
+          "short_scoreboard", "branch_resolving", "dispatch_stall", "no_instruction",     "imc_miss"};
+}
+
+std::vector<std::string> stalls_of_memory() { return {"long_scoreboard", "lg_throttle", "tex_throttle", "drain"}; }
+
+std::vector<std::string> stalls_of_narrow_accesses() {
+  std::vector<std::string> out = stalls_of_memory();
+  for (const char* reason : {"selected", "not_selected", "wait", "dispatch_stall"}) out.emplace_back(reason);
+  return out;
 }
 
 Evidence evidence(std::string what, double value, std::string unit, std::string source) {

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "diagnose/classify.h"
+#include "diagnose/product_shape.h"
 #include "machine/machine.h"
 #include "record/facts.h"
 #include "record/finding.h"
@@ -39,8 +40,9 @@ struct KernelView {
   const Facts& facts;
   const KernelSheet& kernel;
   const machine::Machine& machine;
-  Class limited;  // stage 1
-  double share;   // of the program's time, 0 to 1
+  Class limited;                             // stage 1
+  double share;                              // of the program's time, 0 to 1
+  std::optional<ProductShape> product = {};  // of its equations, if they are one product
 
   // Measured, else predicted; 0: neither is known.
   Seconds time() const;
@@ -51,8 +53,14 @@ struct KernelView {
   // The same if one of its steps became so much faster: by the step's share of the kernel's time, where it was
   // measured.
   GainBound gain_of(const StepFacts& step, double step_gain, std::string because) const;
-  // The kernel's gain at most: its time over its bound; without either, nothing is known and it is 1.
+  // Its time over its bound; without either, nothing is known and it is 1.
   double over_bound() const;
+  // The kernel's gain at most: the same where it was measured. A predicted time may know nothing of what is wrong, so
+  // it holds no bound down.
+  double most() const;
+  // Seconds that a step's tensor cores need for 2*m*n*k operations on one SM, at the machine's measured ceiling and in
+  // the kernel's math; nothing where either is not known.
+  std::optional<Seconds> tensor_time(double m, double n, double k) const;
 };
 
 struct ProgramView {
@@ -62,6 +70,14 @@ struct ProgramView {
 
   Seconds time() const;       // measured, else predicted
   double over_bound() const;  // time over `practical`; 1 where not known
+};
+
+// How far a tool's findings are from what has to change. A cause takes in what is observed on its step and follows from
+// it (settle.h); what no cause explains is of medium severity at most.
+enum class Says {
+  kCause,    // what in the program or its code costs time
+  kUnit,     // which unit is idle or full: SMs, schedulers, tensor cores, memory
+  kSymptom,  // that warps wait, or that it takes longer than it should
 };
 
 struct Tool {
@@ -75,6 +91,9 @@ struct Tool {
   void (*of_kernel)(const Tool&, const KernelView&, std::vector<Finding>&) = nullptr;
   void (*of_program)(const Tool&, const ProgramView&, std::vector<Finding>&) = nullptr;
   std::function<Result<std::vector<Finding>>(const Facts&)> elsewhere = {};  // a program (diagnose/external.h)
+  Says says = Says::kCause;
+  std::vector<std::string> shows_as = {};  // stall reasons of warps that meet the cause; none: it has no such
+  std::vector<std::string> explains = {};  // tools whose findings on the same place follow from this one's
 
   double threshold(std::string_view which) const;
 };
@@ -98,11 +117,24 @@ std::optional<double> stall(const StepFacts& step, std::string_view reason);
 const SassMix* hot_code(const StepFacts& step);
 // Instructions of this kind of work (record/sass_facts.h).
 double count_of(const SassMix& mix, const std::string& kind);
+// The same of accesses of global memory: the innermost loop that has most of them, the whole function if it has no
+// loop. Null as well where its loops have none.
+const SassMix* access_code(const StepFacts& step, bool store);
 // Accesses of this space and direction: how many, and their mean width in bits.
 struct MeanAccess {
   double count = 0, bits = 0;
 };
 MeanAccess mean_access(const SassMix& mix, std::string_view space, bool store);
+
+// Seconds of a round trip of a loaded memory: one barrier over all SMs, which is two trips to L2 and back, takes about
+// as long. Nothing where the machine file has no such measurement.
+std::optional<Seconds> memory_latency(const machine::Machine& machine);
+
+// What instructions wait for that only need to be issued and computed, not memory.
+std::vector<std::string> stalls_of_instructions();
+// What accesses of global memory wait for.
+std::vector<std::string> stalls_of_memory();
+std::vector<std::string> stalls_of_narrow_accesses();  // both
 
 Evidence evidence(std::string what, double value, std::string unit, std::string source);
 FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);

@@ -126,6 +126,7 @@ Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement
   Facts out = candidate.facts(builds_.setting(), options_.bounds, true);
   out.measured = measured.time;
   out.error = worst_error(measured.record.at("verdict"));
+  out.clocks = judge_.clocks();
   if (const Result<RunnerHello> runner = judge_.runner(); runner.ok()) out.device = runner->gpu;
   return out;
 }

@@ -13,6 +13,7 @@
 #include "record/kernel_facts.h"
 #include "record/plan.h"
 #include "record/sass_facts.h"
+#include "record/timing.h"
 
 namespace solstice {
 
@@ -222,6 +223,7 @@ struct Facts {
   std::optional<Seconds> predicted = {};    // without launches
   std::optional<Seconds> host_launch = {};  // host time of a launch call
   std::optional<double> error = {};         // normwise, over the policy's limit
+  std::optional<ClockReading> clocks = {};  // right after the timed calls; zeros where NVML does not answer
   std::vector<KernelSheet> kernels = {};    // in the program's order
   std::vector<TimelineEntry> timeline = {};
   std::vector<SourceState> sources = {};
@@ -237,6 +239,7 @@ struct Facts {
                            optional_field("predicted", &Facts::predicted, "seconds by the cost models"),
                            optional_field("host_launch", &Facts::host_launch, "host seconds of a launch call"),
                            optional_field("error", &Facts::error, "over the policy's limit"),
+                           optional_field("clocks", &Facts::clocks, "right after the timed calls"),
                            field("kernels", &Facts::kernels, "in the program's order"),
                            optional_field("timeline", &Facts::timeline, "of one call"),
                            field("sources", &Facts::sources, "which were there"));

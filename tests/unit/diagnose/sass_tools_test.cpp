@@ -61,10 +61,23 @@ std::vector<CodeCase> code_cases() {
       {"narrow loads", "dram", access(false, 32), access(false, 128), 4},
       {"narrow stores", "dram", access(true, 16), access(true, 64), 4},
       {"slow division", "simt.f32", [](SassMix& mix, SassFacts&) { mix.calls["division f32"] = 5; },
-       [](SassMix& mix, SassFacts&) { mix.calls["function"] = 5; }, 1 / 0.6},
-      {"double precision", "dram", count("fp64", 25), count("fp32", 25), 2},
+       [](SassMix& mix, SassFacts&) { mix.calls["function"] = 5; }, 85 / 45.0},
+      {"runtime divisors", "dram",
+       [](SassMix& mix, SassFacts&) {
+         mix.calls["division s64"] = 1;
+         mix.named["I2F.RP"] = 2;
+       },
+       [](SassMix& mix, SassFacts&) { mix.calls["division f32"] = 1; }, 100 / 48.0},
+      {"double precision", "dram",
+       [](SassMix& mix, SassFacts&) {
+         mix.counts["fp64"] = mix.pipes["fp64"] = 25;
+         mix.pipes["xu"] = 20;
+         mix.named["F2F.F64.F32"] = mix.named["F2F.F32.F64"] = 10;
+       },
+       count("fp32", 25), 2},
       {"index arithmetic", "simt.f32", count("address", 75), count("address", 20), 4},
-      {"special functions", "dram", count("mufu", 25), count("mufu", 2), 2},
+      {"special functions", "dram", [](SassMix& mix, SassFacts&) { mix.counts["mufu"] = mix.pipes["xu"] = 25; },
+       count("mufu", 2), 200 / 75.0},
       {"loop barriers", "dram", [](SassMix& mix, SassFacts&) { mix.named["BAR.SYNC"] = 2; },
        [](SassMix&, SassFacts&) {}, 1 / 0.6},
       {"spill in the loop", "dram",
@@ -92,6 +105,45 @@ TEST(SassTools, FindTheSickAndLeaveTheHealthy) {
     EXPECT_NEAR(sick->gain.program, each.gain, 0.01 * each.gain) << each.tool << ": " << sick->gain.because;
     EXPECT_FALSE(found_in_code(coded(each.resource, each.healthy), each.tool)) << each.tool;
   }
+}
+
+TEST(SassTools, RootsThatNobodyAskedForAreSpecialFunctions) {
+  Facts facts = coded("dram", [](SassMix& mix, SassFacts&) {
+    mix.calls["sqrt f32"] = 5;
+    mix.counts["mufu"] = mix.pipes["xu"] = 5;
+  });
+  EXPECT_TRUE(found_in_code(facts, "special functions"));
+  EXPECT_FALSE(found_in_code(facts, "slow division"));
+  facts.kernels[0].needs.push_back({"sfu", "", "op", 1e6, Seconds(1e-6)});
+  EXPECT_FALSE(found_in_code(facts, "special functions"));
+  EXPECT_TRUE(found_in_code(facts, "slow division"));
+}
+
+TEST(SassTools, NarrowStoresAreSoughtInTheLoopThatStores) {
+  Facts facts = coded("dram", [](SassMix& mix, SassFacts&) { mix.accesses = {{"global", false, 128, 4}}; });
+  SassLoop storing;
+  storing.does = "store";
+  storing.mix.instructions = 10;
+  storing.mix.accesses = {{"global", true, 32, 1}};
+  facts.kernels[0].steps[0].sass->loops.push_back(storing);
+  EXPECT_TRUE(found_in_code(facts, "narrow stores"));
+  // One store a thread, next to loops without any, costs nothing.
+  facts.kernels[0].steps[0].sass->loops.pop_back();
+  facts.kernels[0].steps[0].sass->mix.accesses = {{"global", true, 32, 1}};
+  EXPECT_FALSE(found_in_code(facts, "narrow stores"));
+}
+
+TEST(SassTools, ManyNarrowLoadsInFlightAreEnough) {
+  Facts facts = coded("dram", [](SassMix& mix, SassFacts&) { mix.accesses = {{"global", false, 32, 1}}; });
+  StepFacts& step = facts.kernels[0].steps[0];
+  step.grid = {132 * 8, 1, 1};
+  step.block = {256, 1, 1};
+  const auto few = found_in_code(facts, "narrow loads");
+  ASSERT_TRUE(few);  // 64 warps with 128 bytes each: 8 KiB an SM
+  EXPECT_NEAR(few->gain.kernel, 4.29e12 * 0.89e-6 / 2 / 132 / 8192, 0.02);
+  step.sass->loops[0].mix.accesses[0].count = 4;
+  step.sass->loops[0].mix.instructions = 300;
+  EXPECT_FALSE(found_in_code(facts, "narrow loads"));
 }
 
 TEST(SassTools, TheHotCodeIsTheInnermostLoopThatWorks) {

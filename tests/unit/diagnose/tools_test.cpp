@@ -156,6 +156,7 @@ TEST(Tools, ManySmallKernelsAreLaunches) {
     facts.kernels.back().measured = Seconds(1e-6);
   }
   facts.measured = Seconds(10 * (1e-6 + 0.844e-6));
+  facts.bounds.practical = Seconds(1e-6);
   expect(facts, "launch bound", 1 / (1 - 0.4577 * 0.9));
 }
 
@@ -163,8 +164,12 @@ TEST(Tools, GapsAreWhereNothingRuns) {
   Facts facts = healthy();
   facts.timeline = {
       {"a", Seconds(0), Seconds(1e-3)}, {"b", Seconds(1e-3), Seconds(2e-3)}, {"c", Seconds(3e-3), Seconds(4e-3)}};
+  facts.measured = Seconds(4e-3);
   expect(facts, "gaps", 4.0 / 3);
   EXPECT_EQ(of_tool(findings(facts), "gaps")->place.step, "c");
+  // A timed call has less room for them than a traced one.
+  facts.measured = Seconds(3.2e-3);
+  expect(facts, "gaps", 3.2 / 3);
 }
 
 TEST(Tools, KernelsThatShareAFunctionAreOneFinding) {
@@ -240,6 +245,7 @@ TEST(Tools, ABadToolCostsItsOwnAnswer) {
 
 TEST(Facts, AreTheSameAfterAJourney) {
   Facts facts = healthy();
+  facts.clocks = ClockReading{.sm_mhz = 1980, .watts = 300};
   facts.kernels[0].steps[0].sass = SassFacts{};
   facts.kernels[0].steps[0].counters = CounterFacts{{{"dram__bytes_read.sum", 2e9}}, {{"long_scoreboard", 0.5}}};
   const Result<Facts> back = from_json<Facts>(to_json(facts));

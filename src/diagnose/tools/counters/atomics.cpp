@@ -36,6 +36,7 @@ const Tool solstice_tools_atomics{
     .classes = {},
     .thresholds = {{"share", 0.1, "share of L2 sectors", "served at a fraction of the rate of reads"}},
     .of_kernel = find_atomics,
+    .explains = {"contended atomics"},
 };
 
 }  // namespace solstice::diagnose

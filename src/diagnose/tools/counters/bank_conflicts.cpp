@@ -38,6 +38,7 @@ const Tool solstice_tools_bank_conflicts{
     .classes = {},
     .thresholds = {{"share", 0.1, "share of wavefronts", "a tenth of its shared memory time"}},
     .of_kernel = find_conflicts,
+    .shows_as = {"mio_throttle", "short_scoreboard", "lg_throttle", "long_scoreboard", "drain", "dispatch_stall"},
 };
 
 }  // namespace solstice::diagnose

@@ -34,6 +34,7 @@ const Tool solstice_tools_barrier_stall{
     .thresholds = {{"share", 0.3, "share of samples", "KernelPro, table 2"}},
     .paper = "KernelPro: barrier stall",
     .of_kernel = find_barriers,
+    .says = Says::kSymptom,
 };
 
 }  // namespace solstice::diagnose

@@ -33,6 +33,7 @@ const Tool solstice_tools_divergence{
     .classes = {},
     .thresholds = {{"threads", 0.8, "share of a warp", "a quarter more instructions than needed"}},
     .of_kernel = find_divergence,
+    .shows_as = stalls_of_instructions(),
 };
 
 }  // namespace solstice::diagnose

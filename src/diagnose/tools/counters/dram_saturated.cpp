@@ -6,6 +6,14 @@
 namespace solstice::diagnose {
 namespace {
 
+double moved_over_need(const KernelView& view, const StepFacts& step) {
+  const double moved =
+      counter(step, "dram__bytes_read.sum").value_or(0) + counter(step, "dram__bytes_write.sum").value_or(0);
+  double need = 0;
+  for (const ResourceNeed& each : view.kernel.needs) need += each.resource == "dram" ? each.amount : 0;
+  return need > 0 && moved > 0 ? std::max(1.0, moved / need) : view.over_bound();
+}
+
 void find_saturated(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     const auto busy = counter(*step, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
@@ -15,7 +23,7 @@ void find_saturated(const Tool& tool, const KernelView& view, std::vector<Findin
         tool, view,
         fmt::format("`{}` keeps memory {:.0f} % busy, {:.0f} % of what a copy reaches: only fewer bytes help",
                     step->entry, 100 * *busy, 100 * *busy / ceiling),
-        view.gain_of(*step, view.over_bound(), "to the bytes of its equations"));
+        view.gain_of(*step, moved_over_need(view, *step), "to the bytes of its equations, at the same rate"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("memory throughput", 100 * *busy, "%", "counters"));
     finding.actions.push_back(advice("fuse with the kernel before or after; narrower tensors between kernels"));
@@ -36,6 +44,7 @@ const Tool solstice_tools_dram_saturated{
                     "the machine file; KernelPro takes 80 % of the peak"}},
     .paper = "KernelPro: high DRAM throughput",
     .of_kernel = find_saturated,
+    .says = Says::kUnit,
 };
 
 }  // namespace solstice::diagnose

@@ -35,6 +35,7 @@ const Tool solstice_tools_issue_bound{
     .classes = {},
     .thresholds = {{"busy", 0.85, "share of cycles", "the rest goes to dependencies that no order avoids"}},
     .of_kernel = find_issue,
+    .says = Says::kUnit,
 };
 
 }  // namespace solstice::diagnose

@@ -14,16 +14,42 @@ double written(const KernelSheet& kernel) {
   return out;
 }
 
+struct SectorsOfWrites {
+  double written = 0, all = 0;
+  double times_whole = 1;  // that a whole sector counts
+};
+
+// Plain stores as they leave L1, where that was counted; else all writes that L2 sees, whole ones of which count more
+// than once.
+SectorsOfWrites sectors_of(const Tool& tool, const StepFacts& step) {
+  SectorsOfWrites out;
+  out.all = counter(step, "lts__t_sectors.sum").value_or(0);
+  const auto plain = counter(step, "l1tex__m_l1tex2xbar_write_sectors_mem_lg_op_st.sum");
+  if (plain && *plain > 0) {
+    out.written = *plain;
+  } else {
+    out.written = counter(step, "lts__t_sectors_op_write.sum").value_or(0);
+    out.times_whole = tool.threshold("whole in L2");
+  }
+  return out;
+}
+
 void find_partial(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
-  double sectors = 0;
-  for (const StepFacts* step : view.steps()) sectors += counter(*step, "lts__t_sectors_op_write.sum").value_or(0);
-  const double need = written(view.kernel) / view.machine.sector.value;
-  if (need <= 0 || view.steps().size() > 1 || sectors < tool.threshold("sectors") * need) return;
-  Finding finding =
-      finding_on(tool, view, fmt::format("it writes {:.2f} times the sectors that its results fill", sectors / need),
-                 view.gain(sectors / need, "if each sector were written once and whole"));
-  finding.evidence.push_back(evidence("sectors written", sectors, "", "counters"));
+  const std::vector<const StepFacts*> steps = view.steps();
+  if (steps.size() != 1) return;
+  const SectorsOfWrites sectors = sectors_of(tool, *steps[0]);
+  const double need = written(view.kernel) / view.machine.sector.value * sectors.times_whole;
+  const double excess = sectors.written - need;
+  if (need <= 0 || sectors.all <= 0 || sectors.written < tool.threshold("sectors") * need) return;
+  // L2 reads what a partial sector lacks: each costs twice.
+  const double share = std::min(0.95, 2 * excess / (sectors.all + excess));
+  if (share < tool.threshold("share")) return;
+  Finding finding = finding_on(
+      tool, view, fmt::format("it writes {:.2f} times the sectors that its results fill", sectors.written / need),
+      view.gain(1 / (1 - share), "without the sectors of L2 that partial writes take, and their reads"));
+  finding.evidence.push_back(evidence("sectors written", sectors.written, "", "counters"));
   finding.evidence.push_back(evidence("sectors of its results", need, "", "plan"));
+  finding.evidence.push_back(evidence("of what L2 serves", 100 * share, "%", "counters"));
   finding.actions.push_back(advice("stores of whole rows by neighbouring threads, through shared memory if need be"));
   out.push_back(std::move(finding));
 }
@@ -36,9 +62,11 @@ const Tool solstice_tools_partial_writes{
     .question = "Does it write sectors in parts?",
     .sources = {"counters", "plan"},
     .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kIssue},
-    .thresholds = {{"sectors", 2, "x of the results",
-                    "whole sectors count 1.5 times on an H200, whose L2 has two partitions (tests/sick)"}},
+    .thresholds = {{"sectors", 1.25, "x of the results", "a store in five fills a part of its sector"},
+                   {"share", 0.05, "share of all sectors", "below it nothing is won"},
+                   {"whole in L2", 1.5, "x", "as an H200 counts them, whose L2 has two partitions (tests/sick)"}},
     .of_kernel = find_partial,
+    .shows_as = stalls_of_memory(),
 };
 
 }  // namespace solstice::diagnose

@@ -8,11 +8,11 @@
 namespace solstice::diagnose {
 namespace {
 
-double needed(const KernelSheet& kernel, std::string_view resource) {
+const ResourceNeed* memory_need(const KernelSheet& kernel) {
   for (const ResourceNeed& need : kernel.needs) {
-    if (need.resource == resource) return need.amount;
+    if (need.resource == "dram") return &need;
   }
-  return 0;
+  return nullptr;
 }
 
 double sum_of(const KernelView& view, std::initializer_list<const char*> metrics) {
@@ -23,19 +23,41 @@ double sum_of(const KernelView& view, std::initializer_list<const char*> metrics
   return out;
 }
 
+struct Moved {
+  double bytes = 0;
+  std::string source;
+};
+
+// A family's word for a way that passes over its rows more than once (KernelSheet::form).
+constexpr std::string_view kReadsAgain = "read again";
+
+// Through memory: as counted, else as the cost model says of such a way, whose term of memory has every pass.
+Moved moved_bytes(const KernelView& view, const ResourceNeed& need) {
+  const double counted = sum_of(view, {"dram__bytes_read.sum", "dram__bytes_write.sum"});
+  if (counted > 0) return {counted, "counters"};
+  if (view.kernel.form.find(kReadsAgain) == std::string::npos) return {};
+  for (const CostTerm& term : view.kernel.terms) {
+    if (term.name == "memory" && need.time.value > 0) return {need.amount * (term.time / need.time), "plan"};
+  }
+  return {};
+}
+
 void find_rereads(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
-  const double need = needed(view.kernel, "dram");
-  const double moved = sum_of(view, {"dram__bytes_read.sum", "dram__bytes_write.sum"});
-  if (need <= 0 || moved < tool.threshold("bytes") * need || need < view.machine.l2.value) return;
+  const ResourceNeed* need = memory_need(view.kernel);
+  if (!need || need->amount < view.machine.l2.value) return;
+  const Moved moved = moved_bytes(view, *need);
+  if (moved.bytes < tool.threshold("bytes") * need->amount) return;
   Finding finding = finding_on(
       tool, view,
       fmt::format("it moves {:.2f} times the bytes that its equations need through memory: they do not stay in L2",
-                  moved / need),
-      view.gain(moved / need, "if each byte were moved once"));
-  finding.evidence.push_back(evidence("moved", moved, "B", "counters"));
-  finding.evidence.push_back(evidence("needed", need, "B", "plan"));
+                  moved.bytes / need->amount),
+      view.gain(moved.bytes / need->amount, "if each byte were moved once"));
+  finding.evidence.push_back(evidence("moved", moved.bytes, "B", moved.source));
+  finding.evidence.push_back(evidence("needed", need->amount, "B", "plan"));
+  if (view.kernel.knobs.contains("residency"))
+    finding.actions.push_back(change_knobs(view, {{"residency", "auto"}}, "rows that stay on the chip"));
   finding.actions.push_back(advice("blocks that share data at the same time; a larger tile; split passes fused"));
-  finding.confidence = Confidence::kHigh;
+  finding.confidence = moved.source == "counters" ? Confidence::kHigh : Confidence::kMedium;
   out.push_back(std::move(finding));
 }
 
@@ -45,7 +67,7 @@ extern const Tool solstice_tools_rereads;
 const Tool solstice_tools_rereads{
     .name = "reads again",
     .question = "Does it move bytes through memory more than once?",
-    .sources = {"counters", "plan"},
+    .sources = {"plan"},
     .classes = {Class::kDram, Class::kL2},
     .thresholds = {{"bytes", 1.25, "x of the need", "a split pass or a second read moves at least that"}},
     .paper = "KernelPro: shared-memory tiling",

@@ -37,6 +37,7 @@ const Tool solstice_tools_sm_imbalance{
     .classes = {},
     .thresholds = {{"idle", 0.15, "share of the busiest SM", "more than start and end of blocks explain"}},
     .of_kernel = find_imbalance,
+    .says = Says::kUnit,
 };
 
 }  // namespace solstice::diagnose

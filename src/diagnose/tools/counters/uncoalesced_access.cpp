@@ -17,10 +17,16 @@ constexpr Direction kDirections[] = {
     {"loads", false, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio"},
     {"stores", true, "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"}};
 
-// Of the accesses in the code: 32 threads of so many bits; without machine code, of 4 bytes a thread.
+// Of a request of the widest kind in the code, 32 threads of so many bits: no mix of the kinds has more of its own.
+// Without machine code, of 4 bytes a thread.
 double ideal_sectors(const StepFacts& step, bool store, double sector) {
-  const MeanAccess found = step.sass ? mean_access(step.sass->mix, "global", store) : MeanAccess{};
-  return std::max(1.0, 32 * (found.count > 0 ? found.bits : 32) / 8 / sector);
+  int widest = 0;
+  if (step.sass) {
+    for (const SassAccess& access : step.sass->mix.accesses) {
+      if (access.space == "global" && access.store == store) widest = std::max(widest, access.bits);
+    }
+  }
+  return std::max(1.0, 32.0 * (widest > 0 ? widest : 32) / 8 / sector);
 }
 
 void find_scattered(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
@@ -54,6 +60,8 @@ const Tool solstice_tools_uncoalesced_access{
     .thresholds = {{"sectors", 1.2, "x of the ideal", "KernelPro, table 2"}},
     .paper = "KernelPro: uncoalesced access, memory coalescing",
     .of_kernel = find_scattered,
+    .shows_as = stalls_of_memory(),
+    .explains = {"partial writes"},
 };
 
 }  // namespace solstice::diagnose

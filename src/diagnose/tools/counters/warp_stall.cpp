@@ -67,6 +67,7 @@ const Tool solstice_tools_warp_stall{
                    {"busy", 0.6, "share of the peak", "KernelPro, section 4: below it a kernel waits for latency"}},
     .paper = "KernelPro: warp stall",
     .of_kernel = find_stalls,
+    .says = Says::kSymptom,
 };
 
 }  // namespace solstice::diagnose

@@ -40,6 +40,7 @@ const Tool solstice_tools_address_share{
     .thresholds = {{"share", 0.5, "share of its hot code", "more than the work itself"},
                    {"instructions", 24, "count", "shorter code is setup"}},
     .of_kernel = find_addresses,
+    .shows_as = stalls_of_instructions(),
 };
 
 }  // namespace solstice::diagnose

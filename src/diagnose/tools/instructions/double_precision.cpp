@@ -3,10 +3,32 @@
 
 #include <algorithm>
 
+#include "diagnose/pipe_cycles.h"
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
 namespace {
+
+double conversions_of(const SassMix& code) {
+  double out = 0;
+  for (const char* name : {"F2F.F64.F32", "F2F.F32.F64"}) {
+    const auto found = code.named.find(name);
+    if (found != code.named.end()) out += static_cast<double>(found->second);
+  }
+  return out;
+}
+
+// With as many instructions of fp32 in its place, and without the conversions to fp64 and back.
+double gain_of_single(const KernelView& view, const SassMix& code) {
+  const PipeCycles before = cycles_of(code, view.machine);
+  PipeCycles after = before;
+  const double conversions = conversions_of(code);
+  after.issue = std::max(1.0, after.issue - conversions);
+  after.pipes["xu"] -= conversions * cycles_of_pipe("xu", view.machine);
+  after.pipes["fp64"] = 0;
+  after.pipes["fma"] += count_of(code, "fp64");
+  return most_gain(before, after);
+}
 
 void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
@@ -20,9 +42,10 @@ void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>&
         finding_on(tool, view,
                    fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
                                100 * wide / all, step->entry),
-                   view.gain_of(*step, 1 / (1 - std::min(0.95, 2 * wide / all)), "if fp32 took its place"));
+                   view.gain_of(*step, gain_of_single(view, *code), "if fp32 took its place, without conversions"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
+    finding.evidence.push_back(evidence("conversions", conversions_of(*code), "", "sass"));
     finding.actions.push_back(advice("constants and functions of fp32 (`1.0f`, `expf`)"));
     finding.confidence = Confidence::kHigh;
     out.push_back(std::move(finding));
@@ -39,6 +62,7 @@ const Tool solstice_tools_double_precision{
     .classes = {},
     .thresholds = {{"share", 0.01, "share of its hot code", "one in a hundred at half the rate"}},
     .of_kernel = find_double,
+    .shows_as = stalls_of_instructions(),
 };
 
 }  // namespace solstice::diagnose

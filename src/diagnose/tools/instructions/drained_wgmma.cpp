@@ -34,6 +34,7 @@ const Tool solstice_tools_drained_wgmma{
     .classes = {Class::kTensor},
     .thresholds = {{"gain", 2, "x", "the wait and the product take turns at worst"}},
     .of_kernel = find_drained,
+    .explains = {"tensor cores fed slowly"},
 };
 
 }  // namespace solstice::diagnose

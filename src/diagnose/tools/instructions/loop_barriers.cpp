@@ -42,6 +42,8 @@ const Tool solstice_tools_loop_barriers{
     .thresholds = {{"share", 0.01, "of its instructions", "rarer ones hide behind the work"},
                    {"cycles", 20, "a barrier", "an assumption: about the depth of the pipeline; not measured"}},
     .of_kernel = find_loop_barriers,
+    .shows_as = {"barrier"},
+    .explains = {"barrier stall"},
 };
 
 }  // namespace solstice::diagnose

@@ -34,6 +34,7 @@ const Tool solstice_tools_serialised_wgmma{
     .sources = {"ptxas"},
     .classes = {},
     .of_kernel = find_serialised,
+    .explains = {"tensor cores fed slowly", "drained wgmma"},
 };
 
 }  // namespace solstice::diagnose

@@ -40,6 +40,7 @@ const Tool solstice_tools_cluster_fill{
     .classes = {},
     .thresholds = {{"idle", 0.05, "share of places", "what the smallest tile of a product loses to one idle SM in 20"}},
     .of_kernel = find_idle_by_cluster,
+    .explains = {"SM imbalance"},
 };
 
 }  // namespace solstice::diagnose

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diagnose/access_width.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/tool.h"
 
@@ -29,19 +30,28 @@ std::string remedy(const machine::Machine& machine, const BlockNeeds& needs, con
   return "more threads a block";
 }
 
+// If its speed follows its resident warps, up to what hides memory's latency: by the loads that its code has in flight,
+// where that is known.
+double gain_of_warps(const Tool& tool, const KernelView& view, const StepFacts& step) {
+  const double share = static_cast<double>(step.occupancy->warps_per_sm) / view.machine.warps_per_sm;
+  const InFlight loads = in_flight(view, step, false);
+  const double lacking = loads.bytes > 0 && loads.needed > 0 ? loads.gain() : 1;
+  return std::min(std::max(tool.threshold("warps") / share, lacking), 1 / share);
+}
+
 void find_limit(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     const auto needs = needs_of(*step);
     if (!needs || !step->occupancy) continue;
     const OccupancyFacts& now = *step->occupancy;
-    const double share = static_cast<double>(now.warps_per_sm) / view.machine.warps_per_sm;
-    // With less than a wave the grid, not a resource, is what leaves the SMs empty.
-    if (share >= tool.threshold("warps") || now.waves < 1) continue;
+    const double gain = gain_of_warps(tool, view, *step);
+    // With less than a wave the grid, not a resource, is what leaves the SMs empty; and threads are what there is.
+    if (gain < tool.threshold("gain") || now.waves < 1 || now.limited_by == "threads") continue;
     Finding finding = finding_on(
         tool, view,
         fmt::format("`{}` has {} of {} warps on an SM, limited by {}, which may not hide its memory's latency",
                     step->entry, now.warps_per_sm, view.machine.warps_per_sm, now.limited_by),
-        view.gain_of(*step, tool.threshold("warps") / share, "if its speed follows its resident warps"));
+        view.gain_of(*step, gain, "if its speed follows its resident warps, until they hide memory's latency"));
     finding.place.step = step->step;
     finding.evidence = {evidence("resident warps", static_cast<double>(now.warps_per_sm), "an SM", "plan"),
                         evidence("registers", static_cast<double>(needs->registers), "a thread", "ptxas"),
@@ -62,9 +72,11 @@ const Tool solstice_tools_occupancy_limit{
     .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kSimt, Class::kSfu},
     .thresholds = {{"warps", 0.25, "share of an SM's warps",
                     "Little's law on an H200: 16 warps with 16-byte loads in flight cover DRAM's latency; KernelPro "
-                    "takes 0.5"}},
+                    "takes 0.5"},
+                   {"gain", 1.05, "x", "a finding of medium severity"}},
     .paper = "KernelPro: occupancy limiter",
     .of_kernel = find_limit,
+    .shows_as = stalls_of_memory(),
 };
 
 }  // namespace solstice::diagnose

@@ -38,6 +38,7 @@ const Tool solstice_tools_small_grid{
     .classes = {},
     .thresholds = {{"busy", 0.9, "share of SMs", "a tenth of the GPU idle"}},
     .of_kernel = find_idle_sms,
+    .explains = {"SM imbalance", "last wave of tiles"},
 };
 
 }  // namespace solstice::diagnose

@@ -22,7 +22,11 @@ void find_gaps(const Tool& tool, const ProgramView& view, std::vector<Finding>& 
     }
     busy_until = std::max(busy_until, line[i].end);
   }
-  const double share = busy_until.value > 0 ? idle / busy_until : 0;
+  double share = busy_until.value > 0 ? idle / busy_until : 0;
+  // A traced call is slower than a timed one, and between its steps alone: gaps cannot take more than the timed call
+  // leaves to them.
+  if (view.facts.measured && view.facts.measured->value > 0)
+    share = std::min(share, std::max(0.0, 1 - (busy_until - idle) / *view.facts.measured));
   if (share < tool.threshold("idle")) return;
   Finding finding = finding_on(tool,
                                fmt::format("the GPU is idle for {:.0f} % of a call, longest between `{}` and `{}`",

@@ -8,6 +8,16 @@
 namespace solstice::diagnose {
 namespace {
 
+// What kernels of a few launches' time take beyond the bounds of their equations: they fill and drain the GPU.
+Seconds time_of_filling(const ProgramView& view, Seconds most) {
+  Seconds out;
+  for (const KernelView& kernel : view.kernels) {
+    if (kernel.kernel.once || kernel.time() > most) continue;
+    out += kernel.time() - std::min(kernel.time(), kernel.kernel.bound.value_or(Seconds(0)));
+  }
+  return out;
+}
+
 void find_launches(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
   if (view.time().value <= 0) return;  // neither measured nor predicted
   size_t launches = 0;
@@ -18,8 +28,10 @@ void find_launches(const Tool& tool, const ProgramView& view, std::vector<Findin
   const double share = whole.value > 0 ? std::min(between / whole, 0.95) : 0;
   if (launches < 2 || share < tool.threshold("share")) return;
   const double left = static_cast<double>(launches - 1) / static_cast<double>(launches);
+  const Seconds filling = time_of_filling(view, view.machine.launch_time() * tool.threshold("small"));
+  const double gone = std::min(0.95, (between + filling) * left / whole);
   Finding finding = finding_on(tool, fmt::format("{} launches take {:.0f} % of its time", launches, 100 * share),
-                               {1 / (1 - share * left), 1, "if one launch did it all"});
+                               {1 / (1 - gone), 1, "if one launch did it all, and filled and drained the GPU once"});
   finding.evidence.push_back(evidence("launches", static_cast<double>(launches), "", "plan"));
   finding.evidence.push_back(evidence("one launch more", view.machine.launch_time().value * 1e6, "us", "plan"));
   finding.actions.push_back(advice("fewer kernels; `launch graph` in the program replays them as one"));
@@ -34,9 +46,11 @@ const Tool solstice_tools_launch_bound{
     .question = "Do launches take the time, and not kernels?",
     .sources = {"plan"},
     .classes = {},
-    .thresholds = {{"share", 0.2, "share of the time", "KernelPro, table 2: launch overhead above 20 % of the span"}},
+    .thresholds = {{"share", 0.2, "share of the time", "KernelPro, table 2: launch overhead above 20 % of the span"},
+                   {"small", 5, "x of a launch", "as of many small kernels"}},
     .paper = "KernelPro: launch overhead",
     .of_program = find_launches,
+    .explains = {"many small kernels"},
 };
 
 }  // namespace solstice::diagnose

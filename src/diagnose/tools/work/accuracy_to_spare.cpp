@@ -1,40 +1,74 @@
-// An error far inside the policy's limit: a cheaper arithmetic may be legal.
+// More products of narrow parts than the accuracy needs: the policy allows a cheaper math, or the error that was seen
+// is far inside its limit.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "diagnose/tool.h"
+#include "numerics/math.h"
 
 namespace solstice::diagnose {
 namespace {
 
-struct Cheaper {
-  const char* math;
-  const char* next;
-  double gain;  // products of the one over products of the other
-};
-constexpr Cheaper kCheaper[] = {{"fp16x3", "tf32x3", 1.0},
-                                {"bf16x6", "fp16x3", 2.0},
-                                {"bf16x6", "bf16x3", 2.0},
-                                {"tf32x3", "fp16x3", 2.0},
-                                {"simt", "fp16x3", 5.0}};
+using numerics::MathInfo;
 
-void find_spare(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
-  if (!view.facts.error || *view.facts.error <= 0 || *view.facts.error > tool.threshold("error")) return;
-  for (const KernelView& kernel : view.kernels) {
-    for (const Cheaper& each : kCheaper) {
-      if (kernel.kernel.math != each.math || each.gain <= 1) continue;
-      Finding finding =
-          finding_on(tool, kernel,
-                     fmt::format("the error is {:.0f} % of what the policy allows: `{}` may do where `{}` is",
-                                 100 * *view.facts.error, each.next, each.math),
-                     kernel.gain(each.gain, "by the number of products"));
-      finding.evidence.push_back(evidence("error over the limit", *view.facts.error, "x", "trace"));
-      finding.actions.push_back(
-          {ActionKind::kMath, "cheaper products", kernel.kernel.kernel, {{"math", each.next}}, ""});
-      out.push_back(std::move(finding));
-    }
+// Products of narrow parts on tensor cores.
+const MathInfo* tensor_math(const std::string& name) {
+  const auto math = numerics::math_from_name(name);
+  const MathInfo* info = math ? &numerics::info(*math) : nullptr;
+  return info && info->tensor ? info : nullptr;
+}
+
+// The math at whose rate the bounds count this kernel's products: the cheapest that the policy allows.
+const MathInfo* allowed_math(const KernelSheet& kernel) {
+  for (const ResourceNeed& need : kernel.needs) {
+    if (need.resource.starts_with("tensor.")) return tensor_math(need.how);
   }
+  return nullptr;
+}
+
+// Fewer products, and one class less of accuracy: half as many parts of an operand.
+const MathInfo* next_math(const MathInfo& math) {
+  const MathInfo* best = nullptr;
+  for (const MathInfo& each : numerics::all_maths()) {
+    const bool cheaper = each.tensor && each.planes > 1 && each.products < math.products;
+    if (cheaper && (!best || each.significand > best->significand)) best = &each;
+  }
+  return best;
+}
+
+void add_finding(const Tool& tool, const KernelView& view, const MathInfo& now, const MathInfo& then,
+                 const std::string& why, Evidence seen, std::vector<Finding>& out) {
+  const auto before = view.tensor_time(1, 1, 1);
+  const double gain = static_cast<double>(now.products) / then.products;
+  if (!before || gain <= 1) return;
+  Finding finding =
+      finding_on(tool, view, fmt::format("`{}` takes {} products for each, and {}", now.name, now.products, why),
+                 view.gain(gain, fmt::format("{} products in place of {}", then.products, now.products)));
+  finding.evidence.push_back(std::move(seen));
+  finding.evidence.push_back(evidence("products for each", now.products, "", "plan"));
+  finding.actions.push_back(
+      {ActionKind::kMath, "fewer products", view.kernel.kernel, {{"math", std::string(then.name)}}, ""});
+  out.push_back(std::move(finding));
+}
+
+void find_spare(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
+  const MathInfo *now = tensor_math(view.kernel.math), *allowed = allowed_math(view.kernel);
+  if (!now) return;
+  if (allowed && allowed->products < now->products) {
+    add_finding(tool, view, *now, *allowed,
+                fmt::format("the policy `{}` allows `{}`, which takes {}", view.facts.numerics, allowed->name,
+                            allowed->products),
+                evidence("products that the policy needs", allowed->products, "", "plan"), out);
+    return;
+  }
+  const MathInfo* next = next_math(*now);
+  const double error = view.facts.error.value_or(1);
+  if (!next || error <= 0 || error > tool.threshold("error")) return;
+  add_finding(tool, view, *now, *next,
+              fmt::format("the error is {:.0f} % of what the policy allows: `{}` may do", 100 * error, next->name),
+              evidence("error over the limit", error, "x", "trace"), out);
+  out.back().confidence = Confidence::kLow;
 }
 
 }  // namespace
@@ -42,11 +76,11 @@ void find_spare(const Tool& tool, const ProgramView& view, std::vector<Finding>&
 extern const Tool solstice_tools_accuracy_to_spare;
 const Tool solstice_tools_accuracy_to_spare{
     .name = "accuracy to spare",
-    .question = "Would a cheaper arithmetic be accurate enough?",
+    .question = "Would fewer products of narrow parts be accurate enough?",
     .sources = {"plan"},
     .classes = {},
     .thresholds = {{"error", 0.1, "of the limit", "the next math loses three bits at most (docs/numerics.md)"}},
-    .of_program = find_spare,
+    .of_kernel = find_spare,
 };
 
 }  // namespace solstice::diagnose

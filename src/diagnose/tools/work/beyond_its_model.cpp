@@ -36,6 +36,7 @@ const Tool solstice_tools_beyond_its_model{
     .classes = {},
     .thresholds = {{"excess", 1.3, "x", "the models' own spread (`solstice list families --fit`)"}},
     .of_kernel = find_excess,
+    .says = Says::kSymptom,
 };
 
 }  // namespace solstice::diagnose

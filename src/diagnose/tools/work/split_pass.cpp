@@ -1,6 +1,8 @@
 // A pass that splits operands into narrow planes before each product. Weights need it once, if they are frozen.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
@@ -24,6 +26,16 @@ std::pair<double, double> split_bytes(const KernelSheet& kernel) {
   return {all, weights};
 }
 
+bool is_packed_at_load(const KernelSheet& kernel) {
+  return std::any_of(kernel.steps.begin(), kernel.steps.end(), [](const StepFacts& step) { return step.prepare; });
+}
+
+FindingAction pack_once(const KernelView& view) {
+  if (view.facts.frozen)
+    return change_knobs(view, {{"prepack", "auto"}}, "weights are split once, at load: nobody trains them");
+  return advice("`--weights frozen`: weights are split once, at load, if nobody trains them");
+}
+
 void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   Seconds split;
   std::string source = "trace";
@@ -35,7 +47,7 @@ void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& 
     source = "plan";
   }
   const double share = view.time().value > 0 ? split / view.time() : 0;
-  if (share < tool.threshold("share") || view.facts.frozen) return;
+  if (share < tool.threshold("share") || is_packed_at_load(view.kernel)) return;
   const auto [all, weights] = split_bytes(view.kernel);
   if (weights <= 0) return;
   const double saved = share * weights / all;
@@ -46,7 +58,7 @@ void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& 
       view.gain(1 / (1 - saved), "if weights were split once, at load"));
   finding.evidence.push_back(evidence("split pass", split.value * 1e6, "us", source));
   finding.evidence.push_back(evidence("weights", weights, "B", "plan"));
-  finding.actions.push_back(advice("`--weights frozen`: weights are split once, at load, if nobody trains them"));
+  finding.actions.push_back(pack_once(view));
   finding.confidence = Confidence::kHigh;
   out.push_back(std::move(finding));
 }

@@ -22,9 +22,9 @@ void find_tail(const Tool& tool, const KernelView& view, std::vector<Finding>& o
                    view.gain_of(*step, 1 / (1 - idle), "if the last wave were full"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("waves", waves, "", "plan"));
-    if (view.kernel.family == "gemm" && view.kernel.knobs.contains("split"))
-      finding.actions.push_back(change_knobs(view, {{"split", "stream"}}, "share the last wave out (stream-K)"));
     finding.actions.push_back(advice("another tile, or a persistent grid"));
+    // A part of the SMs keeps memory busy as well.
+    if (view.limited == Class::kDram || view.limited == Class::kL2) finding.confidence = Confidence::kLow;
     out.push_back(std::move(finding));
   }
 }
@@ -39,6 +39,7 @@ const Tool solstice_tools_wave_quantisation{
     .classes = {},
     .thresholds = {{"idle", 0.1, "share of the waves", "what a full last wave could bring"}},
     .of_kernel = find_tail,
+    .explains = {"SM imbalance"},
 };
 
 }  // namespace solstice::diagnose

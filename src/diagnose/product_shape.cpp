@@ -1,0 +1,91 @@
+#include "diagnose/product_shape.h"
+
+#include <charconv>
+
+#include "base/integer.h"
+#include "ir/analysis/contraction.h"
+#include "ir/bind.h"
+
+namespace solstice::diagnose {
+namespace {
+
+std::optional<ProductShape> shape_of(const ir::Equation& equation, const ir::ProductSum& sum) {
+  const ir::IndexSet in_a = ir::direct_indices(sum.a()), in_b = ir::direct_indices(sum.b());
+  ProductShape out;
+  bool last_in_m = false;
+  for (int id = 0; id < static_cast<int>(equation.indices.size()); ++id) {
+    const ir::Role role = ir::role_of(sum.is_summed(id), in_a.contains(id), in_b.contains(id));
+    const int64_t extent = equation.indices[static_cast<size_t>(id)].extent;
+    if (role == ir::Role::kBatch) out.batches *= extent;
+    if (role == ir::Role::kM) out.m *= extent;
+    if (role == ir::Role::kN) out.n *= extent;
+    if (role == ir::Role::kK) out.k *= extent;
+    if (!equation.free.empty() && id == equation.free.back()) last_in_m = role == ir::Role::kM;
+  }
+  if (out.m == 1 && out.n == 1) return std::nullopt;
+  if (last_in_m) std::swap(out.m, out.n);
+  return out;
+}
+
+// Of the one equation that is a product of two tensors.
+std::optional<ProductShape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
+  std::optional<ProductShape> out;
+  for (const int id : kernel.equations) {
+    const ir::Equation& equation = program.equation(id);
+    if (!ir::has_contraction(equation)) continue;
+    const std::vector<ir::ProductSum> sums = ir::product_sums(equation);
+    if (out || sums.size() != 1) return std::nullopt;
+    out = shape_of(equation, sums[0]);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, ProductShape> product_shapes(const std::string& program) {
+  Diagnostics diagnostics;
+  const Result<ir::Program> bound = ir::load_program(program, "facts", diagnostics);
+  std::map<std::string, ProductShape> out;
+  if (!bound.ok()) return out;
+  for (const ir::Kernel& kernel : bound->kernels) {
+    if (const auto shape = shape_of(*bound, kernel)) out[kernel.name] = *shape;
+  }
+  return out;
+}
+
+TileShape tile_of(const KernelSheet& kernel) {
+  TileShape out;
+  const auto found = kernel.knobs.find("tile");
+  if (found == kernel.knobs.end()) return out;
+  const char* at = found->second.data();
+  const char* end = at + found->second.size();
+  for (int64_t* extent : {&out.m, &out.n, &out.k}) {
+    const auto read = std::from_chars(at, end, *extent);
+    if (read.ec != std::errc() || *extent <= 0) return {};
+    at = read.ptr;
+    if (at == end) return extent == &out.m ? TileShape{} : out;
+    if (*at++ != 'x') return {};
+  }
+  return {};
+}
+
+int64_t number_knob(const KernelSheet& kernel, const std::string& name) {
+  const auto found = kernel.knobs.find(name);
+  if (found == kernel.knobs.end()) return 0;
+  int64_t out = 0;
+  const char* end = found->second.data() + found->second.size();
+  const auto read = std::from_chars(found->second.data(), end, out);
+  return read.ec == std::errc() && read.ptr == end ? out : 0;
+}
+
+std::optional<Tiling> tiling_of(const KernelSheet& kernel, const ProductShape& shape) {
+  Tiling out;
+  out.tile = tile_of(kernel);
+  if (out.tile.m <= 0 || out.tile.n <= 0) return std::nullopt;
+  out.split = kernel.knobs.contains("split") ? number_knob(kernel, "split") : 1;
+  if (out.split <= 0) return std::nullopt;
+  out.tiles = shape.batches * ceil_div(shape.m, out.tile.m) * ceil_div(shape.n, out.tile.n);
+  return out;
+}
+
+}  // namespace solstice::diagnose
