@@ -68,9 +68,11 @@ void doubt_unmeasured(const Tool& tool, const KernelView& view, Finding& finding
 }
 
 void hold_to_practical(const ProgramView& view, GainBound& gain) {
-  if (!view.facts.measured || !view.facts.bounds.practical || gain.program <= view.over_bound()) return;
+  const BoundFacts& bounds = view.facts.bounds;
+  const bool known = view.facts.measured && (bounds.practical || bounds.work);
+  if (!known || gain.program <= view.over_bound()) return;
   gain.program = view.over_bound();
-  gain.because += fmt::format(", at most {:.3g}x to the practical bound", gain.program);
+  gain.because += fmt::format(", at most {:.3g}x to the {} bound", gain.program, bounds.practical ? "practical" : "work");
 }
 
 void set_severity(const Tool& tool, Finding& finding) {

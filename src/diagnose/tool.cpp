@@ -65,8 +65,9 @@ GainBound KernelView::gain_of(const StepFacts& step, double step_gain, std::stri
 Seconds ProgramView::time() const { return facts.measured.value_or(facts.predicted.value_or(Seconds(0))); }
 
 double ProgramView::over_bound() const {
-  if (!facts.bounds.practical || facts.bounds.practical->value <= 0 || time().value <= 0) return 1;
-  return std::max(1.0, time() / *facts.bounds.practical);
+  const std::optional<Seconds> bound = facts.bounds.practical ? facts.bounds.practical : facts.bounds.work;
+  if (!bound || bound->value <= 0 || time().value <= 0) return 1;
+  return std::max(1.0, time() / *bound);
 }
 
 double Tool::threshold(std::string_view which) const {

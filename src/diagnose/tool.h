@@ -69,7 +69,7 @@ struct ProgramView {
   std::vector<KernelView> kernels;
 
   Seconds time() const;       // measured, else predicted
-  double over_bound() const;  // time over `practical`; 1 where not known
+  double over_bound() const;  // time over `practical`, else over `work`; 1 where neither is known
 };
 
 // How far a tool's findings are from what has to change. A cause takes in what is observed on its step and follows from

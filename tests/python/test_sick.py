@@ -94,7 +94,7 @@ def test_a_pair_that_is_not_there_is_named():
 def test_the_recorded_corpus_is_diagnosed(capsys):
     if not FACTS:
         pytest.skip("no facts are recorded: tools/sick.py record tests/sick, on an H200")
-    done = run("check", CORPUS)
+    done = run("check", CORPUS, "--bars")
     with capsys.disabled():
         print(f"\n{done.stdout}")
     assert done.returncode == 0, done.stdout + done.stderr
