@@ -72,7 +72,8 @@ void hold_to_practical(const ProgramView& view, GainBound& gain) {
   const bool known = view.facts.measured && (bounds.practical || bounds.work);
   if (!known || gain.program <= view.over_bound()) return;
   gain.program = view.over_bound();
-  gain.because += fmt::format(", at most {:.3g}x to the {} bound", gain.program, bounds.practical ? "practical" : "work");
+  gain.because +=
+      fmt::format(", at most {:.3g}x to the {} bound", gain.program, bounds.practical ? "practical" : "work");
 }
 
 void set_severity(const Tool& tool, Finding& finding) {

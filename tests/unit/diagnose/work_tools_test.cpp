@@ -143,9 +143,12 @@ TEST(WorkTools, InstructionsAroundTheProducts) {
 TEST(WorkTools, MoreProductsThanThePolicyNeeds) {
   const auto found = found_of(product(4096, 4096, 2048, {{"math", "bf16x6"}}), "accuracy to spare");
   ASSERT_TRUE(found);
-  EXPECT_NEAR(found->gain.program, 2, 0.001);
+  EXPECT_NEAR(found->gain.program, 2 * 777.0 / 805, 0.001);
   EXPECT_EQ(found->actions[0].knobs.at("math"), "fp16x3");
   EXPECT_FALSE(found_of(product(4096, 4096, 2048, {{"math", "fp16x3"}}), "accuracy to spare"));
+  // As many products, in a format of half the rate.
+  EXPECT_NEAR(found_of(product(4096, 4096, 2048, {{"math", "tf32x3"}}), "accuracy to spare")->gain.program, 777.0 / 422,
+              0.001);
 }
 
 TEST(WorkTools, WeightsAreSplitOnEachCallUnlessTheyArePacked) {

@@ -2,8 +2,6 @@
 // is far inside its limit.
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "diagnose/tool.h"
 #include "numerics/math.h"
 
@@ -27,48 +25,59 @@ const MathInfo* allowed_math(const KernelSheet& kernel) {
   return nullptr;
 }
 
-// Fewer products, and one class less of accuracy: half as many parts of an operand.
-const MathInfo* next_math(const MathInfo& math) {
+// Products of operands a second; 0 where the machine lacks the pipe.
+double rate_of(const machine::Machine& machine, const MathInfo& math) {
+  const auto pipe = machine::pipe_from_name(numerics::pipe_name(math.math));
+  if (!pipe || !machine.has(*pipe)) return 0;
+  return machine.ceiling(*pipe)->per_second / math.products;
+}
+
+// The next faster one that splits operands as well.
+const MathInfo* next_math(const machine::Machine& machine, const MathInfo& now) {
   const MathInfo* best = nullptr;
   for (const MathInfo& each : numerics::all_maths()) {
-    const bool cheaper = each.tensor && each.planes > 1 && each.products < math.products;
-    if (cheaper && (!best || each.significand > best->significand)) best = &each;
+    const bool faster = each.tensor && each.planes > 1 && rate_of(machine, each) > rate_of(machine, now);
+    if (faster && (!best || rate_of(machine, each) < rate_of(machine, *best))) best = &each;
   }
   return best;
 }
 
-void add_finding(const Tool& tool, const KernelView& view, const MathInfo& now, const MathInfo& then,
-                 const std::string& why, Evidence seen, std::vector<Finding>& out) {
-  const auto before = view.tensor_time(1, 1, 1);
-  const double gain = static_cast<double>(now.products) / then.products;
-  if (!before || gain <= 1) return;
-  Finding finding =
-      finding_on(tool, view, fmt::format("`{}` takes {} products for each, and {}", now.name, now.products, why),
-                 view.gain(gain, fmt::format("{} products in place of {}", then.products, now.products)));
-  finding.evidence.push_back(std::move(seen));
-  finding.evidence.push_back(evidence("products for each", now.products, "", "plan"));
+struct Instead {
+  const MathInfo &now, &then;
+  std::string why;
+  Evidence seen;
+  Confidence confidence;
+};
+
+void add_finding(const Tool& tool, const KernelView& view, const Instead& found, std::vector<Finding>& out) {
+  const double before = rate_of(view.machine, found.now), after = rate_of(view.machine, found.then);
+  if (before <= 0 || after / before < tool.threshold("gain")) return;
+  Finding finding = finding_on(
+      tool, view, fmt::format("`{}` takes {} products for each, and {}", found.now.name, found.now.products, found.why),
+      view.gain(after / before, fmt::format("by the rates of `{}` and `{}`", found.then.name, found.now.name)));
+  finding.evidence.push_back(found.seen);
+  finding.evidence.push_back(evidence("products for each", found.now.products, "", "plan"));
   finding.actions.push_back(
-      {ActionKind::kMath, "fewer products", view.kernel.kernel, {{"math", std::string(then.name)}}, ""});
+      {ActionKind::kMath, "fewer products", view.kernel.kernel, {{"math", std::string(found.then.name)}}, ""});
+  finding.confidence = found.confidence;
   out.push_back(std::move(finding));
 }
 
 void find_spare(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   const MathInfo *now = tensor_math(view.kernel.math), *allowed = allowed_math(view.kernel);
   if (!now) return;
-  if (allowed && allowed->products < now->products) {
-    add_finding(tool, view, *now, *allowed,
-                fmt::format("the policy `{}` allows `{}`, which takes {}", view.facts.numerics, allowed->name,
-                            allowed->products),
-                evidence("products that the policy needs", allowed->products, "", "plan"), out);
-    return;
+  if (allowed && rate_of(view.machine, *allowed) > rate_of(view.machine, *now)) {
+    const std::string why = fmt::format("the policy `{}` allows `{}`", view.facts.numerics, allowed->name);
+    const Evidence seen = evidence("products that the policy needs", allowed->products, "", "plan");
+    return add_finding(tool, view, {*now, *allowed, why, seen, Confidence::kMedium}, out);
   }
-  const MathInfo* next = next_math(*now);
+  const MathInfo* next = next_math(view.machine, *now);
   const double error = view.facts.error.value_or(1);
   if (!next || error <= 0 || error > tool.threshold("error")) return;
-  add_finding(tool, view, *now, *next,
-              fmt::format("the error is {:.0f} % of what the policy allows: `{}` may do", 100 * error, next->name),
-              evidence("error over the limit", error, "x", "trace"), out);
-  out.back().confidence = Confidence::kLow;
+  const std::string why =
+      fmt::format("the error is {:.0f} % of what the policy allows: `{}` may do", 100 * error, next->name);
+  add_finding(tool, view, {*now, *next, why, evidence("error over the limit", error, "x", "trace"), Confidence::kLow},
+              out);
 }
 
 }  // namespace
@@ -79,7 +88,8 @@ const Tool solstice_tools_accuracy_to_spare{
     .question = "Would fewer products of narrow parts be accurate enough?",
     .sources = {"plan"},
     .classes = {},
-    .thresholds = {{"error", 0.1, "of the limit", "the next math loses three bits at most (docs/numerics.md)"}},
+    .thresholds = {{"error", 0.1, "of the limit", "the next math loses three bits at most (docs/numerics.md)"},
+                   {"gain", 1.05, "x", "a finding of medium severity"}},
     .of_kernel = find_spare,
 };
 
