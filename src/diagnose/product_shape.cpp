@@ -9,17 +9,32 @@
 namespace solstice::diagnose {
 namespace {
 
+// Beyond these, texts and knobs of damaged facts would overflow what is computed of them.
+constexpr int64_t kMostExtent = int64_t{1} << 40, kMostKnob = int64_t{1} << 20;
+
+// False where the product is too large to count with.
+bool multiply(int64_t& by, int64_t extent) {
+  if (extent < 1 || by > kMostExtent / extent) return false;
+  by *= extent;
+  return true;
+}
+
+// Where the extents of a role are multiplied up; null: this role has none that counts.
+int64_t* extent_of(ir::Role role, ProductShape& shape) {
+  if (role == ir::Role::kBatch) return &shape.batches;
+  if (role == ir::Role::kM) return &shape.m;
+  if (role == ir::Role::kN) return &shape.n;
+  return role == ir::Role::kK ? &shape.k : nullptr;
+}
+
 std::optional<ProductShape> shape_of(const ir::Equation& equation, const ir::ProductSum& sum) {
   const ir::IndexSet in_a = ir::direct_indices(sum.a()), in_b = ir::direct_indices(sum.b());
   ProductShape out;
   bool last_in_m = false;
   for (int id = 0; id < static_cast<int>(equation.indices.size()); ++id) {
     const ir::Role role = ir::role_of(sum.is_summed(id), in_a.contains(id), in_b.contains(id));
-    const int64_t extent = equation.indices[static_cast<size_t>(id)].extent;
-    if (role == ir::Role::kBatch) out.batches *= extent;
-    if (role == ir::Role::kM) out.m *= extent;
-    if (role == ir::Role::kN) out.n *= extent;
-    if (role == ir::Role::kK) out.k *= extent;
+    int64_t* into = extent_of(role, out);
+    if (into && !multiply(*into, equation.indices[static_cast<size_t>(id)].extent)) return std::nullopt;
     if (!equation.free.empty() && id == equation.free.back()) last_in_m = role == ir::Role::kM;
   }
   if (out.m == 1 && out.n == 1) return std::nullopt;
@@ -61,7 +76,7 @@ TileShape tile_of(const KernelSheet& kernel) {
   const char* end = at + found->second.size();
   for (int64_t* extent : {&out.m, &out.n, &out.k}) {
     const auto read = std::from_chars(at, end, *extent);
-    if (read.ec != std::errc() || *extent <= 0) return {};
+    if (read.ec != std::errc() || *extent <= 0 || *extent > kMostKnob) return {};
     at = read.ptr;
     if (at == end) return extent == &out.m ? TileShape{} : out;
     if (*at++ != 'x') return {};
@@ -75,7 +90,7 @@ int64_t number_knob(const KernelSheet& kernel, const std::string& name) {
   int64_t out = 0;
   const char* end = found->second.data() + found->second.size();
   const auto read = std::from_chars(found->second.data(), end, out);
-  return read.ec == std::errc() && read.ptr == end ? out : 0;
+  return read.ec == std::errc() && read.ptr == end && out <= kMostKnob ? out : 0;
 }
 
 std::optional<Tiling> tiling_of(const KernelSheet& kernel, const ProductShape& shape) {
@@ -84,7 +99,10 @@ std::optional<Tiling> tiling_of(const KernelSheet& kernel, const ProductShape& s
   if (out.tile.m <= 0 || out.tile.n <= 0) return std::nullopt;
   out.split = kernel.knobs.contains("split") ? number_knob(kernel, "split") : 1;
   if (out.split <= 0) return std::nullopt;
-  out.tiles = shape.batches * ceil_div(shape.m, out.tile.m) * ceil_div(shape.n, out.tile.n);
+  out.tiles = shape.batches;
+  const bool countable =
+      multiply(out.tiles, ceil_div(shape.m, out.tile.m)) && multiply(out.tiles, ceil_div(shape.n, out.tile.n));
+  if (!countable) return std::nullopt;
   return out;
 }
 
