@@ -29,16 +29,8 @@ class Buffers:
             if buffer is not None
         ]
 
-    def put_back(self) -> None:
-        """Before a call is timed again, so that a counter of calls or positions stays in its range. Goes by versions,
-        without a look at values: statistics, whose versions do not move, go on."""
-        with torch.no_grad():
-            for _, child, name, buffer, version, saved in self._owners:
-                if child._buffers.get(name) is not buffer or buffer._version != version:
-                    child._buffers[name] = buffer
-                    buffer.copy_(saved)
-
     def take_changes(self) -> dict[str, torch.Tensor]:
+        """What was changed, by name; it is put back."""
         changed = {}
         for fqn, child, name, buffer, version, saved in self._owners:
             now = child._buffers.get(name)
