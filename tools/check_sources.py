@@ -10,7 +10,7 @@ About ten programs of each built kernel family (tools/source_programs.py) are co
     threads                      the plan's block, and the limit in the cubin
     spills                       ptxas's bytes, and the loads and stores of local memory in the machine code
     occupancy                    the facts, and the rules of CUDA's own occupancy header, written here once more
-    bytes                        the plan's tensors, and what stores outside loops can write
+    bytes                        the plan's tensors, and loads and stores of kernels without loops
     products                     wgmma and mma in the machine code of a main loop, and the tile of the schedule
 
 `--device cuda` profiles with counters and also compares the wgmma instructions that ran with those of the equations.
@@ -19,6 +19,7 @@ Exit code 1: something differs. The machine code needs nvdisasm; without it thes
 
 import argparse
 import json
+import math
 import re
 import shutil
 import subprocess
@@ -56,11 +57,12 @@ class Kernel:
 class Checks:
     def __init__(self):
         self.done = Counter()
+        self.equal_bytes = Counter()
         self.differ = []
 
     def equal(self, what, kernel, **said):
         self.done[what] += 1
-        if len(set(said.values())) > 1:
+        if any(value != list(said.values())[0] for value in said.values()):
             self.say(what, kernel, said)
 
     def holds(self, what, kernel, true, **said):
@@ -89,18 +91,17 @@ def check_resources(kernel, checks, machine):
 
 
 def check_threads(kernel, checks):
-    block = kernel.step["block"]
-    threads = block[0] * block[1] * block[2]
-    checks.equal("block", kernel, plan=tuple(block), facts=tuple(kernel.facts["block"]))
+    threads = math.prod(kernel.step["block"])
+    checks.equal("block", kernel, plan=kernel.step["block"], facts=kernel.facts["block"])
     limit = kernel.cubin.threads
     if limit:
         checks.holds("threads", kernel, threads <= limit, plan=threads, cubin=limit)
 
 
-def local_bytes(mix, store):
-    """Of accesses of local memory, a thread."""
+def bytes_of(mix, space, store):
+    """Of a thread's accesses."""
     return sum(
-        a["bits"] // 8 * a["count"] for a in mix.get("accesses", []) if a["space"] == "local" and a["store"] == store
+        a["bits"] // 8 * a["count"] for a in mix.get("accesses", []) if a["space"] == space and a["store"] == store
     )
 
 
@@ -108,7 +109,7 @@ def check_spills(kernel, checks):
     if kernel.sass is None:
         return
     mix = kernel.facts["sass"]["mix"]
-    stores, loads = local_bytes(mix, True), local_bytes(mix, False)
+    stores, loads = bytes_of(mix, "local", True), bytes_of(mix, "local", False)
     told = kernel.ptxas["spill_stores"], kernel.ptxas["spill_loads"]
     if kernel.ptxas["stack_bytes"] == 0:
         checks.holds("no local memory", kernel, stores + loads == 0, ptxas="no stack", sass=stores + loads)
@@ -134,8 +135,7 @@ def up(value, unit):
 
 def occupancy(kernel, machine):
     """Resident blocks of an SM, as cuda_occupancy.h of the CUDA toolkit computes them for compute capability 9.0."""
-    block = kernel.step["block"]
-    warps = up(block[0] * block[1] * block[2], 32) // 32
+    warps = up(math.prod(kernel.step["block"]), 32) // 32
     quarters = 4  # of an SM, each with its own registers
     of_warp = up(kernel.ptxas["registers"] * 32, machine["register_unit"])
     if of_warp * up(warps, quarters) > machine["registers"]:
@@ -151,19 +151,19 @@ def check_occupancy(kernel, checks, machine):
 
 
 def check_bytes(kernel, checks):
-    """A kernel without loops stores each byte once: what its threads can store is no less than what the plan says."""
+    """What the threads of a kernel without loops can load and store is no less than what the plan says, and the same
+    where all of them take one path."""
     sass = kernel.facts.get("sass")
     launches = [step for step in kernel.sheet["steps"] if step.get("entry")]
     bulk = any(name in sass["mix"].get("named", {}) for name in ("UTMASTG", "UBLKCP")) if sass else True
     if bulk or sass["loops"] or len(launches) != 1 or sass.get("routines"):
         return
-    block, grid = kernel.step["block"], kernel.step["grid"]
-    threads = block[0] * block[1] * block[2] * grid[0] * grid[1] * grid[2]
-    of_thread = sum(
-        a["bits"] // 8 * a["count"] for a in sass["mix"].get("accesses", []) if a["space"] == "global" and a["store"]
-    )
-    written = sum(t["bytes"] for t in kernel.sheet["tensors"] if t.get("written"))
-    checks.holds("bytes", kernel, of_thread * threads >= written, plan=int(written), sass=of_thread * threads)
+    threads = math.prod(kernel.step["block"]) * math.prod(kernel.step["grid"])
+    for store, what in ((True, "bytes written"), (False, "bytes read")):
+        of_thread = bytes_of(sass["mix"], "global", store)
+        planned = sum(t["bytes"] for t in kernel.sheet["tensors"] if t.get("written", False) == store)
+        checks.holds(what, kernel, of_thread * threads >= planned, plan=int(planned), sass=of_thread * threads)
+        checks.equal_bytes[what] += of_thread * threads == planned
 
 
 def main_loop(kernel):
@@ -189,11 +189,11 @@ def check_products(kernel, checks):
     checks.equal("wgmma instructions", kernel, sass=count, facts=mix["counts"].get("wgmma", 0))
     knobs = kernel.sheet.get("knobs", {})
     tile = [int(x) for x in knobs.get("tile", "").split("x") if x.isdigit()]
-    math = knobs.get("math", "")
-    if best is None or math not in PRODUCTS or len(tile) < 2 or knobs.get("stream", "none") != "none":
+    kind = knobs.get("math", "")
+    if best is None or kind not in PRODUCTS or len(tile) < 2 or knobs.get("stream", "none") != "none":
         return
     groups = kernel.step["block"][0] // 128 - 1  # all but the producer's
-    depth = best[1] * groups / (PRODUCTS[math] * tile[0] * tile[1])
+    depth = best[1] * groups / (PRODUCTS[kind] * tile[0] * tile[1])
     unit = tile[2] if len(tile) > 2 else 16
     checks.holds(
         "products of an iteration", kernel, depth > 0 and depth % unit == 0, sass=f"k={depth:g}", tile=knobs["tile"]
@@ -215,9 +215,9 @@ def extents_of(program):
 
 def tensor_products(kernel):
     """That the equations take on the tensor cores, of narrow operands; 0: none."""
-    math = kernel.sheet.get("knobs", {}).get("math")
+    kind = kernel.sheet.get("knobs", {}).get("math")
     needs = [need["amount"] for need in kernel.sheet.get("needs", []) if need["resource"].startswith("tensor")]
-    return int(PRODUCTS[math] * needs[0]) // 2 if needs and math in PRODUCTS else 0
+    return int(PRODUCTS[kind] * needs[0]) // 2 if needs and kind in PRODUCTS else 0
 
 
 def check_counted(kernel, checks):
@@ -334,7 +334,8 @@ def main():
                     launches += 1
         print(f"{family}: {len(sources)} programs, {launches} launches")
     for what, count in sorted(checks.done.items()):
-        print(f"  {what}: {count} compared")
+        equal = f", {checks.equal_bytes[what]} equal" if what in checks.equal_bytes else ""
+        print(f"  {what}: {count} compared{equal}")
     if not arguments.nvdisasm:
         print("  without nvdisasm: nothing that machine code says was compared")
     for line in checks.differ:
