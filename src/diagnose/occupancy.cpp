@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/integer.h"
+#include "machine/registers.h"
 
 namespace solstice::diagnose {
 namespace {
 
 constexpr int64_t kWarp = 32;
+constexpr int64_t kSharedUnit = 128;  // bytes in which a block gets shared memory (cuda_occupancy.h)
 
 struct Limit {
   const char* name;
@@ -18,13 +20,12 @@ struct Limit {
 
 std::optional<OccupancyFacts> occupancy_of(const machine::Machine& machine, const BlockNeeds& needs) {
   const int64_t warps = ceil_div(needs.threads, kWarp);
-  const int64_t registers = warps * round_up(std::max<int64_t>(needs.registers, 1) * kWarp, machine.register_unit);
   const auto reserved = static_cast<int64_t>(machine.shared_reserved_per_block.value);
   const auto shared = static_cast<int64_t>(machine.shared_per_sm.value);
   const Limit limits[] = {{"threads", machine.warps_per_sm / warps},
                           {"blocks", machine.blocks_per_sm},
-                          {"registers", machine.registers_per_sm / registers},
-                          {"shared", shared / (needs.shared_bytes + reserved)}};
+                          {"registers", machine::blocks_by_registers(machine, needs.threads, needs.registers)},
+                          {"shared", shared / round_up(needs.shared_bytes + reserved, kSharedUnit)}};
   const Limit& least =
       *std::min_element(std::begin(limits), std::end(limits), [](auto& a, auto& b) { return a.blocks < b.blocks; });
   if (least.blocks < 1) return std::nullopt;

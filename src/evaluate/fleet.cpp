@@ -42,11 +42,13 @@ Result<search::Landed> Fleet::land() {
   tell();
   lock.lock();
   if (done_.empty()) return *failed_;
-  search::Landed out = std::move(done_.front());
+  Done done = std::move(done_.front());
   done_.pop_front();
   ++landed_;
-  held_.erase(out.node);
-  return out;
+  held_.erase(done.of.node);
+  lock.unlock();
+  done.of.trial->conclude(done.measured);
+  return search::Landed{done.of.node, std::move(done.measured)};
 }
 
 void Fleet::rest() {
@@ -109,7 +111,6 @@ bool Fleet::called_off() const {
 // True: the device goes on.
 bool Fleet::run(size_t device, Trials::node_type taken) {
   FleetTrial& trial = *taken.mapped().trial;
-  const int node = taken.mapped().node;
   bool ready = trial.ready(kSlice);
   while (!ready && !called_off()) ready = trial.ready(kSlice);
   const Status prepared = ready ? trial.prepare() : success();
@@ -122,7 +123,7 @@ bool Fleet::run(size_t device, Trials::node_type taken) {
   if (!prepared.ok()) {
     if (!failed_) failed_ = prepared.error();
   } else if (measured && measured->ok()) {
-    done_.push_back({node, std::move(*measured).value()});
+    done_.push_back({std::move(taken.mapped()), std::move(*measured).value()});
   } else {
     stays = !measured || taken.mapped().broke;
     if (measured && stays && !failed_) failed_ = measured->error();

@@ -25,8 +25,8 @@
 
 namespace solstice::evaluate {
 
-// A trial that was begun. All its functions are called in a device's thread; several devices have it one after the
-// other where it has to be given to another.
+// A trial that was begun. All its functions but conclude() are called in a device's thread; several devices have it one
+// after the other where it has to be given to another.
 class FleetTrial {
  public:
   virtual ~FleetTrial() = default;
@@ -35,6 +35,8 @@ class FleetTrial {
   virtual Status prepare() = 0;  // work that no device takes part in; an error ends the search
   // On the device of this number. An error takes that device out.
   virtual Result<search::Measurement> measure(size_t device) = 0;
+  // The rest, for which no device waits: adds it to the result. In the thread that lands.
+  virtual void conclude(search::Measurement& /*out*/) {}
 };
 
 // open() and close() are called in the device's own thread, first and last.
@@ -80,6 +82,10 @@ class Fleet : public search::Evaluator {
     bool broke = false;  // a device broke on it
   };
   using Trials = std::map<int64_t, Begun>;  // by when they were started
+  struct Done {
+    Begun of;
+    search::Measurement measured;
+  };
 
   void work(size_t device);
   void opened(size_t device, const Status& how);
@@ -95,7 +101,7 @@ class Fleet : public search::Evaluator {
   mutable std::mutex mutex_;  // of all that follows
   std::condition_variable work_, news_;
   Trials waiting_;
-  std::deque<search::Landed> done_;
+  std::deque<Done> done_;
   std::set<int> held_;            // nodes that were started and have not landed
   std::vector<LeftOut> leaving_;  // that nobody was told of yet
   std::optional<Error> failed_;

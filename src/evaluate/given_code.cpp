@@ -8,6 +8,7 @@
 
 #include "base/integer.h"
 #include "evaluate/driver_constants.h"
+#include "machine/registers.h"
 #include "toolchain/cubin.h"
 
 namespace solstice::evaluate {
@@ -43,7 +44,7 @@ std::string resources_flaw(const toolchain::Compiled& compiled, const Step& step
                                  [&](const auto& kernel) { return kernel.entry == step.entry; });
   if (used == compiled.kernels.end()) return "";
   const int64_t warps = ceil_div(step.block[0] * step.block[1] * step.block[2], kWarp);
-  const int64_t registers = warps * round_up(used->registers * kWarp, machine.register_unit);
+  const int64_t registers = machine::registers_of_block(machine, warps * kWarp, used->registers);
   if (registers > machine.registers_per_sm) {
     return fmt::format(
         "`{}` takes {} registers a thread, so that a block of {} threads needs {} of {}: fewer threads, or "

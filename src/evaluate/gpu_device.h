@@ -1,21 +1,26 @@
-// The GPU device: candidates are compiled while others are measured, in the order in which they were started.
+// The GPU device: candidates are compiled and diagnosed while others are measured, in the order in which they were
+// started.
 #pragma once
 
 #include <map>
 
 #include "evaluate/gpu_meter.h"
-#include "search/search.h"
+#include "search/overlapped.h"
 
 namespace solstice::evaluate {
 
-class GpuDevice : public search::InOrder {
+class GpuDevice : public search::Overlapped {
  public:
-  // `builds` and what the meter works with outlive it.
-  GpuDevice(const TrialBuilds& builds, GpuMeter meter) : builds_(builds), meter_(std::move(meter)) {}
+  // `builds` and what the meter works with outlive it. `over`: Overlapped's.
+  GpuDevice(const TrialBuilds& builds, GpuMeter meter, StopTest over = {})
+      : search::Overlapped(std::move(over)), builds_(builds), meter_(std::move(meter)) {}
 
  protected:
   void begin(const search::Node& node) override { begun_.emplace(node.id, builds_.begin(node)); }
-  Result<search::Measurement> finish(int node) override;
+  bool ready(int node) override { return begun_.at(node).candidate.ready(Seconds(0)); }
+  Result<search::Measurement> measure(int node) override { return meter_.measure(begun_.at(node)); }
+  bool concluded(int node, Seconds patience) override { return begun_.at(node).diagnosis.done(patience); }
+  void conclude(int node, Seconds waited, search::Measurement& out) override;
 
  private:
   const TrialBuilds& builds_;

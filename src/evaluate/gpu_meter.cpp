@@ -123,7 +123,7 @@ Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts* facts, search::Mea
 }
 
 Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement& measured) const {
-  Facts out = candidate.facts(builds_.setting(), options_.bounds, true);
+  Facts out = candidate.facts(builds_.setting(), options_.bounds);
   out.measured = measured.time;
   out.error = worst_error(measured.record.at("verdict"));
   out.clocks = judge_.clocks();
@@ -131,25 +131,32 @@ Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement
   return out;
 }
 
-// What is far behind the best is traced for the record, and not diagnosed.
-void GpuMeter::diagnose(int node, const Preparation& candidate, search::Measurement& out) {
+void GpuMeter::count(int node, Facts& facts) {
+  const Status counted =
+      add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis.counter_time, facts);
+  if (!counted.ok()) set_source({"counters", false, counted.error().message, counted.error().hint}, facts);
+}
+
+// What is far behind the best is traced for the record, and not diagnosed. What the GPU is not needed for goes on by
+// itself.
+void GpuMeter::begin_diagnosis(BegunTrial& trial, search::Measurement& out) {
   if (out.state != TrialState::kVerified) return;
+  const Built& built = *trial.candidate.built();
   const bool behind = best_.value > 0 && out.time > best_ * kWorthDiagnosing;
-  if (behind && !options_.diagnosis.keep_facts) return trace(candidate.built()->plan, nullptr, out);
-  Facts facts = facts_of(candidate, out);
-  trace(candidate.built()->plan, &facts, out);
+  if (behind && !options_.diagnosis.keep_facts) return trace(built.plan, nullptr, out);
+  const Seconds began = monotonic_now();
+  Facts facts = facts_of(trial.candidate, out);
+  const Seconds took = monotonic_now() - began;
+  trace(built.plan, &facts, out);
   if (out.state != TrialState::kVerified) return;
-  if (options_.diagnosis.counters) {
-    const Status counted =
-        add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis.counter_time, facts);
-    if (!counted.ok()) set_source({"counters", false, counted.error().message, counted.error().hint}, facts);
-  }
-  add_findings(facts, builds_.setting(), options_.diagnosis, out.record);
+  if (options_.diagnosis.counters) count(trial.node, facts);
+  trial.diagnosis = Diagnosing(std::move(facts), &built, builds_.setting(), options_.diagnosis, took);
 }
 
 Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
   Preparation& candidate = trial.candidate;
   SOLSTICE_CHECK(candidate.finish());
+  if (trial.best.value > 0 && (best_.value <= 0 || trial.best < best_)) best_ = trial.best;
   const Seconds began = monotonic_now();
   search::Measurement out;
   out.record = candidate.record();
@@ -163,7 +170,7 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
     Verdict verdict;
     SOLSTICE_CHECK(judge(trial.node, trial.precision, out, verdict));
     SOLSTICE_CHECK(judge_further(candidate.built()->plan, verdict, out));
-    diagnose(trial.node, candidate, out);
+    begin_diagnosis(trial, out);
     out.record.set("measuring", (monotonic_now() - ready).value);
     if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);

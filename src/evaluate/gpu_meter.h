@@ -32,7 +32,8 @@ class GpuMeter {
   // has the time by kernel (`trace`, a KernelTrace), or why it could not be taken.
   GpuMeter(const TrialBuilds& builds, run::Judge& judge, const std::vector<run::JudgeCase>& cases,
            GpuMeterOptions options);
-  // Waits for the compiler. An error: of this machine, or of the judge.
+  // Waits for the compiler. What is within 1.25 times of the best is being diagnosed afterwards: trial.conclude() adds
+  // what that says. An error: of this machine, or of the judge.
   Result<search::Measurement> measure(BegunTrial& trial);
 
  private:
@@ -46,13 +47,14 @@ class GpuMeter {
   void trace(const Plan& plan, Facts* facts, search::Measurement& out);
   Result<KernelTrace> traced(const Plan& plan, Facts* facts, search::Measurement& out);
   Facts facts_of(const Preparation& candidate, const search::Measurement& measured) const;
-  void diagnose(int node, const Preparation& candidate, search::Measurement& out);
+  void count(int node, Facts& facts);
+  void begin_diagnosis(BegunTrial& trial, search::Measurement& out);
 
   const TrialBuilds& builds_;
   run::Judge& judge_;
   const std::vector<run::JudgeCase>& cases_;
   GpuMeterOptions options_;
-  Seconds best_;  // of those that passed here; 0: none has
+  Seconds best_;  // of those that passed here or before the run was resumed; 0: none has
 };
 
 // The state of a trial whose verdict this is.

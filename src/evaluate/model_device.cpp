@@ -1,5 +1,8 @@
 #include "evaluate/model_device.h"
 
+#include "base/clock.h"
+#include "evaluate/findings/diagnosing.h"
+
 namespace solstice::evaluate {
 
 namespace {
@@ -10,6 +13,15 @@ constexpr Seconds kLook{0.1};  // between looks whether to stop
 
 void ModelDevice::begin(const search::Node& node) {
   pending_.try_emplace(node.id, node.proposal.program, setting_, compiler_);
+}
+
+// A search without a GPU does not read machine code: nvdisasm would take as long as the compiler.
+void ModelDevice::diagnose(const Preparation& candidate, search::Measurement& out) const {
+  const Seconds began = monotonic_now();
+  Facts facts = candidate.facts(setting_, bounds_);
+  const Seconds took = monotonic_now() - began;
+  const Built* const code = diagnosis_.keep_facts && candidate.built() ? &*candidate.built() : nullptr;
+  out.cost += Diagnosing(std::move(facts), code, setting_, diagnosis_, took).finish(Seconds(0), out.record).total();
 }
 
 Result<search::Measurement> ModelDevice::finish(int node) {
@@ -26,8 +38,7 @@ Result<search::Measurement> ModelDevice::finish(int node) {
   if (!candidate.refused()) out.time = candidate.predicted();
   out.cost = candidate.cost();
   out.record = candidate.record();
-  if (!candidate.refused())
-    add_findings(candidate.facts(setting_, bounds_, diagnosis_.keep_facts), setting_, diagnosis_, out.record);
+  if (!candidate.refused()) diagnose(candidate, out);
   pending_.erase(found);
   return out;
 }

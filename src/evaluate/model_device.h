@@ -23,6 +23,8 @@ class ModelDevice : public search::InOrder {
   Result<search::Measurement> finish(int node) override;
 
  private:
+  void diagnose(const Preparation& candidate, search::Measurement& out) const;
+
   Setting setting_;
   toolchain::Compiler* compiler_;
   DiagnosisOptions diagnosis_;

@@ -64,10 +64,8 @@ Status Preparation::finish() {
 
 Seconds Preparation::cost() const { return built_ ? check_time_ + built_->compile_time : check_time_; }
 
-Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds, bool sass) const {
-  Facts out = facts_of({text_, checked_, setting, table_, facts_, built_ ? &*built_ : nullptr, bounds});
-  if (sass && built_) add_sass(*built_, out);
-  return out;
+Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds) const {
+  return facts_of({text_, checked_, setting, table_, facts_, built_ ? &*built_ : nullptr, bounds});
 }
 
 Json Preparation::record() const {

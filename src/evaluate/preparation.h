@@ -33,9 +33,8 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
-  // Facts by the sources `plan`, `ptxas` and `cubin`, with `sass` also by that; of a candidate that was not refused.
-  // `bounds` may be null.
-  Facts facts(const Setting& setting, const sol::SolReport* bounds, bool sass) const;
+  // Facts by the sources `plan`, `ptxas` and `cubin`, of a candidate that was not refused. `bounds` may be null.
+  Facts facts(const Setting& setting, const sol::SolReport* bounds) const;
   Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
 
  private:

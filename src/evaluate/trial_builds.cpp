@@ -4,8 +4,9 @@
 
 namespace solstice::evaluate {
 
-TrialBuilds::TrialBuilds(Setting setting, toolchain::Compiler& compiler, std::filesystem::path folder)
-    : setting_(std::move(setting)), compiler_(compiler), folder_(std::move(folder)) {}
+TrialBuilds::TrialBuilds(Setting setting, toolchain::Compiler& compiler, std::filesystem::path folder,
+                         std::function<Seconds()> best)
+    : setting_(std::move(setting)), compiler_(compiler), folder_(std::move(folder)), best_(std::move(best)) {}
 
 Status TrialBuilds::build(const search::Node& node) const {
   std::error_code missing;

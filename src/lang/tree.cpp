@@ -89,6 +89,14 @@ ExprRef compare(CompareOp op, ExprRef left, ExprRef right) {
   return e;
 }
 
+Kernel* find_kernel(Program& program, const std::string& name) {
+  for (Item& item : program.items) {
+    auto* kernel = std::get_if<Kernel>(&item.node);
+    if (kernel && kernel->name == name) return kernel;
+  }
+  return nullptr;
+}
+
 Program with_dims(Program program, const std::vector<std::pair<std::string, int64_t>>& values) {
   for (Item& item : program.items) {
     auto* dims = std::get_if<Dims>(&item.node);

@@ -241,6 +241,9 @@ bool same(const ExprRef& a, const ExprRef& b);
 bool same(const Item& a, const Item& b);
 bool same(const Program& a, const Program& b);
 
+// The kernel of this name that stands in the program itself, not in a definition; null: there is none.
+Kernel* find_kernel(Program& program, const std::string& name);
+
 // A copy in which the named top-level dims have these values (tests and equivalence shrink programs with it).
 Program with_dims(Program program, const std::vector<std::pair<std::string, int64_t>>& values);
 

@@ -216,7 +216,8 @@ struct Report {
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> options;  // numerics, weights, budget
   Json agent;                                  // language model that took part: who, and its account; null: none
-  std::map<std::string, Seconds> timings;      // stage: what it took; "oracle: REQUEST" within them
+  // Stage: what it took; "oracle: REQUEST" within them. "search: diagnosis" (record/diagnosis_time.h).
+  std::map<std::string, Seconds> timings;
   std::vector<std::string> command;
   std::string working_folder;  // folder of the command
   std::vector<std::string> warnings;

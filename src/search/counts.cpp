@@ -15,4 +15,14 @@ TrialCounts counts_of(const Tree& tree) {
   return out;
 }
 
+Seconds fastest_measured(const Tree& tree) {
+  Seconds out{0};
+  for (const Event& event : tree.events()) {
+    const std::optional<Measurement>& found = event.measurement;
+    if (event.node == 0 || !found || found->state != TrialState::kVerified) continue;
+    if (out.value <= 0 || found->time < out) out = found->time;
+  }
+  return out;
+}
+
 }  // namespace solstice::search

@@ -7,7 +7,7 @@ import torch
 from host_timing import Fails, HostSession, host, inputs_of  # noqa: F401
 
 from solstice.errors import OracleError
-from solstice.oracle import headline, kernelbench
+from solstice.oracle import headline, kernelbench, rivals
 
 
 class Calls(torch.nn.Module):
@@ -227,3 +227,18 @@ def test_an_excess_is_infinite_for_other_forms():
     assert kernelbench.excess_alike([x], [x.clone()], "reference") == 0
     assert kernelbench.excess_alike([x], [x[:2]], "reference") == math.inf
     assert kernelbench.excess_alike([x], [x.double()], "reference") == math.inf
+
+
+def test_every_call_of_a_contest_begins_with_the_same_statistics(host):
+    """Batch normalisation writes them without moving their versions."""
+    norm, seen = torch.nn.BatchNorm1d(4).train(), []
+
+    def forward(x):
+        seen.append((norm.running_mean.tolist(), int(norm.num_batches_tracked)))
+        return norm(x)
+
+    inputs = inputs_of(torch.randn(8, 4))
+    made = rivals.Contest(inputs, [rivals.Rival("eager", forward), rivals.Rival("again", forward)])
+    rivals.contest(HostSession(norm), made, reps=2, warmups=1, blocks=2)
+    assert not any(rival.failed for rival in made.rivals)
+    assert len(seen) == 10 and all(each == ([0.0] * 4, 0) for each in seen)

@@ -85,7 +85,10 @@ class Held:
 @dataclass
 class Results:
     """Results of the drop-in's timed calls, held until the original has run on the same content, from the same state
-    and seed: after the block that they belong to, where memory has room, so that nothing runs between its calls."""
+    and seed: after the block that they belong to, where memory has room, so that nothing runs between its calls.
+
+    Checksums in their place would not do: both agree within a limit, not bit by bit, so that one side's values have to
+    be there, and a call of the original between two timed ones would change the clocks and memory that those meet."""
 
     session: Session
     original: Side

@@ -32,7 +32,7 @@ from . import (
     stability,
     timing,
 )
-from .running import Buffers, kept_buffers
+from .running import kept_buffers
 from .session import InputSet, Session
 
 

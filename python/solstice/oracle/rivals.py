@@ -209,7 +209,7 @@ def contest(session: Session, made: Contest, reps: int, warmups: int, blocks: in
 
     def before() -> None:
         for state in states:
-            state.put_back()
+            state.put_back()  # so that a counter of calls or positions stays in its range
         fresh()
         flush()
 

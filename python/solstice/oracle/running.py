@@ -29,26 +29,26 @@ class Buffers:
             if buffer is not None
         ]
 
-    def put_back(self) -> None:
-        """Before a call is timed again, so that a counter of calls or positions stays in its range. Goes by versions,
-        without a look at values: statistics, whose versions do not move, go on."""
-        with torch.no_grad():
-            for _, child, name, buffer, version, saved in self._owners:
-                if child._buffers.get(name) is not buffer or buffer._version != version:
-                    child._buffers[name] = buffer
-                    buffer.copy_(saved)
-
-    def take_changes(self) -> dict[str, torch.Tensor]:
-        changed = {}
+    def _changes(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """What was changed, by name; each is put back before the next."""
         for fqn, child, name, buffer, version, saved in self._owners:
             now = child._buffers.get(name)
-            if now is not buffer:
-                changed[fqn] = now
-                child._buffers[name] = buffer
-            if buffer._version != version or _is_statistic(child) or not _same(buffer, saved):
-                changed.setdefault(fqn, buffer.clone())
+            written = buffer._version != version or _is_statistic(child) or not _same(buffer, saved)
+            if now is buffer and not written:
+                continue
+            yield fqn, now
+            child._buffers[name] = buffer
+            if written:
                 buffer.copy_(saved)
-        return changed
+
+    def put_back(self) -> None:
+        for _ in self._changes():
+            pass
+
+    def take_changes(self) -> dict[str, torch.Tensor]:
+        """What is put back."""
+        mine = {fqn: buffer for fqn, _, _, buffer, _, _ in self._owners}
+        return {fqn: now.clone() if now is mine[fqn] else now for fqn, now in self._changes()}
 
 
 @contextlib.contextmanager

@@ -11,14 +11,6 @@
 namespace solstice::evaluate {
 namespace {
 
-lang::Kernel* kernel_named(const std::string& name, lang::Program& tree) {
-  for (lang::Item& item : tree.items) {
-    auto* kernel = std::get_if<lang::Kernel>(&item.node);
-    if (kernel && kernel->name == name) return kernel;
-  }
-  return nullptr;
-}
-
 void set_knob(lang::Knob knob, std::vector<lang::Knob>& knobs) {
   const auto same = [&](const lang::Knob& each) { return each.names == knob.names; };
   const auto found = std::find_if(knobs.begin(), knobs.end(), same);
@@ -33,7 +25,7 @@ void set_knob(lang::Knob knob, std::vector<lang::Knob>& knobs) {
 Result<std::string> with_action(const std::string& program, const FindingAction& action) {
   Diagnostics diagnostics;
   lang::Program tree = lang::parse(program, diagnostics);
-  lang::Kernel* kernel = kernel_named(action.kernel, tree);
+  lang::Kernel* kernel = lang::find_kernel(tree, action.kernel);
   if (!kernel) return fail(Code::not_found, fmt::format("the program has no kernel `{}`", action.kernel));
   if (action.knobs.empty() && action.kind != ActionKind::kOnce)
     return fail(Code::bad_argument, fmt::format("`{}` is no change of a clause", action.text));
@@ -54,7 +46,7 @@ bool names_what_is_there(const std::string& program, const FindingAction& action
   Diagnostics diagnostics;
   lang::Program tree = lang::parse(program, diagnostics);
   if (action.kind == ActionKind::kRewrite) return ir::find_rewrite(action.rewrite) != nullptr;
-  return kernel_named(action.kernel, tree) && (action.with.empty() || kernel_named(action.with, tree));
+  return lang::find_kernel(tree, action.kernel) && (action.with.empty() || lang::find_kernel(tree, action.with));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/parallel.h"
 #include "base/version.h"
 #include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
@@ -264,12 +265,15 @@ void add_sass_of(const Plan& plan, const std::string& module, const std::map<std
 }  // namespace
 
 void add_sass(const Built& built, Facts& facts) {
+  std::vector<std::optional<Result<std::map<std::string, SassFacts>>>> read(built.compiled.size());
+  for_each_parallel(read.size(), [&](size_t i) {
+    read[i] = diagnose::sass_of_cubin(built.compiled[i].cubin, {.source = built.plan.modules[i].name + ".cu"});
+  });
   SourceState state{"sass", true, "", ""};
-  for (size_t i = 0; i < built.compiled.size(); ++i) {
-    const std::string& module = built.plan.modules[i].name;
-    const auto found = diagnose::sass_of_cubin(built.compiled[i].cubin, {.source = module + ".cu"});
+  for (size_t i = 0; i < read.size(); ++i) {
+    const auto& found = *read[i];
     if (found.ok()) {
-      add_sass_of(built.plan, module, *found, facts);
+      add_sass_of(built.plan, built.plan.modules[i].name, *found, facts);
     } else {
       state = {"sass", false, found.error().message, found.error().hint};
     }

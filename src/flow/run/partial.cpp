@@ -18,6 +18,7 @@
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/state/resume_options.h"
+#include "record/diagnosis_time.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -33,12 +34,12 @@ int trials_of(const std::vector<StageOutcome>& stages) {
   return out;
 }
 
-Seconds spent_on(const std::vector<StageOutcome>& stages) {
+Seconds spent_on(const std::vector<StageOutcome>& stages, const char* what) {
   Seconds out{0};
   for (const StageOutcome& each : stages) {
     if (!each.report) continue;
-    const auto searched = each.report->timings.find("search");
-    if (searched != each.report->timings.end()) out += searched->second;
+    const auto found = each.report->timings.find(what);
+    if (found != each.report->timings.end()) out += found->second;
   }
   return out;
 }
@@ -98,7 +99,10 @@ class Parts {
 
   Status assemble() {
     SOLSTICE_CHECK(assembly_.finish(cut_, done_));
-    run_.report.timings["search"] = spent_on(done_);
+    run_.report.timings["search"] = spent_on(done_, "search");
+    for (const char* what : {kDiagnosisTime, kDiagnosisWaited}) {
+      if (const Seconds spent = spent_on(done_, what); spent.value > 0) run_.report.timings[what] = spent;
+    }
     return success();
   }
 
@@ -152,7 +156,7 @@ class Parts {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
     const int tried = trials_of(done_);
-    const Seconds spent = spent_on(done_);
+    const Seconds spent = spent_on(done_, "search");
     const Seconds budget = whole.budget - run_.imported;
     const double own = share(stage, 0), left = share(stage, stage.number);
     out.module = {};

@@ -79,19 +79,11 @@ Result<Axis> written_axis(const families::Context& context, ir::Kernel& kernel) 
   return out;
 }
 
-lang::Kernel* find_kernel(lang::Program& tree, const std::string& name) {
-  for (lang::Item& item : tree.items) {
-    auto* kernel = std::get_if<lang::Kernel>(&item.node);
-    if (kernel && kernel->name == name) return kernel;
-  }
-  return nullptr;
-}
-
 Result<std::string> with_clauses(lang::Program tree, const std::vector<Axis>& axes, const Choice& choice) {
   for (size_t a = 0; a < axes.size(); ++a) {
     if (choice[a] == 0) continue;
     const Schedule& schedule = axes[a].options[choice[a]];
-    lang::Kernel* const kernel = find_kernel(tree, axes[a].kernel);
+    lang::Kernel* const kernel = lang::find_kernel(tree, axes[a].kernel);
     Diagnostics diagnostics;
     std::vector<lang::Knob> knobs = lang::parse_knobs(ir::to_text(schedule.knobs), diagnostics);
     if (!kernel || diagnostics.has_errors()) {

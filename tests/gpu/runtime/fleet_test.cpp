@@ -1,19 +1,10 @@
 // Two judges on the same GPU stand for two GPUs: what several find of a candidate is what one finds.
-#include <unistd.h>
-
 #include <set>
-#include <string_view>
 
 #include "evaluate/gpu_device.h"
 #include "evaluate/gpu_fleet.h"
 #include "fixture.h"
-#include "toolchain/worker.h"
-
-// The compiler re-executes the running program as its worker.
-__attribute__((constructor)) static void become_compile_worker(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == "--compile-worker")
-    _exit(solstice::toolchain::compile_worker_main(0, 1));
-}
+#include "support/worker_process.h"
 
 namespace solstice::evaluate {
 namespace {

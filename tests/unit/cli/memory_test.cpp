@@ -32,18 +32,19 @@ class MemoryTest : public ProgramTest {
 
   // A program of one kernel, and trials derived from the first, each with other knobs and a time.
   void add_run(const std::string& store_name, const std::string& problem, const std::string& device,
-               const std::vector<std::pair<std::string, double>>& trials) {
+               const std::vector<std::pair<std::string, double>>& trials, double original = 0.01, double bound = 0) {
     Result<store::Store> store = store::Store::open(folder(store_name));
     ASSERT_TRUE(store.ok());
     RunRecord record;
     record.problem = problem;
     const std::string id = *store->begin_run(record);
     ASSERT_TRUE(store->describe_run(id, "h200", device, {}).ok());
-    search::Tree tree(Seconds(0.01));
+    search::Tree tree{Seconds(original)};
     for (const auto& [knobs, time] : trials)
       tree.complete(testing::add(tree, tree.trials() == 0 ? 0 : 1, "why", knobs), timed(device, time));
     for (size_t i = 0; i < tree.events().size(); ++i) ASSERT_TRUE(store->add_event(id, i, tree.events()[i]).ok());
-    ASSERT_TRUE(store->finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", Json()).ok());
+    const Json summary = Json::object().set("bounds", Json::object().set("practical", bound));
+    ASSERT_TRUE(store->finish_run(id, RunState::kFinished, RunOutcome::kFaster, "", summary).ok());
   }
 };
 
@@ -96,6 +97,21 @@ TEST_F(MemoryTest, SpeedupsOfPredictedTimesSaySo) {
       << done.out << done.err;
 }
 
+// Of searches without a GPU the original is not known: the slowest trial of one run is no measure for another.
+TEST_F(MemoryTest, ArmsWithoutAnOriginalShareAMeasure) {
+  add_run("off", "one", "model", {{"stages=1", 0.008}, {"stages=2", 0.004}}, 0, 0.002);
+  add_run("on", "one", "model", {{"stages=1", 0.004}, {"stages=2", 0.0022}}, 0, 0.002);
+  add_run("off", "two", "model", {{"stages=1", 0.004}, {"stages=2", 0.0022}}, 0, 0.002);
+  add_run("on", "two", "model", {{"stages=1", 0.004}, {"stages=2", 0.0022}}, 0, 0.002);
+  const std::vector<std::string> sides = {
+      "--without", folder("off").string(), "--with", folder("on").string(), "--share", "0.99"};
+  const CommandOutput done = memory("benefit", sides);
+  EXPECT_NE(done.out.find("final speedup, with over without: 1.348 (p = 0.5, 2 problems)\n"), std::string::npos)
+      << done.out << done.err;
+  EXPECT_NE(done.out.find("1.15 times the practical bound without: 1.818 (p = 0.5, 1 problem)\n"), std::string::npos)
+      << done.out;
+}
+
 TEST_F(MemoryTest, ComparesTwoArms) {
   add_run("off", "one", "gpu", {{"stages=1", 0.008}, {"stages=2", 0.007}, {"stages=3", 0.006}, {"stages=4", 0.002}});
   add_run("on", "one", "gpu", {{"stages=1", 0.008}, {"stages=4", 0.002}});
@@ -114,6 +130,9 @@ TEST_F(MemoryTest, ComparesTwoArms) {
   EXPECT_EQ(json->at("problems").at(1).at("with").as_double(), 3) << "it did not get there in 2";
   EXPECT_EQ(json->at("problems").at(1).at("unreached_with").as_double(), 1);
   EXPECT_NEAR(json->at("ratio").as_double(), std::sqrt(0.5 * 1.5), 1e-9);
+  EXPECT_NEAR(json->at("end").at("ratio").as_double(), std::sqrt(0.003 / 0.0035), 1e-9);
+  EXPECT_EQ(json->at("end").at("problems").as_int(), 2);
+  EXPECT_EQ(json->at("far").at("problems").as_int(), 0) << "no bound is known";
   EXPECT_EQ(memory("benefit", {"--with", folder("on").string()}).exit.code, 2);
   EXPECT_EQ(memory("benefit", {"--without", folder("empty").string(), "--with", folder("on").string()}).exit.code, 2);
 }

@@ -2,7 +2,8 @@
 
 #include "diagnose/counters/counter_table.h"
 #include "evaluate/findings/actions.h"
-#include "evaluate/findings/diagnosis.h"
+#include "evaluate/findings/diagnosing.h"
+#include "evaluate/preparation.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -38,6 +39,25 @@ TEST(Findings, ACutIsAMoveWhereItsKernelsAre) {
   EXPECT_TRUE(is_legal_move(kTwoMaps, rewrite, setting));
   rewrite.rewrite = "no_such_rewrite";
   EXPECT_FALSE(is_legal_move(kTwoMaps, rewrite, setting));
+}
+
+// In a thread of its own it says what it says in this one.
+TEST(Findings, ADiagnosisBesideTheSearchSaysTheSame) {
+  const Setting setting{machine_of_findings()};
+  const Preparation candidate(kTwoMaps, setting, nullptr);
+  Facts facts = candidate.facts(setting, nullptr);
+  set_source({"sass", false, "nvdisasm was not found", "install it"}, facts);
+  Json expected = Json::object(), found = Json::object();
+  add_findings(facts, setting, {.keep_facts = true}, expected);
+  Diagnosing diagnosing(facts, nullptr, setting, {.keep_facts = true}, Seconds(0.25));
+  while (!diagnosing.done(Seconds(1))) continue;
+  const DiagnosisTime took = diagnosing.finish(Seconds(0.5), found);
+  EXPECT_EQ(took.facts.value, 0.25);
+  EXPECT_GE(took.waited.value, 0.5);
+  EXPECT_EQ(found.at("diagnosing").at("facts").as_double(), 0.25);
+  for (const auto& [key, value] : expected.members()) EXPECT_EQ(found.at(key).dump(), value.dump()) << key;
+  EXPECT_GT(expected.at("findings").size(), 0u);
+  EXPECT_EQ(Diagnosing().finish(Seconds(0), found).total().value, 0) << "nothing to diagnose";
 }
 
 // What the published ablation shows: every counter by its name, as it is.

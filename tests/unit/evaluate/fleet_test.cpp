@@ -41,6 +41,23 @@ TEST(Fleet, ResultsComeInAsTheyAreDone) {
   EXPECT_EQ(yard.devices_of(2), yard.devices_of(4));
 }
 
+// What needs no device, as a diagnosis, keeps none from the next trial.
+TEST(Fleet, DevicesGoOnWhileATrialIsConcluded) {
+  Yard yard;
+  Gate later;
+  yard.measure = [&](size_t, int node) {
+    if (node == 3) later.open();
+    return Result<double>(node);
+  };
+  yard.conclude = [&](int node) {
+    if (node == 1) later.pass();
+  };
+  const auto fleet = fleet_of(yard, 1);
+  ASSERT_TRUE(fleet->open().ok());
+  start(*fleet, 1, 3);
+  EXPECT_EQ(landed(*fleet, 3), (std::vector<int>{1, 2, 3}));
+}
+
 TEST(Fleet, AllDevicesWorkAtOnce) {
   Yard yard;
   Gate together;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "record/diagnosis_time.h"
+
 namespace solstice::evaluate {
 namespace {
 
@@ -25,6 +27,10 @@ TEST(ModelDevice, PredictsWithoutCodeOnceItIsToStop) {
     EXPECT_GT(landed->measurement->time.value, 0);
     EXPECT_EQ(landed->measurement->detail, stopped ? "not compiled: the time was up" : "");
     EXPECT_EQ(landed->measurement->record.find("facts") == nullptr, stopped);
+    const auto took = from_json<DiagnosisTime>(landed->measurement->record.at("diagnosing"));
+    ASSERT_TRUE(took.ok()) << took.error().text();
+    EXPECT_GT(took->tools.value, 0);
+    EXPECT_GE(landed->measurement->cost, took->total());
   }
 }
 

@@ -52,6 +52,7 @@ struct Yard {
   };
   std::function<bool(int node)> compiled = [](int) { return true; };
   std::function<Status(int node)> prepare = [](int) { return success(); };
+  std::function<void(int node)> conclude = [](int) {};
   std::function<Status(size_t device)> open = [](size_t) { return success(); };
   std::mutex mutex;
   std::map<int, std::vector<size_t>> measured_on;
@@ -83,6 +84,10 @@ class PretendedTrial : public FleetTrial {
     out.state = TrialState::kVerified;
     out.time = Seconds(time);
     return out;
+  }
+  void conclude(search::Measurement& out) override {
+    yard_.conclude(node_);
+    out.detail = "concluded";
   }
 
  private:
@@ -137,6 +142,7 @@ inline std::vector<int> landed(Fleet& fleet, int count) {
     EXPECT_TRUE(next.ok()) << next.error().text();
     if (!next.ok()) break;
     EXPECT_EQ(next->measurement->time.value, next->node);
+    EXPECT_EQ(next->measurement->detail, "concluded");
     out.push_back(next->node);
   }
   return out;

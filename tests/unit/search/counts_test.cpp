@@ -22,5 +22,22 @@ TEST(TrialCounts, ANodeIsOneTrialHoweverOftenItWasMeasured) {
   EXPECT_EQ(text_of(counts), "1 trial, 1 more without a result");
 }
 
+// What a device goes by that measures the rest of a search: as if it had measured all.
+TEST(Counts, TheFastestMeasurementIsOfAnyTrial) {
+  Tree tree(Seconds(0.001));
+  EXPECT_EQ(fastest_measured(tree).value, 0) << "the original is no trial";
+  Proposal proposal;
+  proposal.program = "a";
+  const int a = tree.add(proposal)->id;
+  tree.complete(a, {.state = TrialState::kVerified, .time = Seconds(0.004)});
+  tree.again(a, Precision::kPrecise);
+  tree.complete(a, {.state = TrialState::kVerified, .time = Seconds(0.005)});
+  proposal.program = "b";
+  tree.complete(tree.add(proposal)->id, {.state = TrialState::kWrong, .time = Seconds(0.001)});
+  proposal.program = "c";
+  tree.complete(tree.add(proposal)->id, {.state = TrialState::kPredicted, .time = Seconds(0.001)});
+  EXPECT_EQ(fastest_measured(tree).value, 0.004);
+}
+
 }  // namespace
 }  // namespace solstice::search

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "support/worker_process.h"
 
 namespace solstice::toolchain {
 namespace {

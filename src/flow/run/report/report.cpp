@@ -264,7 +264,11 @@ std::string timings_section(const Report& r) {
   std::vector<std::pair<std::string, Seconds>> sorted(r.timings.begin(), r.timings.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return b.second < a.second; });
   Rows rows = {{"stage of the run", "took"}};
-  for (const auto& [stage, took] : sorted) rows.push_back({stage, time_text(took)});
+  const auto searched = r.timings.find("search");
+  for (const auto& [stage, took] : sorted) {
+    const bool within = stage.starts_with("search: ") && searched != r.timings.end();
+    rows.push_back({stage, time_text(took) + (within ? " of " + time_text(searched->second) : "")});
+  }
   return "\n## Where the run's time went\n\n" + markdown_table(rows);
 }
 

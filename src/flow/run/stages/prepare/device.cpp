@@ -12,6 +12,7 @@
 #include "flow/run/problem/scaled.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/stages/prepare/inputs.h"
+#include "search/counts.h"
 
 namespace solstice::flow {
 namespace {
@@ -64,13 +65,15 @@ void open_first_gpu(Run& run, Measurable& out) {
     return verify_scaled(*run.engine.oracle, *run.engine.judge, out.imported.problem, *out.inputs.first, passed);
   };
   out.device = std::make_unique<evaluate::GpuDevice>(
-      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, std::move(options)));
+      *out.builds, evaluate::GpuMeter(*out.builds, *run.engine.judge, out.inputs.cases, std::move(options)),
+      [&run] { return is_asked(run.search_is_over); });
 }
 
 // Candidates are measured on one GPU in this thread, on several in one for each.
 Status open_gpus(Run& run, Measurable& out) {
   out.builds = std::make_unique<evaluate::TrialBuilds>(setting_of(run, out.opened, out.imported), *run.engine.compiler,
-                                                       run.folders.fresh / "trials");
+                                                       run.folders.fresh / "trials",
+                                                       [&run] { return search::fastest_measured(run.tree); });
   if (!run.engine.further.empty() && !run.options.search.searched) return open_fleet(run, meter_of(run, out), out);
   open_first_gpu(run, out);
   return success();

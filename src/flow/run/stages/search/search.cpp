@@ -12,6 +12,7 @@
 #include "flow/run/stages/search/other_arithmetic.h"
 #include "flow/run/stages/search/restore.h"
 #include "flow/run/state/trial_of.h"
+#include "record/diagnosis_time.h"
 
 namespace solstice::flow {
 namespace {
@@ -23,6 +24,23 @@ Seconds own_time(const search::Tree& tree) {
     if (event.node > 0 && event.measurement) out += event.measurement->cost;
   }
   return out;
+}
+
+// Within the search's own time, but for what was waited for beside it.
+void add_diagnosis_time(Run& run, size_t since) {
+  Seconds all, waited;
+  const std::vector<search::Event>& events = run.tree.events();
+  for (size_t i = since; i < events.size(); ++i) {
+    const Json* const found = events[i].measurement ? events[i].measurement->record.find("diagnosing") : nullptr;
+    if (!found) continue;
+    const Result<DiagnosisTime> time = from_json<DiagnosisTime>(*found);
+    if (!time.ok()) continue;  // of another version
+    all += time->total();
+    waited += time->waited;
+  }
+  if (all.value <= 0) return;
+  run.report.timings[kDiagnosisTime] = all;
+  run.report.timings[kDiagnosisWaited] = waited;
 }
 
 Yardstick yardstick_of(const Measurable& measurable) {
@@ -233,6 +251,8 @@ Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable&
                                    std::unique_ptr<Searching>& searching) {
   Searched out;
   const std::optional<search::Stop> over = run.options.search.searched;
+  // Of this process; of a search that was over before, all.
+  const size_t since = run.stored.resumed && !over ? run.stored.resumed->events.size() : 0;
   const Status done = stage(run, "search", detail_of(run), [&]() -> Result<std::string> {
     SOLSTICE_TRY(searching, begin_search(run, planned, measurable));
     if (over) {
@@ -248,6 +268,7 @@ Result<Searched> search_candidates(Run& run, const Planned& planned, Measurable&
   });
   close_fleet(run, &measurable);
   if (over) run.report.timings["search"] = own_time(run.tree);
+  add_diagnosis_time(run, since);
   if (!done.ok()) return done.error();
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "flow/run/report/report_text.h"
+#include "record/diagnosis_time.h"
 #include "support/golden.h"
 
 namespace solstice::flow {
@@ -59,6 +60,7 @@ Report sample_report() {
   r.baselines = {{"torch.compile", measured(1900), 1.05, 3e-7, "default mode"},
                  {"eager, TF32", std::nullopt, 0, std::nullopt, "it fails: no memory"}};
   r.timings = {{"search", Seconds(2)}, {"total", Seconds(8.5)}, {"oracle: trace", milliseconds(12)}};
+  r.timings[kDiagnosisTime] = milliseconds(40);
   r.original_peak_memory = Bytes(2147483648.0);
   r.machine = "h200";
   r.device = "a GPU";

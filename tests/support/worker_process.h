@@ -1,4 +1,6 @@
-// The compiler re-executes the running program as its worker; here that is this test.
+// The compiler re-executes the running program as its worker; here that is a test that includes this.
+#pragma once
+
 #include <unistd.h>
 
 #include <string_view>

@@ -1,0 +1,32 @@
+// Diagnosis of a trial in a thread of its own, so that a device need not wait for it: nvdisasm takes 0.2 s for a cubin
+// that is new.
+#pragma once
+
+#include <future>
+
+#include "evaluate/findings/diagnosis.h"
+#include "record/diagnosis_time.h"
+
+namespace solstice::evaluate {
+
+class Diagnosing {
+ public:
+  Diagnosing() = default;  // there is nothing to diagnose
+  // Adds the source `sass` to the facts, where `code` is given, and runs the tools. `code` and `setting` outlive it.
+  // `took`: seconds that the facts took, for the record.
+  Diagnosing(Facts facts, const Built* code, const Setting& setting, const DiagnosisOptions& options, Seconds took);
+  // It is done; waits for that, at most so long.
+  bool done(Seconds patience) const;
+  // Waits for it, and adds to the record what add_findings() says and `diagnosing`, with what was `waited` before.
+  // Once; where there is nothing to diagnose it adds nothing.
+  DiagnosisTime finish(Seconds waited, Json& record);
+
+ private:
+  struct Done {
+    Json record;
+    DiagnosisTime time;
+  };
+  std::future<Done> done_;
+};
+
+}  // namespace solstice::evaluate
