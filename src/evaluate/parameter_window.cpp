@@ -3,11 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <bitset>
 #include <cstring>
 #include <deque>
 
+#include "evaluate/window_state.h"
 #include "toolchain/machine_code.h"
 
 namespace solstice::evaluate {
@@ -18,72 +17,10 @@ using toolchain::Effect;
 using toolchain::kInstructionBytes;
 using toolchain::MachineInstruction;
 using toolchain::MachineOperand;
-using toolchain::MachineRegisters;
 using toolchain::Role;
 
 constexpr int kWindowAt = 0x198;  // low half, then high half
 constexpr int64_t kStepsAnInstruction = 500;  // until it is given up; kernels of ours need fewer than 20
-
-constexpr size_t kPredicates = 7;
-using Predicates = std::bitset<kPredicates>;
-constexpr size_t kBarriers = 16;
-constexpr int kNotSet = -1, kSeveral = -2;
-
-// Registers that hold a low half (with what was added) or a high half; a predicate with a carry counts as low. With
-// them two things that are sure of the predicates of threads, for the loops that ptxas puts around an instruction
-// whose operands all lanes must share: it elects a lane, moves its values to uniform registers under that guard, and
-// goes on while a lane is left.
-struct Held {
-  MachineRegisters low, high;
-  Predicates somewhere = Predicates().set();  // true in at least one lane of those that run
-  // [p]: predicates that hold nothing in lanes where `p` is false.
-  std::array<Predicates, kPredicates> covers = all_cover();
-
-  // By number of a barrier: the instruction behind the place where lanes meet again, kNotSet or kSeveral.
-  std::array<int, kBarriers> meeting = all_unset();
-
-  bool operator==(const Held&) const = default;
-  bool any() const { return low.any() || high.any(); }
-
-  static std::array<Predicates, kPredicates> all_cover() {
-    std::array<Predicates, kPredicates> out;
-    out.fill(Predicates().set());
-    return out;
-  }
-
-  static std::array<int, kBarriers> all_unset() {
-    std::array<int, kBarriers> out{};
-    out.fill(kNotSet);
-    return out;
-  }
-
-  Predicates carries() const {
-    Predicates out;
-    for (size_t i = 0; i < kPredicates; ++i) out[i] = low[toolchain::kPredicate + i] || high[toolchain::kPredicate + i];
-    return out;
-  }
-
-  void join(const Held& other) {
-    const Predicates none = ~carries(), others_none = ~other.carries();
-    for (size_t i = 0; i < kPredicates; ++i) covers[i] = (covers[i] | none) & (other.covers[i] | others_none);
-    for (size_t i = 0; i < kBarriers; ++i) {
-      if (meeting[i] == kNotSet) meeting[i] = other.meeting[i];
-      if (other.meeting[i] != kNotSet && other.meeting[i] != meeting[i]) meeting[i] = kSeveral;
-    }
-    somewhere &= other.somewhere;
-    low |= other.low;
-    high |= other.high;
-  }
-
-  void forget() {
-    somewhere.reset();
-    covers.fill({});
-  }
-};
-
-enum class Half : uint8_t { kNone, kLow, kHigh, kMixed };
-
-Half half_of(bool low, bool high) { return low ? (high ? Half::kMixed : Half::kLow) : high ? Half::kHigh : Half::kNone; }
 
 Half half_of_constant(const MachineInstruction& of, int word) {
   const auto& read = of.constant;
@@ -94,13 +31,11 @@ Half half_of_constant(const MachineInstruction& of, int word) {
   return at > -4 && at < 8 ? Half::kMixed : Half::kNone;
 }
 
-Half half_at(const MachineInstruction& of, const MachineOperand& operand, int word, const Held& held) {
-  if (operand.first < 0) return half_of_constant(of, word);
-  const auto at = static_cast<size_t>(operand.first + word);
-  return half_of(held.low[at], held.high[at]);
+Half half_at(const MachineInstruction& of, const MachineOperand& operand, int word, const WindowState& held) {
+  return operand.first < 0 ? half_of_constant(of, word) : held.at(operand.first + word, of);
 }
 
-bool is_held(const MachineInstruction& of, const MachineOperand& operand, const Held& held) {
+bool is_held(const MachineInstruction& of, const MachineOperand& operand, const WindowState& held) {
   for (int word = 0; word < operand.count; ++word) {
     if (half_at(of, operand, word, held) != Half::kNone) return true;
   }
@@ -108,15 +43,10 @@ bool is_held(const MachineInstruction& of, const MachineOperand& operand, const 
 }
 
 // A pair, or one half, of the address plus something, and nothing else.
-bool is_whole(const MachineInstruction& of, const MachineOperand& operand, const Held& held) {
+bool is_whole(const MachineInstruction& of, const MachineOperand& operand, const WindowState& held) {
   const Half first = half_at(of, operand, 0, held);
   if (operand.count == 1) return first == Half::kLow || first == Half::kHigh;
   return first == Half::kLow && half_at(of, operand, 1, held) == Half::kHigh;
-}
-
-void put(Held& held, size_t at, Half half, bool weak) {
-  held.low[at] = (weak && held.low[at]) || half == Half::kLow || half == Half::kMixed;
-  held.high[at] = (weak && held.high[at]) || half == Half::kHigh || half == Half::kMixed;
 }
 
 bool is_predicate(const MachineOperand& operand) { return operand.first >= toolchain::kPredicate; }
@@ -124,11 +54,11 @@ bool is_predicate(const MachineOperand& operand) { return operand.first >= toolc
 // What one instruction makes of it; false: it may not be used so.
 class WindowStep {
  public:
-  WindowStep(const MachineInstruction& of, Held& held) : of_(of), held_(held) {}
+  WindowStep(const MachineInstruction& of, WindowState& held) : of_(of), held_(held) {}
 
   bool run() {
-    if (of_.guard >= 0 && held_.low[static_cast<size_t>(of_.guard)]) return false;
-    if (of_.effect == Effect::kUnknown || of_.effect == Effect::kJumps) return !held_.any() && !reads_window();
+    if (of_.guard >= 0 && held_.at(of_.guard) != Half::kNone) return false;
+    if (of_.effect == Effect::kUnknown || of_.effect == Effect::kJumps) return give_up();
     if (of_.effect == Effect::kConstant) return load_constant();
     std::vector<const MachineOperand*> used;
     for (const MachineOperand& operand : of_.reads) {
@@ -158,20 +88,10 @@ class WindowStep {
     return false;
   }
 
-  static bool is_thread_predicate(int at) {
-    return at >= toolchain::kPredicate && at < toolchain::kPredicate + static_cast<int>(kPredicates);
-  }
-  static size_t predicate_of(int at) { return static_cast<size_t>(at - toolchain::kPredicate); }
-
-  // Whether what was in register `at` may stay.
-  bool stays(const MachineOperand& written, int at) const {
-    if (!written.certain) return true;
-    if (of_.always) return false;
-    if (of_.negated || !is_thread_predicate(of_.guard)) return true;
-    const size_t guard = predicate_of(of_.guard);
-    if (is_thread_predicate(at)) return !held_.covers[guard][predicate_of(at)];
-    const bool uniform = at >= toolchain::kUniformRegister && at < toolchain::kPredicate;
-    return !uniform || !held_.somewhere[guard];
+  // Whatever it does, nothing is held that it could misuse.
+  bool give_up() {
+    held_.forget();
+    return !held_.any() && !reads_window();
   }
 
   bool clear() {
@@ -183,22 +103,8 @@ class WindowStep {
     for (int i = 0; i < written.count; ++i) write_at(written, i, half);
   }
 
-  void write_at(const MachineOperand& written, int word, Half half) {
-    const int at = written.first + word;
-    const bool weak = stays(written, at);
-    if (is_thread_predicate(at)) learn(predicate_of(at), half, &written == of_.writes.data());
-    put(held_, static_cast<size_t>(at), half, weak);
-  }
-
-  // What is sure of a predicate that is written.
-  void learn(size_t predicate, Half half, bool first) {
-    const bool elected = of_.effect == Effect::kElects && !of_.negated &&
-                         (of_.always || (is_thread_predicate(of_.guard) && held_.somewhere[predicate_of(of_.guard)]));
-    const bool set = of_.sets && of_.always && first;
-    held_.somewhere[predicate] = set || elected;
-    held_.covers[predicate] = set ? Predicates().set() : Predicates();
-    if (half == Half::kNone) return;
-    for (Predicates& each : held_.covers) each[predicate] = false;
+  void write_at(const MachineOperand& written, int word, Half half, std::vector<int> from = {}) {
+    held_.write({written.first + word, half, written.certain, std::move(from)}, of_);
   }
 
   bool mark_logic() {
@@ -220,12 +126,18 @@ class WindowStep {
 
   bool move(const std::vector<const MachineOperand*>& used) {
     Half half = Half::kNone;
+    std::vector<int> from;
     for (const MachineOperand* operand : used) {
       if (operand->role == Role::kCarry) return false;
       const Half each = half_at(of_, *operand, 0, held_);
       half = half == Half::kNone || half == each ? each : Half::kMixed;
+      if (operand->first >= 0) from.push_back(operand->first);
     }
-    for (const MachineOperand& written : of_.writes) write(written, half);
+    if (from.size() < used.size()) from.clear();
+    for (const MachineOperand& written : of_.writes) {
+      if (is_predicate(written)) write(written, Half::kLow);
+      if (!is_predicate(written)) write_at(written, 0, half, from);
+    }
     return true;
   }
 
@@ -236,24 +148,27 @@ class WindowStep {
     for (const MachineOperand* operand : used) {
       carry = carry || operand->role == Role::kCarry;
       if (operand->role == Role::kCarry) continue;
-      if (operand->role != Role::kAddend || addend != nullptr || !is_whole(of_, *operand, held_)) return false;
+      if (operand->role != Role::kAddend || addend != nullptr) return false;
       addend = operand;
     }
-    if (addend == nullptr) return false;
-    const Half half = half_at(of_, *addend, 0, held_);
-    if (carry && half != Half::kHigh) return false;
-    for (const MachineOperand& written : of_.writes) write_sum(written, half);
+    if (addend == nullptr || (carry && half_at(of_, *addend, 0, held_) != Half::kHigh)) return false;
+    for (const MachineOperand& written : of_.writes) write_sum(written, *addend, carry);
     return true;
   }
 
-  void write_sum(const MachineOperand& written, Half half) {
+  void write_sum(const MachineOperand& written, const MachineOperand& addend, bool carry) {
     if (is_predicate(written)) return write(written, Half::kLow);
-    write_at(written, 0, half);
-    if (written.count == 2) write_at(written, 1, Half::kHigh);
+    const Half half = half_at(of_, addend, 0, held_);
+    const bool alone = written.count == 1 && !carry && addend.first >= 0;
+    const Half upper = addend.count < 2                                     ? Half::kMixed
+                       : half_at(of_, addend, 1, held_) == Half::kHigh ? Half::kHigh
+                                                                             : Half::kMixed;
+    write_at(written, 0, half, alone ? std::vector<int>{addend.first} : std::vector<int>{});
+    if (written.count == 2) write_at(written, 1, upper);
   }
 
   const MachineInstruction& of_;
-  Held& held_;
+  WindowState& held_;
 };
 
 std::string way_out(Effect effect) {
@@ -310,32 +225,55 @@ class SectionFlow {
     for (uint64_t at = 0; at + kInstructionBytes <= section.code.size(); at += kInstructionBytes) decode(at);
     for (size_t i = 0; i < code_.size(); ++i) {
       const MachineInstruction& of = code_[i];
-      if (of.effect == Effect::kCalls) returns_to_.push_back(i + 1);
+      if (of.effect == Effect::kCalls || of.effect == Effect::kJumps) returns_to_.push_back(i + 1);
       if (of.effect == Effect::kScopes && inside(of.target)) meetings_.emplace_back(of.barrier, index_of(of.target));
     }
+    find_blocks();
   }
 
   std::string run() {
-    before_.assign(code_.size(), {});
-    const bool jumps = std::any_of(code_.begin(), code_.end(), [](const MachineInstruction& of) {
-      return of.effect == Effect::kJumps || of.effect == Effect::kUnknown;
-    });
-    for (size_t i = 0; i < (jumps ? code_.size() : std::min<size_t>(1, code_.size())); ++i) before_[i].forget();
-    queued_.assign(code_.size(), true);
-    for (size_t i = 0; i < code_.size(); ++i) queue_.push_back(i);
     const int64_t most = kStepsAnInstruction * static_cast<int64_t>(code_.size() + 10);
     while (!queue_.empty()) {
       if (steps_ > most) return tangled();
-      const size_t at = queue_.front();
+      const size_t block = queue_.front();
       queue_.pop_front();
-      queued_[at] = false;
-      Held held = before_[at];
-      if (!step(at, held)) return flaw();
+      queued_[block] = false;
+      if (!walk(block)) return flaw();
     }
     return "";
   }
 
  private:
+  static bool ends_block(Effect effect) {
+    return effect == Effect::kBranches || effect == Effect::kCalls || effect == Effect::kReturns ||
+           effect == Effect::kEnds || effect == Effect::kMeets || effect == Effect::kJumps;
+  }
+
+  // Where unknown code leads anywhere, each instruction is a block, of which nothing is sure.
+  void find_blocks() {
+    const bool jumps = std::any_of(code_.begin(), code_.end(), [](const MachineInstruction& of) {
+      return of.effect == Effect::kJumps || of.effect == Effect::kUnknown;
+    });
+    std::vector<bool> first(code_.size() + 1, jumps);
+    first[0] = true;
+    for (size_t i = 0; i < code_.size(); ++i) {
+      const Effect effect = code_[i].effect;
+      if (ends_block(effect)) first[i + 1] = true;
+      const bool leads = effect == Effect::kBranches || effect == Effect::kCalls || effect == Effect::kScopes;
+      if (leads && inside(code_[i].target)) first[index_of(code_[i].target)] = true;
+    }
+    for (size_t i = 0; i < code_.size(); ++i) {
+      if (first[i]) starts_.push_back(i);
+      block_of_.push_back(starts_.size() - 1);
+    }
+    before_.resize(starts_.size());
+    queued_.assign(starts_.size(), true);
+    for (size_t b = 0; b < starts_.size(); ++b) {
+      queue_.push_back(b);
+      if (b == 0 || jumps) before_[b].forget();
+    }
+  }
+
   void decode(uint64_t at) {
     uint64_t first = 0, second = 0;
     std::memcpy(&first, section_.code.data() + at, sizeof(first));
@@ -355,65 +293,64 @@ class SectionFlow {
   }
   static size_t index_of(int64_t target) { return static_cast<size_t>(target) / kInstructionBytes; }
 
-  // One instruction, and then those that follow it in a row; what else it leads to is queued.
-  bool step(size_t at, Held held) {
-    while (true) {
+  // The instructions of a block; what it leads to is queued.
+  bool walk(size_t block) {
+    WindowState held = before_[block];
+    const size_t end = block + 1 < starts_.size() ? starts_[block + 1] : code_.size();
+    for (size_t at = starts_[block]; at < end; ++at) {
       const MachineInstruction& of = code_[at];
       ++steps_;
       wrong_ = at;
       if (!WindowStep(of, held).run()) return false;
       if (of.effect == Effect::kReturns && !kernel_ && held.any()) return false;
-      lead(of, held);
-      if (of.always && (of.effect == Effect::kBranches || of.effect == Effect::kEnds || of.effect == Effect::kReturns))
-        return true;
-      if (++at >= code_.size() || !merge(at, held)) return true;
-      held = before_[at];
+      if (of.effect == Effect::kScopes)
+        held.set_meeting(of.barrier, inside(of.target) ? static_cast<int>(index_of(of.target)) : WindowState::kSeveral);
     }
+    lead(code_[end - 1], held, end);
+    return true;
   }
 
-  bool merge(size_t at, const Held& held) {
-    Held joined = before_[at];
-    joined.join(held);
-    const bool changed = !(joined == before_[at]);
-    if (changed) before_[at] = joined;
-    return changed;
+  void lead_to(size_t at, const WindowState& held) {
+    if (at >= code_.size()) return;
+    const size_t block = block_of_[at];
+    if (!before_[block].join(held) || queued_[block]) return;
+    queued_[block] = true;
+    queue_.push_back(block);
   }
 
-  void lead_to(size_t at, const Held& held) {
-    if (at >= code_.size() || !merge(at, held) || queued_[at]) return;
-    queued_[at] = true;
-    queue_.push_back(at);
-  }
-
-  // Where a warp may part, lanes in which a predicate is true may all go the other way.
-  void lead(const MachineInstruction& of, Held& held) {
-    const bool parts = (of.effect == Effect::kBranches && !of.together) || (of.effect == Effect::kEnds && !of.always) ||
-                       of.effect == Effect::kCalls || of.effect == Effect::kReturns || of.effect == Effect::kMeets;
-    if (parts) held.somewhere.reset();
-    if (of.effect == Effect::kBranches || of.effect == Effect::kCalls) lead_to(index_of(of.target), taken(of, held));
+  void lead(const MachineInstruction& of, WindowState& held, size_t next) {
+    const bool branches = of.effect == Effect::kBranches, ends = of.effect == Effect::kEnds;
+    const bool parts = (branches && !of.together) || (ends && !of.always) || of.effect == Effect::kCalls ||
+                       of.effect == Effect::kReturns || of.effect == Effect::kMeets;
+    if (parts) held.part();
+    if (branches || of.effect == Effect::kCalls) lead_to(index_of(of.target), taken(of, held));
     if (of.effect == Effect::kReturns) {
-      for (const size_t next : returns_to_) lead_to(next, held);
+      for (const size_t to : returns_to_) lead_to(to, held);
     }
-    if (of.effect == Effect::kScopes && inside(of.target))
-      held.meeting[static_cast<size_t>(of.barrier)] = static_cast<int>(index_of(of.target));
     if (of.effect == Effect::kMeets) meet(of, held);
+    if (of.always && (branches || ends || of.effect == Effect::kReturns)) return;
+    if (of.by_guard_alone) held.know_guard(of, false);
+    lead_to(next, held);
   }
 
-  void meet(const MachineInstruction& of, const Held& held) {
-    const int at = held.meeting[static_cast<size_t>(of.barrier)];
-    if (at >= 0) lead_to(static_cast<size_t>(at), held);
-    if (at != kSeveral) return;
-    for (const auto& [barrier, next] : meetings_) {
-      if (barrier == of.barrier) lead_to(next, held);
+  static WindowState taken(const MachineInstruction& of, const WindowState& held) {
+    WindowState out = held;
+    if (of.effect != Effect::kBranches || of.guard < 0) return out;
+    if (!of.together) {
+      out.know_guard(of, true);
+    } else if (!of.negated) {
+      out.know_somewhere(of.guard);
     }
+    return out;
   }
 
-  static Held taken(const MachineInstruction& of, const Held& held) {
-    Held out = held;
-    const bool any = of.effect == Effect::kBranches && of.together && !of.always && !of.negated &&
-                     of.guard >= toolchain::kPredicate && of.guard < toolchain::kUniformPredicate;
-    if (any) out.somewhere.set(static_cast<size_t>(of.guard - toolchain::kPredicate));
-    return out;
+  void meet(const MachineInstruction& of, const WindowState& held) {
+    const int at = held.meeting(of.barrier);
+    if (at >= 0) lead_to(static_cast<size_t>(at), held);
+    if (at != WindowState::kSeveral) return;
+    for (const auto& [barrier, to] : meetings_) {
+      if (barrier == of.barrier) lead_to(to, held);
+    }
   }
 
   std::string tangled() const {
@@ -436,7 +373,8 @@ class SectionFlow {
   std::vector<MachineInstruction> code_;
   std::vector<size_t> returns_to_;
   std::vector<std::pair<int, size_t>> meetings_;
-  std::vector<Held> before_;
+  std::vector<size_t> starts_, block_of_;  // first instructions of blocks; the block of each instruction
+  std::vector<WindowState> before_;
   std::vector<bool> queued_;
   std::deque<size_t> queue_;
   size_t wrong_ = 0;

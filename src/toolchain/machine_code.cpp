@@ -8,7 +8,7 @@ namespace solstice::toolchain {
 namespace {
 
 constexpr int kNoThreadRegister = 255, kNoUniformRegister = 63, kNoPredicate = 7;
-constexpr int kWarpSync = 0x148, kMultiply = 0x024;
+constexpr int kWarpSync = 0x148, kMultiply = 0x024, kVote = 0x086;
 // Forms of the second and third operand: where a register, an immediate, a constant or a uniform register stands.
 enum Form : int { kRegisters = 1, kLastImmediate, kLastConstant, kImmediate, kConstantForm, kUniformForm, kLastUniform };
 
@@ -29,8 +29,8 @@ class Decoder {
     for (const OperandWord& word : found->operands) add(word);
     if (code == kMultiply && form() == kImmediate && field(32, 32) == 1) add_factor();
     find_target();
-    // The bit of its table for three true inputs.
-    if (out_.effect == Effect::kLogic) out_.sets = out_.reads.empty() && bit(76) && !bit(71) && !bit(80) && !bit(90);
+    if (out_.effect == Effect::kLogic) read_logic();
+    if (code == kVote && field(72, 2) == 1 && !bit(90) && out_.reads.size() == 1) out_.any_of = out_.reads[0].first;
     return std::move(out_);
   }
 
@@ -140,6 +140,16 @@ class Decoder {
     switch (place) {
       case Place::kMasked:
         return read_masked();
+      case Place::kAll:
+        for (int i = 0; i < kNoPredicate; ++i) add_at(predicates(), i, {.written = true, .certain = false});
+        return;
+      case Place::kThird:
+        return read(bit(67) ? Place::kUniformPredicate : Place::kPredicate, 68, 1);
+      case Place::kTry:
+        if (form() == kLastImmediate) add_from(Place::kPredicate, 81, {.place = Place::kPredicate, .written = true});
+        return;
+      case Place::kSums:  // 8 columns for each step of the shape, in 4 registers
+        return read(Place::kThread, 64, 4 * (1 + field(53, 5)));
       case Place::kMatrices:
         if (form() == kUniformForm) read(Place::kThread, 24, 4);
         return read(Place::kUniform, form() == kUniformForm ? 32 : 24, 4);
@@ -174,13 +184,22 @@ class Decoder {
   int dimensions() const { return 1 + field(79, 3); }
 
   void read_masked() {
-    const Place place = opcode_->uniform ? Place::kUniformPredicate : Place::kPredicate;
     for (int i = 0; i < kNoPredicate; ++i) {
-      if (form() != kImmediate || bit(32 + i)) add_at(place, i, {});
+      if (form() != kImmediate || bit(32 + i)) add_at(predicates(), i, {});
     }
   }
 
-  // R2 * 1 + R4 adds.
+  Place predicates() const { return opcode_->uniform ? Place::kUniformPredicate : Place::kPredicate; }
+
+  // A table of 8 bits at 72 and 64 says what three inputs become.
+  void read_logic() {
+    if (field(81, 3) == kNoPredicate || bit(71) || bit(80) || bit(90)) return;
+    out_.sets = out_.reads.empty() && bit(76);
+    const bool all_of_them = field(72, 5) == 16 && field(64, 3) == 0;
+    if (all_of_them && out_.reads.size() == 1) out_.copies = out_.reads[0].first;
+  }
+
+  // R2 * 1 + R4 adds; 0 * 0 + R4 moves.
   void add_factor() {
     for (MachineOperand& operand : out_.reads) {
       if (operand.first >= 0 && operand.role == Role::kValue) operand.role = Role::kAddend;
@@ -199,13 +218,16 @@ class Decoder {
     if (out_.effect == Effect::kScopes) out_.target = offset_ + 16 + (wide_field(32, 50) << 14 >> 14);
     if (out_.effect == Effect::kScopes || out_.effect == Effect::kMeets) out_.barrier = field(16, 4);
     // Of a branch, what else it may hang on: a second predicate, a condition of the warp.
-    const bool plain = field(87, 4) == kNoPredicate && form() == kImmediate && field(82, 5) == 0 && field(91, 5) == 0;
-    if (out_.effect == Effect::kBranches && !plain) out_.always = false;
-    // `.U.ANY`: bit 84 alone.
+        // `.U.ANY`: bit 84 alone.
+    out_.by_guard_alone = out_.effect == Effect::kBranches && form() == kImmediate && field(82, 5) == 0 &&
+                          field(91, 5) == 0 && field(87, 4) == kNoPredicate;
+    if (out_.effect == Effect::kEnds || out_.effect == Effect::kReturns)
+      out_.by_guard_alone = field(87, 4) == kNoPredicate;
+    const bool leads = out_.effect == Effect::kBranches || out_.effect == Effect::kEnds ||
+                       out_.effect == Effect::kReturns;
+    if (leads && !out_.by_guard_alone) out_.always = false;
     if (out_.effect == Effect::kBranches)
       out_.together = out_.always || (form() == kImmediate && field(82, 5) == 4 && field(87, 4) == kNoPredicate);
-    if ((out_.effect == Effect::kEnds || out_.effect == Effect::kReturns) && field(87, 4) != kNoPredicate)
-      out_.always = false;
   }
 
   uint64_t first_, second_;

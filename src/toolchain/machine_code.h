@@ -65,7 +65,10 @@ struct MachineInstruction {
   bool negated = false;  // it runs where the guard is false
   bool always = true;    // no guard or condition
   bool together = true;  // of a branch: all lanes of a warp go one way
+  bool by_guard_alone = false;  // of a branch or an end: nothing else decides
   bool sets = false;     // its first predicate becomes true
+  int copies = -1;       // or that of this predicate
+  int any_of = -1;       // or true where this one is true in some lane
   std::vector<MachineOperand> reads = {}, writes = {};
   std::optional<ConstantRead> constant = {};
   int64_t target = -1;  // bytes from the start of its section

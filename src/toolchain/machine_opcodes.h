@@ -26,7 +26,11 @@ enum class Place : uint8_t {
   kB,
   kC,
   kMasked,       // [masked]: the predicates that an immediate operand names
+  kAll,          // [all]: writes any predicate
   kMatrices,     // [matrices]: descriptors of matrices in shared memory, or one and registers
+  kTry,          // [try]: the predicate of a try to wait
+  kThird,        // [third]: a predicate at 68, of the warp or of threads
+  kSums,         // [sums]: accumulators of a warp group
   kAccumulate,   // [accumulate]: the uniform predicate at 87, counted from 7 down
   kCondition,    // [condition]: of a branch on what a warp has in common
   kData,         // [data]: what ST stores
