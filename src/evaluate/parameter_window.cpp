@@ -338,8 +338,8 @@ class SectionFlow {
     if (of.effect != Effect::kBranches || of.guard < 0) return out;
     if (!of.together) {
       out.know_guard(of, true);
-    } else if (!of.negated) {
-      out.know_somewhere(of.guard);
+    } else {
+      out.know_somewhere(of);
     }
     return out;
   }

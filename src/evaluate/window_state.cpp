@@ -30,6 +30,8 @@ bool takes_over(const Written& written, size_t predicate) {
          std::none_of(written.from.begin(), written.from.end(), is_of_thread);
 }
 
+std::array<std::bitset<16>, 2> all_predicates() { return {std::bitset<16>().set(), std::bitset<16>().set()}; }
+
 bool holds(Half half, size_t which) {
   return half == Half::kMixed || half == (which == kLowHalf ? Half::kLow : Half::kHigh);
 }
@@ -41,8 +43,10 @@ WindowState::WindowState() {
     for (ByValue& each : half) each.fill(Registers().set());
   }
   for (auto& each : nowhere_) each.fill(true);
-  for (auto& each : somewhere_if_) each.set();
-  somewhere_.set();
+  for (auto& each : somewhere_if_) each.fill(all_predicates());
+  like_.fill(all_predicates());
+  somewhere_ = all_predicates();
+  votes_.fill(kNotSet);
   meeting_.fill(kNotSet);
 }
 
@@ -70,7 +74,15 @@ bool WindowState::stays(size_t half, const Written& written, const MachineInstru
   if (free_[half][guard][other][static_cast<size_t>(written.to)]) return false;
   // A lane's value, to a register of its warp: one lane is enough.
   const bool gathers = is_of_warp(written.to) && !is_of_warp(of.guard);
-  return !(gathers && !of.negated && somewhere_[guard]);
+  return !(gathers && somewhere_[1 - other][guard]);
+}
+
+// Whether, in lanes where predicate p is v, the instruction runs and leaves nothing of what was there.
+bool WindowState::is_overwritten(const Written& written, const MachineInstruction& of, size_t p, size_t v) const {
+  if (!written.surely || of.guard < 0) return false;
+  const size_t guard = place_of(of.guard), value = of.negated ? 0 : 1;
+  if (is_of_warp(written.to) && !is_of_warp(of.guard)) return somewhere_if_[p][v][value][guard];
+  return p == guard ? v == value : like_[guard][v == value ? 1 : 0][p];
 }
 
 void WindowState::write_half(size_t half, bool holding, const Written& written, const MachineInstruction& of) {
@@ -79,10 +91,8 @@ void WindowState::write_half(size_t half, bool holding, const Written& written, 
   if (!holding && !before) return;
   const bool stay = stays(half, written, of);
   held_[half][to] = (stay && before) || holding;
-  const bool gathers = is_of_warp(written.to) && of.guard >= 0 && !is_of_warp(of.guard);
   for (size_t p = 0; p < kPredicates; ++p) {
     for (size_t v = 0; v < 2; ++v) {
-      // In lanes where predicate p is v: does the new value hold nothing, and does the old one, where it stays?
       bool fresh = !holding || nowhere_[p][v];
       if (!fresh && takes_over(written, p)) {
         fresh = std::all_of(written.from.begin(), written.from.end(), [&](int from) {
@@ -90,10 +100,7 @@ void WindowState::write_half(size_t half, bool holding, const Written& written, 
           return !held_[half][at] || free_[half][p][v][at];
         });
       }
-      const bool runs_there = of.guard >= 0 && p == place_of(of.guard) && v == (of.negated ? 0U : 1U) && !gathers;
-      const bool overwritten = written.surely && (!stay || runs_there || (gathers && v == 1 && !of.negated &&
-                                                                          somewhere_if_[p][place_of(of.guard)]));
-      const bool old = overwritten || !before || free_[half][p][v][to];
+      const bool old = !stay || !before || free_[half][p][v][to] || is_overwritten(written, of, p, v);
       free_[half][p][v][to] = fresh && old;
     }
   }
@@ -107,17 +114,93 @@ void WindowState::write(const Written& written, const MachineInstruction& of) {
 // Another value of a predicate: what was said of the old one is void.
 void WindowState::learn(int predicate, const MachineInstruction& of) {
   const size_t p = place_of(predicate);
+  const WindowState before = *this;
+  void_all(p);
+  learn_somewhere(p, of);
+  if (of.guard >= 0 && is_of_warp(of.guard) == is_of_warp(predicate)) learn_guarded(p, of, before);
   const bool first = !of.writes.empty() && of.writes.front().first == predicate && of.always;
-  const bool set = of.sets && first;
-  const bool elected = of.effect == Effect::kElects && !of.negated && (of.guard < 0 || somewhere_[place_of(of.guard)]);
-  const size_t copied = of.copies >= 0 && first ? place_of(of.copies) : p;
-  const bool copies = copied != p;
-  for (auto& half : free_) half[p] = copies ? half[copied] : ByValue{set ? Registers().set() : Registers(), Registers()};
-  nowhere_[p] = copies ? nowhere_[copied] : std::array<bool, 2>{set, false};
-  somewhere_[p] = copies ? somewhere_[copied] : set || elected;
-  for (auto& each : somewhere_if_) each[p] = copies ? each[copied] : set || elected;
-  somewhere_if_[p].reset();
-  if (of.any_of >= 0 && first) somewhere_if_[p].set(place_of(of.any_of));
+  if (!first) return;
+  if (of.sets || of.clears) {
+    const size_t never = of.sets ? 0 : 1;
+    for (auto& half : free_) half[p][never].set();
+    nowhere_[p][never] = true;
+    somewhere_[1 - never].set(p);
+  }
+  if (of.copies >= 0) learn_copy(p, place_of(of.copies), of.inverts);
+  if (of.vote >= 0) learn_vote(p, of);
+}
+
+void WindowState::void_all(size_t p) {
+  for (auto& half : free_) half[p].fill({});
+  nowhere_[p].fill(false);
+  like_[p].fill({});
+  votes_[p] = kSeveral;
+  for (size_t q = 0; q < kPredicates; ++q) {
+    for (size_t v = 0; v < 2; ++v) {
+      like_[q][v].reset(p);
+      somewhere_if_[q][0][v].reset(p);
+      somewhere_if_[q][1][v].reset(p);
+    }
+    if (votes_[q] >= 0 && static_cast<size_t>(votes_[q]) / 2 == p) votes_[q] = kSeveral;
+  }
+  somewhere_[0].reset(p);
+  somewhere_[1].reset(p);
+  somewhere_if_[p].fill({});
+}
+
+// A lane in which it has a value now either ran the instruction, or had that value before.
+void WindowState::learn_guarded(size_t p, const MachineInstruction& of, const WindowState& before) {
+  const size_t guard = place_of(of.guard), value = of.negated ? 0 : 1;
+  for (size_t v = 0; v < 2; ++v) {
+    for (size_t half = 0; half < kHalves; ++half)
+      free_[half][p][v] = before.free_[half][guard][value] & before.free_[half][p][v];
+    nowhere_[p][v] = before.nowhere_[guard][value] && before.nowhere_[p][v];
+  }
+}
+
+void WindowState::learn_copy(size_t p, size_t of, bool inverted) {
+  if (p == of) return;
+  for (size_t v = 0; v < 2; ++v) {
+    const size_t theirs = inverted ? 1 - v : v;
+    for (auto& half : free_) half[p][v] = half[of][theirs];
+    nowhere_[p][v] = nowhere_[of][theirs];
+    somewhere_[v][p] = somewhere_[theirs][of];
+    somewhere_if_[p][v] = somewhere_if_[of][theirs];
+    like_[p][v] = like_[of][theirs];
+    for (auto& each : somewhere_if_) {
+      for (auto& by_value : each) by_value[v][p] = by_value[theirs][of];
+    }
+  }
+  like_[p][inverted ? 0 : 1].set(of);
+  for (size_t q = 0; q < kPredicates; ++q) {
+    for (size_t v = 0; v < 2; ++v) like_[q][v][p] = like_[p][v][q];
+  }
+}
+
+// The outcome of a vote on another predicate, and of the same vote before.
+void WindowState::learn_vote(size_t p, const MachineInstruction& of) {
+  const size_t on = place_of(of.vote), value = of.unanimous ? 0 : 1;
+  const int vote = static_cast<int>(2 * on + value);
+  for (size_t q = 0; q < kPredicates; ++q) {
+    if (q != p && votes_[q] == vote) learn_copy(p, q, false);
+  }
+  votes_[p] = vote;
+  Somewhere& out = somewhere_if_[p][value];
+  out[value].set(on);
+  out[value] |= like_[on][1];
+  out[1 - value] |= like_[on][0];
+}
+
+// An elected lane is one of those that take part.
+void WindowState::learn_somewhere(size_t p, const MachineInstruction& of) {
+  if (of.effect != Effect::kElects) return;
+  if (of.guard < 0) return void(somewhere_[1].set(p));
+  const size_t guard = place_of(of.guard), value = of.negated ? 0 : 1;
+  if (guard == p) return;
+  somewhere_[1][p] = somewhere_[value][guard];
+  for (auto& each : somewhere_if_) {
+    for (Somewhere& by_value : each) by_value[1][p] = by_value[value][guard];
+  }
 }
 
 void WindowState::know_guard(const MachineInstruction& of, bool holds_there) {
@@ -128,19 +211,23 @@ void WindowState::know_guard(const MachineInstruction& of, bool holds_there) {
     free_[half][p][1 - value].set();
   }
   nowhere_[p][1 - value] = true;
-  somewhere_[p] = value == 1;
+  somewhere_[value].set(p);
 }
 
-void WindowState::know_somewhere(int predicate) { somewhere_.set(place_of(predicate)); }
+void WindowState::know_somewhere(const MachineInstruction& of) {
+  if (of.guard >= 0) somewhere_[of.negated ? 0 : 1].set(place_of(of.guard));
+}
 
 void WindowState::part() {
-  somewhere_.reset();
-  for (auto& each : somewhere_if_) each.reset();
+  somewhere_.fill({});
+  for (auto& each : somewhere_if_) each.fill({});
+  votes_.fill(kSeveral);
 }
 
 void WindowState::forget() {
   for (auto& half : free_) half.fill(ByValue());
   for (auto& each : nowhere_) each.fill(false);
+  for (auto& each : like_) each.fill({});
   part();
 }
 
@@ -162,9 +249,17 @@ bool WindowState::join(const WindowState& other) {
   for (size_t half = 0; half < kHalves; ++half) take(held_[half], held_[half] | other.held_[half]);
   for (size_t p = 0; p < kPredicates; ++p) {
     for (size_t v = 0; v < 2; ++v) take(nowhere_[p][v], nowhere_[p][v] && other.nowhere_[p][v]);
-    take(somewhere_if_[p], (somewhere_if_[p] | somewhere_) & (other.somewhere_if_[p] | other.somewhere_));
+    for (size_t v = 0; v < 2; ++v) {
+      take(like_[p][v], like_[p][v] & other.like_[p][v]);
+      for (size_t w = 0; w < 2; ++w) {
+        take(somewhere_if_[p][v][w],
+             (somewhere_if_[p][v][w] | somewhere_[w]) & (other.somewhere_if_[p][v][w] | other.somewhere_[w]));
+      }
+    }
+    if (other.votes_[p] != kNotSet && other.votes_[p] != votes_[p])
+      take(votes_[p], votes_[p] == kNotSet ? other.votes_[p] : kSeveral);
   }
-  take(somewhere_, somewhere_ & other.somewhere_);
+  for (size_t v = 0; v < 2; ++v) take(somewhere_[v], somewhere_[v] & other.somewhere_[v]);
   for (size_t b = 0; b < kBarriers; ++b) {
     const int theirs = other.meeting_[b];
     if (theirs == kNotSet || theirs == meeting_[b]) continue;

@@ -39,7 +39,7 @@ class WindowState {
   // Its guard is known on a way: where it holds, or where it does not.
   void know_guard(const toolchain::MachineInstruction& of, bool holds);
   // It is true in some lane of those that go this way.
-  void know_somewhere(int predicate);
+  void know_somewhere(const toolchain::MachineInstruction& of);
   // Lanes of a warp part: what was sure of some lane no longer is.
   void part();
   // Nothing is sure of any predicate: a place that unknown code leads to.
@@ -60,15 +60,25 @@ class WindowState {
 
   bool stays(size_t half, const Written& written, const toolchain::MachineInstruction& of) const;
   void write_half(size_t half, bool holds, const Written& written, const toolchain::MachineInstruction& of);
+  bool is_overwritten(const Written& written, const toolchain::MachineInstruction& of, size_t p, size_t v) const;
   void learn(int predicate, const toolchain::MachineInstruction& of);
+  void void_all(size_t p);
+  void learn_guarded(size_t p, const toolchain::MachineInstruction& of, const WindowState& before);
+  void learn_copy(size_t p, size_t of, bool inverted);
+  void learn_vote(size_t p, const toolchain::MachineInstruction& of);
+  void learn_somewhere(size_t p, const toolchain::MachineInstruction& of);
 
   std::array<Registers, kHalves> held_;  // a predicate with a carry holds a low half
   // Registers that do not hold the half in lanes where the predicate has the value; and whether there is no such lane.
   std::array<std::array<ByValue, kPredicates>, kHalves> free_;
   std::array<std::array<bool, 2>, kPredicates> nowhere_;
-  // Predicates that are true in some lane: always, or where a predicate of the warp is true.
-  std::bitset<kPredicates> somewhere_;
-  std::array<std::bitset<kPredicates>, kPredicates> somewhere_if_;
+  // [v]: predicates that are v in some lane; always, or where another predicate has a value ([p][its value][v]).
+  using Somewhere = std::array<std::bitset<kPredicates>, 2>;
+  Somewhere somewhere_;
+  std::array<std::array<Somewhere, 2>, kPredicates> somewhere_if_;
+  // [0]: predicates that have another value than this one in every lane; [1]: the same.
+  std::array<Somewhere, kPredicates> like_;
+  std::array<int, kPredicates> votes_;  // the vote that it is the outcome of, kNotSet or kSeveral
   std::array<int, kBarriers> meeting_;
 };
 

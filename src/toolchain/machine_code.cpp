@@ -30,7 +30,8 @@ class Decoder {
     if (code == kMultiply && form() == kImmediate && field(32, 32) == 1) add_factor();
     find_target();
     if (out_.effect == Effect::kLogic) read_logic();
-    if (code == kVote && field(72, 2) == 1 && !bit(90) && out_.reads.size() == 1) out_.any_of = out_.reads[0].first;
+    if (code == kVote && field(72, 2) <= 1 && !bit(90) && out_.reads.size() == 1) out_.vote = out_.reads[0].first;
+    out_.unanimous = field(72, 2) == 0;
     return std::move(out_);
   }
 
@@ -152,7 +153,7 @@ class Decoder {
         return read(Place::kThread, 64, 4 * (1 + field(53, 5)));
       case Place::kMatrices:
         if (form() == kUniformForm) read(Place::kThread, 24, 4);
-        return read(Place::kUniform, form() == kUniformForm ? 32 : 24, 4);
+        return form() == kUniformForm ? read(Place::kUniform, 32, 2) : read(Place::kUniform, 24, 4);
       case Place::kAccumulate:
         return add_at(Place::kUniformPredicate, kNoPredicate - field(87, 3), {});
       case Place::kCondition:
@@ -195,8 +196,15 @@ class Decoder {
   void read_logic() {
     if (field(81, 3) == kNoPredicate || bit(71) || bit(80) || bit(90)) return;
     out_.sets = out_.reads.empty() && bit(76);
-    const bool all_of_them = field(72, 5) == 16 && field(64, 3) == 0;
-    if (all_of_them && out_.reads.size() == 1) out_.copies = out_.reads[0].first;
+    out_.clears = out_.reads.empty() && !bit(76);
+    // For one input, the others true: bit 7 where it is true; and 3, 5 or 6 where it is false, by its place.
+    if (out_.reads.size() != 1) return;
+    const int table = 8 * field(72, 5) + field(64, 3);
+    const int where_false = field(87, 3) != kNoPredicate ? 3 : field(77, 3) != kNoPredicate ? 5 : 6;
+    const bool if_true = (table >> 7 & 1) != 0, if_false = (table >> where_false & 1) != 0;
+    if (if_true == if_false) return;
+    out_.copies = out_.reads[0].first;
+    out_.inverts = if_false;
   }
 
   // R2 * 1 + R4 adds; 0 * 0 + R4 moves.

@@ -67,8 +67,11 @@ struct MachineInstruction {
   bool together = true;  // of a branch: all lanes of a warp go one way
   bool by_guard_alone = false;  // of a branch or an end: nothing else decides
   bool sets = false;     // its first predicate becomes true
-  int copies = -1;       // or that of this predicate
-  int any_of = -1;       // or true where this one is true in some lane
+  bool clears = false;   // or false
+  int copies = -1;       // or that of this predicate, or the other value
+  bool inverts = false;
+  int vote = -1;         // or true where this one is true in some lane, or in all
+  bool unanimous = false;
   std::vector<MachineOperand> reads = {}, writes = {};
   std::optional<ConstantRead> constant = {};
   int64_t target = -1;  // bytes from the start of its section
