@@ -301,13 +301,31 @@ class SectionFlow {
       const MachineInstruction& of = code_[at];
       ++steps_;
       wrong_ = at;
-      if (!WindowStep(of, held).run()) return false;
+      if (!WindowStep(of, held).run()) return blame(at, held);
       if (of.effect == Effect::kReturns && !kernel_ && held.any()) return false;
       if (of.effect == Effect::kScopes)
         held.set_meeting(of.barrier, inside(of.target) ? static_cast<int>(index_of(of.target)) : WindowState::kSeveral);
     }
     lead(code_[end - 1], held, end);
     return true;
+  }
+
+  bool blame(size_t at, const WindowState& held) {
+    for (const MachineOperand& operand : code_[at].reads) {
+      for (int word = 0; word < operand.count && where_.empty(); ++word) {
+        if (half_at(code_[at], operand, word, held) != Half::kNone) where_ = name_of(operand.first, word);
+      }
+    }
+    return false;
+  }
+
+  // " (in R12)"; "" of a constant.
+  static std::string name_of(int first, int word) {
+    const int at = first + word;
+    if (first < 0) return "";
+    if (at < toolchain::kUniformRegister) return fmt::format(" (in R{})", at);
+    if (at < toolchain::kPredicate) return fmt::format(" (in UR{})", at - toolchain::kUniformRegister);
+    return "";
   }
 
   void lead_to(size_t at, const WindowState& held) {
@@ -363,9 +381,9 @@ class SectionFlow {
   std::string flaw() const {
     const MachineInstruction& of = code_[wrong_];
     return fmt::format(
-        "it takes the address of its parameters, for a descriptor, and `{}` at {:#x} of `{}` {} it: behind the "
+        "it takes the address of its parameters, for a descriptor, and `{}` at {:#x} of `{}` {} it{}: behind the "
         "parameters, values would last from launch to launch, so that only the copy engine may have this address; {}",
-        of.name, wrong_ * kInstructionBytes, section_.name, deed_of(of.effect), way_out(of.effect));
+        of.name, wrong_ * kInstructionBytes, section_.name, deed_of(of.effect), where_, way_out(of.effect));
   }
 
   const CodeSection& section_;
@@ -378,6 +396,7 @@ class SectionFlow {
   std::vector<bool> queued_;
   std::deque<size_t> queue_;
   size_t wrong_ = 0;
+  std::string where_;
   int64_t steps_ = 0;
 };
 
