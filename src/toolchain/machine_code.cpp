@@ -174,6 +174,8 @@ class Decoder {
         return read(Place::kUniform, 32, 2 + dimensions());
       case Place::kStoreBox:
         return read(Place::kUniform, 32, 1 + dimensions());
+      case Place::kPrefetchBox:
+        return read(Place::kUniform, 32, dimensions());
       case Place::kMask:
         if (registers) read(Place::kUniform, 64, 1);
         return;

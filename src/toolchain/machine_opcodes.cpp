@@ -196,7 +196,7 @@ constexpr OpcodeText kUniformOpcodes[] = {
     {0x1b4, "UTMALDG", Effect::kDescriptor, "u24:2* [load_box] [mask] [hint]"},
     {0x1b5, "UTMASTG", Effect::kDescriptor, "u24:2* [store_box] [hint]"},
     {0x1b6, "UTMAREDG", Effect::kDescriptor, "u24:2* [store_box] [hint]"},
-    {0x1b8, "UTMAPF", Effect::kDescriptor, "u24:2* [load_box] [mask] [hint]"},
+    {0x1b8, "UTMAPF", Effect::kDescriptor, "u24:2* [prefetch_box] [mask] [hint]"},
     {0x1b9, "UTMACCTL", Effect::kDescriptor, "u24:2*"},
     {0x1b7, "UTMACMDFLUSH", Effect::kWaits, ""},
     {0x1ba, "UBLKCP", Effect::kCopies, "u24:2 u32:2 u64 [hint]"},
@@ -241,7 +241,7 @@ Place special_place(std::string_view word) {
       {"[barrier]", Place::kBarrier},       {"[load_box]", Place::kLoadBox},  {"[store_box]", Place::kStoreBox},
       {"[mask]", Place::kMask},             {"[all]", Place::kAll},
       {"[try]", Place::kTry},               {"[sums]", Place::kSums},
-      {"[third]", Place::kThird},
+      {"[third]", Place::kThird},           {"[prefetch_box]", Place::kPrefetchBox},
   };
   for (const auto& [name, place] : kPlaces) {
     if (name == word) return place;
