@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
+#include <map>
+#include <set>
 
 #include "evaluate/window_state.h"
 #include "toolchain/machine_code.h"
@@ -235,10 +237,10 @@ class SectionFlow {
     const int64_t most = kStepsAnInstruction * static_cast<int64_t>(code_.size() + 10);
     while (!queue_.empty()) {
       if (steps_ > most) return tangled();
-      const size_t block = queue_.front();
+      const size_t node = queue_.front();
       queue_.pop_front();
-      queued_[block] = false;
-      if (!walk(block)) return flaw();
+      nodes_[node].queued = false;
+      if (!walk(node)) return flaw();
     }
     return "";
   }
@@ -266,11 +268,10 @@ class SectionFlow {
       if (first[i]) starts_.push_back(i);
       block_of_.push_back(starts_.size() - 1);
     }
-    before_.resize(starts_.size());
-    queued_.assign(starts_.size(), true);
     for (size_t b = 0; b < starts_.size(); ++b) {
-      queue_.push_back(b);
-      if (b == 0 || jumps) before_[b].forget();
+      const size_t node = node_at(starts_[b], kNoCall);
+      if (b == 0 || jumps) nodes_[node].before.forget();
+      enqueue(node);
     }
   }
 
@@ -293,9 +294,30 @@ class SectionFlow {
   }
   static size_t index_of(int64_t target) { return static_cast<size_t>(target) / kInstructionBytes; }
 
+  // A block as one call has it: a routine is followed once for each place that calls it.
+  struct Node {
+    size_t block = 0, call = 0;
+    WindowState before = {};
+    bool queued = false;
+  };
+  static constexpr size_t kNoCall = 0;
+
+  size_t node_at(size_t instruction, size_t call) {
+    const auto [found, fresh] = node_of_.try_emplace({block_of_[instruction], call}, nodes_.size());
+    if (fresh) nodes_.push_back({block_of_[instruction], call});
+    return found->second;
+  }
+
+  void enqueue(size_t node) {
+    if (nodes_[node].queued) return;
+    nodes_[node].queued = true;
+    queue_.push_back(node);
+  }
+
   // The instructions of a block; what it leads to is queued.
-  bool walk(size_t block) {
-    WindowState held = before_[block];
+  bool walk(size_t node) {
+    const size_t block = nodes_[node].block, call = nodes_[node].call;
+    WindowState held = nodes_[node].before;
     const size_t end = block + 1 < starts_.size() ? starts_[block + 1] : code_.size();
     for (size_t at = starts_[block]; at < end; ++at) {
       const MachineInstruction& of = code_[at];
@@ -306,7 +328,8 @@ class SectionFlow {
       if (of.effect == Effect::kScopes)
         held.set_meeting(of.barrier, inside(of.target) ? static_cast<int>(index_of(of.target)) : WindowState::kSeveral);
     }
-    lead(code_[end - 1], held, end);
+    lead(code_[end - 1], held, end, call);
+    if (code_[end - 1].effect == Effect::kReturns) returns_.insert({call, node});
     return true;
   }
 
@@ -328,27 +351,40 @@ class SectionFlow {
     return "";
   }
 
-  void lead_to(size_t at, const WindowState& held) {
+  void lead_to(size_t at, const WindowState& held, size_t call) {
     if (at >= code_.size()) return;
-    const size_t block = block_of_[at];
-    if (!before_[block].join(held) || queued_[block]) return;
-    queued_[block] = true;
-    queue_.push_back(block);
+    const size_t node = node_at(at, call);
+    if (nodes_[node].before.join(held)) enqueue(node);
   }
 
-  void lead(const MachineInstruction& of, WindowState& held, size_t next) {
+  void lead(const MachineInstruction& of, WindowState& held, size_t next, size_t call) {
     const bool branches = of.effect == Effect::kBranches, ends = of.effect == Effect::kEnds;
     const bool parts = (branches && !of.together) || (ends && !of.always) || of.effect == Effect::kCalls ||
                        of.effect == Effect::kReturns || of.effect == Effect::kMeets;
     if (parts) held.part();
-    if (branches || of.effect == Effect::kCalls) lead_to(index_of(of.target), taken(of, held));
-    if (of.effect == Effect::kReturns) {
-      for (const size_t to : returns_to_) lead_to(to, held);
-    }
-    if (of.effect == Effect::kMeets) meet(of, held);
+    if (branches) lead_to(index_of(of.target), taken(of, held), call);
+    if (of.effect == Effect::kCalls) lead_into(of, held, next, call);
+    if (of.effect == Effect::kReturns) lead_back(held, call);
+    if (of.effect == Effect::kMeets) meet(of, held, call);
     if (of.always && (branches || ends || of.effect == Effect::kReturns)) return;
     if (of.by_guard_alone) held.know_guard(of, false);
-    lead_to(next, held);
+    lead_to(next, held, call);
+  }
+
+  // A call is known by what follows it, one more than 0.
+  void lead_into(const MachineInstruction& of, const WindowState& held, size_t next, size_t call) {
+    if (callers_.insert({next, call}).second) {
+      for (auto at = returns_.lower_bound({next, 0}); at != returns_.end() && at->first == next; ++at)
+        enqueue(at->second);
+    }
+    lead_to(index_of(of.target), held, next);
+  }
+
+  void lead_back(const WindowState& held, size_t call) {
+    for (auto at = callers_.lower_bound({call, 0}); at != callers_.end() && at->first == call; ++at)
+      lead_to(call, held, at->second);
+    if (call != kNoCall) return;
+    for (const size_t to : returns_to_) lead_to(to, held, call);
   }
 
   static WindowState taken(const MachineInstruction& of, const WindowState& held) {
@@ -362,12 +398,12 @@ class SectionFlow {
     return out;
   }
 
-  void meet(const MachineInstruction& of, const WindowState& held) {
+  void meet(const MachineInstruction& of, const WindowState& held, size_t call) {
     const int at = held.meeting(of.barrier);
-    if (at >= 0) lead_to(static_cast<size_t>(at), held);
+    if (at >= 0) lead_to(static_cast<size_t>(at), held, call);
     if (at != WindowState::kSeveral) return;
     for (const auto& [barrier, to] : meetings_) {
-      if (barrier == of.barrier) lead_to(to, held);
+      if (barrier == of.barrier) lead_to(to, held, call);
     }
   }
 
@@ -392,8 +428,10 @@ class SectionFlow {
   std::vector<size_t> returns_to_;
   std::vector<std::pair<int, size_t>> meetings_;
   std::vector<size_t> starts_, block_of_;  // first instructions of blocks; the block of each instruction
-  std::vector<WindowState> before_;
-  std::vector<bool> queued_;
+  std::vector<Node> nodes_;
+  std::map<std::pair<size_t, size_t>, size_t> node_of_;  // by block and call
+  std::set<std::pair<size_t, size_t>> callers_;          // of a call: the calls that it is made in
+  std::set<std::pair<size_t, size_t>> returns_;          // of a call: nodes that end in a return
   std::deque<size_t> queue_;
   size_t wrong_ = 0;
   std::string where_;

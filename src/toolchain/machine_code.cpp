@@ -169,11 +169,15 @@ class Decoder {
         return;
       case Place::kBarrier:
         if (form() != kConstantForm) read(Place::kThread, 32, 1);
+        if (field(77, 3) > 1) read(Place::kPredicate, 87, 1);  // not .SYNC, .ARV
         return;
       case Place::kLoadBox:
         return read(Place::kUniform, 32, 2 + dimensions());
       case Place::kStoreBox:
         return read(Place::kUniform, 32, 1 + dimensions());
+      case Place::kCallee:
+        if (registers) read(Place::kThread, 24, 2);
+        return;
       case Place::kPrefetchBox:
         return read(Place::kUniform, 32, dimensions());
       case Place::kMask:

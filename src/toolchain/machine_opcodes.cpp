@@ -122,10 +122,10 @@ constexpr OpcodeText kThreadOpcodes[] = {
     {0x18f, "CCTL", Effect::kStores, "r24:2 u32:2?"},
     // Other threads, warps and blocks.
     {0x006, "VOTE", Effect::kShares, ">r16 >p81 p87"},
-    {0x02f, "ELECT", Effect::kElects, ">u16 >p81 p87 u24"},
+    {0x02f, "ELECT", Effect::kElects, ">u16 >p81 p87 u24?"},
     {0x03a, "MOVM", Effect::kShares, ">r16 a"},
     {0x086, "VOTEU", Effect::kShares, ">u16 >q81 p87"},
-    {0x11d, "BAR", Effect::kShares, "[barrier] p87"},
+    {0x11d, "BAR", Effect::kShares, "[barrier]"},
     {0x189, "SHFL", Effect::kShares, ">r16 >p81 [shuffle]"},
     {0x1a1, "MATCH", Effect::kShares, ">r16 >p81 a:2"},
     {0x1a7, "SYNCS", Effect::kShares, "~r16 [try] r24 r32 u64?"},
@@ -157,8 +157,8 @@ constexpr OpcodeText kThreadOpcodes[] = {
     {0x141, "BSYNC", Effect::kMeets, "p87"},
     {0x147, "BRA", Effect::kBranches, "p87 [condition]"},
     {0x148, "WARPSYNC", Effect::kBranches, "a"},
-    {0x144, "CALL", Effect::kCalls, "p87 a"},
-    {0x143, "CALL", Effect::kJumps, "p87 a"},
+    {0x144, "CALL", Effect::kCalls, "p87 [callee]"},
+    {0x143, "CALL", Effect::kJumps, "p87 [callee]"},
     {0x150, "RET", Effect::kReturns, "p87 a:2"},
     {0x149, "BRX", Effect::kJumps, "p87 a:2"},
     {0x14a, "JMP", Effect::kJumps, "p87"},
@@ -242,6 +242,7 @@ Place special_place(std::string_view word) {
       {"[mask]", Place::kMask},             {"[all]", Place::kAll},
       {"[try]", Place::kTry},               {"[sums]", Place::kSums},
       {"[third]", Place::kThird},           {"[prefetch_box]", Place::kPrefetchBox},
+      {"[callee]", Place::kCallee},
   };
   for (const auto& [name, place] : kPlaces) {
     if (name == word) return place;

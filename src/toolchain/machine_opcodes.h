@@ -38,6 +38,7 @@ enum class Place : uint8_t {
   kBarrier,      // [barrier]: number and threads
   kLoadBox,      // [load_box]: shared address, barrier and coordinates
   kStoreBox,     // [store_box]: shared address and coordinates
+  kCallee,       // [callee]: an address in registers
   kPrefetchBox,  // [prefetch_box]: coordinates
   kMask,         // [mask]: blocks that a copy goes to, or offsets of im2col
   kHint,         // [hint]: policy of the cache
