@@ -152,8 +152,9 @@ class Decoder {
       case Place::kSums:  // 8 columns for each step of the shape, in 4 registers
         return read(Place::kThread, 64, 4 * (1 + field(53, 5)));
       case Place::kMatrices:
-        if (form() == kUniformForm) read(Place::kThread, 24, 4);
-        return form() == kUniformForm ? read(Place::kUniform, 32, 2) : read(Place::kUniform, 24, 4);
+        if (form() != kUniformForm) return read(Place::kUniform, 24, 4);
+        read(Place::kThread, 24, 4);
+        return add_at(Place::kUniform, field(32, 6) + 2, {.place = Place::kUniform, .count = 2});  // of the second
       case Place::kAccumulate:
         return add_at(Place::kUniformPredicate, kNoPredicate - field(87, 3), {});
       case Place::kCondition:
