@@ -21,8 +21,8 @@ std::optional<ConstantRead> constant_read(uint64_t first, uint64_t second) {
   if ((form != 3 && form != 5) || opcode == kBarrier) return std::nullopt;
   const uint64_t offset = opcode == kLoad ? bits(first, 38, 16) : 4 * bits(first, 40, 14), index = bits(first, 24, 8);
   const bool uniform = opcode == kUniformLoad || opcode == kUniformIndexedLoad;
-  const bool indexed = opcode == kLoad ? index != kNoRegister
-                                       : opcode == kUniformIndexedLoad || (opcode == kUniformLoad && index != 0);
+  const bool indexed =
+      opcode == kLoad ? index != kNoRegister : opcode == kUniformIndexedLoad || (opcode == kUniformLoad && index != 0);
   const int bytes = (opcode != kLoad && !uniform) || bits(second, 9, 3) <= 4 ? 4 : bits(second, 9, 3) == 5 ? 8 : 16;
   return ConstantRead{static_cast<int>(bits(first, 54, 5)), static_cast<int>(offset), bytes, indexed};
 }

@@ -163,7 +163,8 @@ Result<std::vector<CodeSection>> code_of(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
   std::vector<CodeSection> out;
   for (const Section& section : sections) {
-    if (section.name.starts_with(kCodePrefix)) out.push_back({section.name.substr(kCodePrefix.size()), section.content});
+    if (section.name.starts_with(kCodePrefix))
+      out.push_back({section.name.substr(kCodePrefix.size()), section.content});
   }
   for (const Section& table : sections) {
     if (table.type != kRelocations && table.type != kShortRelocations) continue;

@@ -2,15 +2,21 @@
 
 #include <algorithm>
 
-#include "toolchain/machine_opcodes.h"
-
 namespace solstice::toolchain {
 namespace {
 
 constexpr int kNoThreadRegister = 255, kNoUniformRegister = 63, kNoPredicate = 7;
 constexpr int kWarpSync = 0x148, kMultiply = 0x024, kVote = 0x086;
 // Forms of the second and third operand: where a register, an immediate, a constant or a uniform register stands.
-enum Form : int { kRegisters = 1, kLastImmediate, kLastConstant, kImmediate, kConstantForm, kUniformForm, kLastUniform };
+enum Form : int {
+  kRegisters = 1,
+  kLastImmediate,
+  kLastConstant,
+  kImmediate,
+  kConstantForm,
+  kUniformForm,
+  kLastUniform
+};
 
 class Decoder {
  public:
@@ -37,9 +43,9 @@ class Decoder {
 
  private:
   int64_t wide_field(int from, int count) const {
-    const uint64_t joined = from >= 64   ? second_ >> (from - 64)
-                            : from == 0  ? first_
-                                         : (first_ >> from) | (second_ << (64 - from));
+    const uint64_t joined = from >= 64  ? second_ >> (from - 64)
+                            : from == 0 ? first_
+                                        : (first_ >> from) | (second_ << (64 - from));
     return static_cast<int64_t>(count == 64 ? joined : joined & ((uint64_t{1} << count) - 1));
   }
   int field(int from, int count) const { return static_cast<int>(wide_field(from, count)); }
@@ -85,7 +91,8 @@ class Decoder {
     if (is_none(place, index)) return;
     const int first = base_of(place) + index;
     const int count = std::min(word.count == 0 ? width() : word.count, end_of(place) - first);
-    (word.written ? out_.writes : out_.reads).push_back({word.role, first, count, word.certain && width_is_known(word)});
+    (word.written ? out_.writes : out_.reads)
+        .push_back({word.role, first, count, word.certain && width_is_known(word)});
   }
 
   bool width_is_known(const OperandWord& word) const { return word.count != 0 || field(73, 3) != 7; }
@@ -103,7 +110,8 @@ class Decoder {
     const Place place = opcode_->uniform ? Place::kUniform : Place::kThread;
     if (at == kRegisters) return add_from(place, 32, word);
     if (at == kUniformForm || at == kLastUniform) return add_from(Place::kUniform, 32, word);
-    if (at == kLastConstant || at == kConstantForm) out_.reads.push_back({word.role, -1, std::max(word.count, 1), true});
+    if (at == kLastConstant || at == kConstantForm)
+      out_.reads.push_back({word.role, -1, std::max(word.count, 1), true});
   }
 
   void add_slot(const OperandWord& word) {
@@ -179,6 +187,8 @@ class Decoder {
       case Place::kCallee:
         if (registers) read(Place::kThread, 24, 2);
         return;
+      case Place::kSpecial:
+        return add_from(Place::kThread, 16, {.count = bit(80) ? 2 : 1, .written = true});
       case Place::kPrefetchBox:
         return read(Place::kUniform, 32, dimensions());
       case Place::kMask:
@@ -233,13 +243,13 @@ class Decoder {
     if (out_.effect == Effect::kScopes) out_.target = offset_ + 16 + (wide_field(32, 50) << 14 >> 14);
     if (out_.effect == Effect::kScopes || out_.effect == Effect::kMeets) out_.barrier = field(16, 4);
     // Of a branch, what else it may hang on: a second predicate, a condition of the warp.
-        // `.U.ANY`: bit 84 alone.
+    // `.U.ANY`: bit 84 alone.
     out_.by_guard_alone = out_.effect == Effect::kBranches && form() == kImmediate && field(82, 5) == 0 &&
                           field(91, 5) == 0 && field(87, 4) == kNoPredicate;
     if (out_.effect == Effect::kEnds || out_.effect == Effect::kReturns)
       out_.by_guard_alone = field(87, 4) == kNoPredicate;
-    const bool leads = out_.effect == Effect::kBranches || out_.effect == Effect::kEnds ||
-                       out_.effect == Effect::kReturns;
+    const bool leads =
+        out_.effect == Effect::kBranches || out_.effect == Effect::kEnds || out_.effect == Effect::kReturns;
     if (leads && !out_.by_guard_alone) out_.always = false;
     if (out_.effect == Effect::kBranches)
       out_.together = out_.always || (form() == kImmediate && field(82, 5) == 4 && field(87, 4) == kNoPredicate);

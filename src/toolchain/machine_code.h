@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "toolchain/constant_reads.h"
+#include "toolchain/machine_opcodes.h"
 
 namespace solstice::toolchain {
 
@@ -26,51 +27,26 @@ inline constexpr int kUniformRegister = 256, kPredicate = kUniformRegister + 64,
 inline constexpr int kMachineRegisters = kUniformPredicate + 8;
 using MachineRegisters = std::bitset<kMachineRegisters>;
 
-enum class Effect : uint8_t {
-  kUnknown,
-  kMoves,       // copies an operand, or chooses one
-  kAdds,        // one addend and others
-  kComputes,    // arithmetic on registers, comparisons
-  kLogic,       // of predicates
-  kElects,      // its predicate is true in one lane of those that take part
-  kLoads,       // from memory
-  kConstant,    // from constant memory
-  kStores,      // to memory, atomics and reductions among them
-  kCopies,      // between memories, by the copy engine or in the background
-  kShares,      // with other threads, warps, blocks
-  kDescriptor,  // the copy engine by a descriptor
-  kWaits,       // order, special registers, nothing
-  kBranches,    // to `target`
-  kScopes,      // names a place where threads meet again
-  kMeets,       // and goes on there
-  kCalls,       // `target`, and comes back
-  kReturns,
-  kJumps,  // where no number in it tells
-  kEnds,
-};
-
-enum class Role : uint8_t { kValue, kAddend, kCarry, kDescriptor };
-
 struct MachineOperand {
   Role role = Role::kValue;
-  int first = -1;         // register; -1: the constant that is read
-  int count = 1;          // registers in a row
-  bool certain = true;    // of a result: all of it is overwritten
+  int first = -1;       // register; -1: the constant that is read
+  int count = 1;        // registers in a row
+  bool certain = true;  // of a result: all of it is overwritten
 };
 
 struct MachineInstruction {
   std::string_view name = "unknown";  // "STG"
   Effect effect = Effect::kUnknown;
-  int guard = -1;        // its predicate; -1: none
-  bool negated = false;  // it runs where the guard is false
-  bool always = true;    // no guard or condition
-  bool together = true;  // of a branch: all lanes of a warp go one way
+  int guard = -1;               // its predicate; -1: none
+  bool negated = false;         // it runs where the guard is false
+  bool always = true;           // no guard or condition
+  bool together = true;         // of a branch: all lanes of a warp go one way
   bool by_guard_alone = false;  // of a branch or an end: nothing else decides
-  bool sets = false;     // its first predicate becomes true
-  bool clears = false;   // or false
-  int copies = -1;       // or that of this predicate, or the other value
+  bool sets = false;            // its first predicate becomes true
+  bool clears = false;          // or false
+  int copies = -1;              // or that of this predicate, or the other value
   bool inverts = false;
-  int vote = -1;         // or true where this one is true in some lane, or in all
+  int vote = -1;  // or true where this one is true in some lane, or in all
   bool unanimous = false;
   std::vector<MachineOperand> reads = {}, writes = {};
   std::optional<ConstantRead> constant = {};

@@ -135,7 +135,7 @@ constexpr OpcodeText kThreadOpcodes[] = {
     {0x1be, "REDAS", Effect::kStores, "r24:2 r32:4 u64:2?"},
     {0x1c4, "REDUX", Effect::kShares, ">u16 a"},
     // Special registers, order, nothing.
-    {0x005, "CS2R", Effect::kWaits, ">r16"},
+    {0x005, "CS2R", Effect::kWaits, "[special]"},
     {0x119, "S2R", Effect::kWaits, ">r16"},
     {0x02d, "PREEXIT", Effect::kWaits, ""},
     {0x02e, "ACQBULK", Effect::kWaits, ""},
@@ -236,13 +236,12 @@ Place place_of(char letter) {
 
 Place special_place(std::string_view word) {
   constexpr std::pair<std::string_view, Place> kPlaces[] = {
-      {"[masked]", Place::kMasked},         {"[matrices]", Place::kMatrices}, {"[accumulate]", Place::kAccumulate},
-      {"[condition]", Place::kCondition},   {"[data]", Place::kData},         {"[shuffle]", Place::kShuffle},
-      {"[barrier]", Place::kBarrier},       {"[load_box]", Place::kLoadBox},  {"[store_box]", Place::kStoreBox},
-      {"[mask]", Place::kMask},             {"[all]", Place::kAll},
-      {"[try]", Place::kTry},               {"[sums]", Place::kSums},
-      {"[third]", Place::kThird},           {"[prefetch_box]", Place::kPrefetchBox},
-      {"[callee]", Place::kCallee},
+      {"[masked]", Place::kMasked},       {"[matrices]", Place::kMatrices}, {"[accumulate]", Place::kAccumulate},
+      {"[condition]", Place::kCondition}, {"[data]", Place::kData},         {"[shuffle]", Place::kShuffle},
+      {"[barrier]", Place::kBarrier},     {"[load_box]", Place::kLoadBox},  {"[store_box]", Place::kStoreBox},
+      {"[mask]", Place::kMask},           {"[all]", Place::kAll},           {"[try]", Place::kTry},
+      {"[sums]", Place::kSums},           {"[third]", Place::kThird},       {"[prefetch_box]", Place::kPrefetchBox},
+      {"[callee]", Place::kCallee},       {"[special]", Place::kSpecial},
   };
   for (const auto& [name, place] : kPlaces) {
     if (name == word) return place;

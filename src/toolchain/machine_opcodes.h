@@ -13,9 +13,32 @@
 #include <string_view>
 #include <vector>
 
-#include "toolchain/machine_code.h"
-
 namespace solstice::toolchain {
+
+enum class Effect : uint8_t {
+  kUnknown,
+  kMoves,       // copies an operand, or chooses one
+  kAdds,        // one addend and others
+  kComputes,    // arithmetic on registers, comparisons
+  kLogic,       // of predicates
+  kElects,      // its predicate is true in one lane of those that take part
+  kLoads,       // from memory
+  kConstant,    // from constant memory
+  kStores,      // to memory, atomics and reductions among them
+  kCopies,      // between memories, by the copy engine or in the background
+  kShares,      // with other threads, warps, blocks
+  kDescriptor,  // the copy engine by a descriptor
+  kWaits,       // order, special registers, nothing
+  kBranches,    // to `target`
+  kScopes,      // names a place where threads meet again
+  kMeets,       // and goes on there
+  kCalls,       // `target`, and comes back
+  kReturns,
+  kJumps,  // where no number in it tells
+  kEnds,
+};
+
+enum class Role : uint8_t { kValue, kAddend, kCarry, kDescriptor };
 
 enum class Place : uint8_t {
   kThread,
@@ -39,6 +62,7 @@ enum class Place : uint8_t {
   kLoadBox,      // [load_box]: shared address, barrier and coordinates
   kStoreBox,     // [store_box]: shared address and coordinates
   kCallee,       // [callee]: an address in registers
+  kSpecial,      // [special]: writes a special register, of 64 bits where bit 80 is set
   kPrefetchBox,  // [prefetch_box]: coordinates
   kMask,         // [mask]: blocks that a copy goes to, or offsets of im2col
   kHint,         // [hint]: policy of the cache

@@ -1,6 +1,6 @@
 // Kernels with descriptors that do something else with the address of their parameters, and honest ones, as NVRTC
 // compiles them, where the machine has it.
-#include "evaluate/parameter_window.h"
+#include "evaluate/given/parameter_window.h"
 
 #include <gtest/gtest.h>
 
@@ -91,7 +91,8 @@ constexpr Case kAttacks[] = {
     {"product by one", "u64 p; asm volatile(\"mul.lo.u64 %0, %1, 1;\" : \"=l\"(p) : \"l\"(a)); *(volatile u32*)p = 1;",
      "stores to"},
     {"permutation",
-     "u32 lo = __byte_perm((u32)a, x[0], 0x3210), hi = __byte_perm((u32)(a >> 32), x[0], x[1]); *(volatile u32*)((u64)hi "
+     "u32 lo = __byte_perm((u32)a, x[0], 0x3210), hi = __byte_perm((u32)(a >> 32), x[0], x[1]); *(volatile "
+     "u32*)((u64)hi "
      "<< 32 | lo) = 1;",
      "computes with"},
     {"predicated move",
@@ -122,7 +123,8 @@ constexpr Case kAttacks[] = {
     {"barrier of it", "load(to, b, n, 0, (u32)a);", "`UTMALDG`"},
     {"call", "away(n ? &map : &other, y);", "it"},
     {"table of jumps",
-     "u64 p = a; switch (x[t]) { case 0: p += 3; break; case 1: p = b; break; case 2: p = x[1]; break; case 3: y[1] = 3; "
+     "u64 p = a; switch (x[t]) { case 0: p += 3; break; case 1: p = b; break; case 2: p = x[1]; break; case 3: y[1] = "
+     "3; "
      "break; case 4: p = x[9]; break; case 5: y[7] = 3; p += 9; break; case 6: y[3] = n; } *(volatile u32*)p = 1;",
      "it"},
     {"tensormap.replace",
@@ -135,19 +137,22 @@ constexpr Case kAttacks[] = {
 constexpr Case kHonest[] = {
     {"loads and stores", "load(to, b, n, 1, barrier); __syncthreads(); store(b, 0, n, to);", ""},
     {"of one thread", "if (t == 0) { load(to, b, n, x[0], barrier); store(b, x[1], n, to + x[2]); } y[t] = s[t];", ""},
-    {"of a thread of each warp", "if (x[t] == 3) { store(b, x[t + 1], n, to + t); load(to, b, n, x[0], barrier); }", ""},
+    {"of a thread of each warp", "if (x[t] == 3) { store(b, x[t + 1], n, to + t); load(to, b, n, x[0], barrier); }",
+     ""},
     {"prefetch of a descriptor",
      "if (t == 0) { asm volatile(\"prefetch.tensormap [%0];\" ::\"l\"(a) : \"memory\"); asm "
      "volatile(\"prefetch.tensormap [%0];\" ::\"l\"(b) : \"memory\"); }",
      ""},
     {"prefetch of a tensor",
-     "asm volatile(\"cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];\" ::\"l\"(b), \"r\"(n), \"r\"(1) : "
+     "asm volatile(\"cp.async.bulk.prefetch.tensor.2d.L2.global.tile [%0, {%1, %2}];\" ::\"l\"(b), \"r\"(n), \"r\"(1) "
+     ": "
      "\"memory\");",
      ""},
     {"fence of a descriptor",
      "asm volatile(\"fence.proxy.tensormap::generic.acquire.gpu [%0], 128;\" ::\"l\"(b) : \"memory\");", ""},
     {"reduction",
-     "asm volatile(\"cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%0, {%1, %2}], [%3];\" ::\"l\"(b), "
+     "asm volatile(\"cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.bulk_group [%0, {%1, %2}], [%3];\" "
+     "::\"l\"(b), "
      "\"r\"(n), \"r\"(n), \"r\"(to) : \"memory\");",
      ""},
     {"words by name", "y[0] = (u32)map.words[3]; y[1] = (u32)(other.words[0] >> 32);", ""},
@@ -219,7 +224,8 @@ TEST_F(ParameterWindowTest, AnyBytesAreFollowed) {
   }
   std::string noise(16 * 4096, '\0');
   uint64_t state = 1;
-  for (char& each : noise) each = static_cast<char>((state = state * 6364136223846793005U + 1442695040888963407U) >> 56);
+  for (char& each : noise)
+    each = static_cast<char>((state = state * 6364136223846793005U + 1442695040888963407U) >> 56);
   const auto begin = std::chrono::steady_clock::now();
   (void)parameter_window_flaw({{"noise", noise}}, {});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));

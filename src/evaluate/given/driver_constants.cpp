@@ -1,4 +1,4 @@
-#include "evaluate/driver_constants.h"
+#include "evaluate/given/driver_constants.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "evaluate/window_state.h"
+#include "evaluate/given/window_state.h"
 
 #include <algorithm>
 
@@ -26,8 +26,7 @@ bool takes_over(const Written& written, size_t predicate) {
   const bool of_threads = predicate < place_of(kUniformPredicate);
   const auto is_of_thread = [](int from) { return !is_of_warp(from); };
   if (written.from.empty()) return false;
-  return !of_threads || !is_of_warp(written.to) ||
-         std::none_of(written.from.begin(), written.from.end(), is_of_thread);
+  return !of_threads || !is_of_warp(written.to) || std::none_of(written.from.begin(), written.from.end(), is_of_thread);
 }
 
 std::array<std::bitset<16>, 2> all_predicates() { return {std::bitset<16>().set(), std::bitset<16>().set()}; }

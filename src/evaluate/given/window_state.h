@@ -21,8 +21,8 @@ enum class Half : uint8_t { kNone, kLow, kHigh, kMixed };  // mixed: one or the 
 struct Written {
   int to = -1;
   Half half = Half::kNone;
-  bool surely = true;             // where the instruction runs, nothing is left of what was there
-  std::vector<int> from = {};     // registers whose halves it takes over; none: it holds the half wherever it runs
+  bool surely = true;          // where the instruction runs, nothing is left of what was there
+  std::vector<int> from = {};  // registers whose halves it takes over; none: it holds the half wherever it runs
 };
 
 class WindowState {

@@ -1,4 +1,4 @@
-#include "evaluate/given_code.h"
+#include "evaluate/given/given_code.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,8 +7,8 @@
 #include <sstream>
 
 #include "base/integer.h"
-#include "evaluate/driver_constants.h"
-#include "evaluate/parameter_window.h"
+#include "evaluate/given/driver_constants.h"
+#include "evaluate/given/parameter_window.h"
 #include "toolchain/cubin.h"
 
 namespace solstice::evaluate {
