@@ -29,8 +29,9 @@ __device__ __forceinline__ void store(u64 map, int i, int j, u32 from) {
                ::"l"(map), "r"(i), "r"(j), "r"(from) : "memory");
 }
 __device__ __noinline__ void away(const Map* map, u32* y) { y[threadIdx.x] = (u32)map->words[threadIdx.x & 3]; }
-extern "C" __global__ void __cluster_dims__(2, 1, 1) k(const __grid_constant__ Map map, const __grid_constant__ Map other,
-    const __grid_constant__ Maps maps, u32* y, u32* x, int n) {
+extern "C" __global__ void __cluster_dims__(2, 1, 1)
+k(const __grid_constant__ Map map, const __grid_constant__ Map other, const __grid_constant__ Maps maps, u32* y, u32* x,
+  int n) {
   extern __shared__ __align__(1024) u32 s[];
   const u64 a = (u64)&map, b = (u64)&other;
   const u32 to = shared(s), barrier = to + 8192, t = threadIdx.x;
