@@ -3,7 +3,8 @@
 // An instruction has 128 bits. Opcode in bits 0-8, form of its second and third operand in 9-11, guard in 12-15, then
 // registers of 8 bits (6 of uniform ones) at 16, 24, 32 and 64, predicates of 3 at 68, 77, 81, 84 and 87. The table
 // (machine_opcodes.cpp) has what each opcode keeps there. Found by printing every opcode with nvdisasm 13.5, each field
-// another number, and compared with its text over 6,894 cubins with descriptors (tests/unit/toolchain).
+// another number. In 281,096 instructions of 160 cubins (NVRTC 13.0.88) all registers, guards and targets that it
+// prints are found here, but for the first pair of gdesc[] of a product with registers, which nothing writes or reads.
 //
 // Where the table cannot tell, more is read and less is overwritten than is. An opcode that it lacks has no operands
 // and the effect `unknown`: whoever asks has to expect anything of it.

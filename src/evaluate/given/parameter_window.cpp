@@ -76,6 +76,7 @@ class SectionFlow {
   SectionFlow(const CodeSection& section, bool kernel) : section_(section), kernel_(kernel) {
     for (uint64_t at = 0; at + kInstructionBytes <= section.code.size(); at += kInstructionBytes) decode(at);
     for (size_t i = 0; i < code_.size(); ++i) {
+      if (gathers(i)) code_[i].effect = Effect::kWaits;
       const MachineInstruction& of = code_[i];
       if (of.effect == Effect::kCalls || of.effect == Effect::kJumps) returns_to_.push_back(i + 1);
       if (of.effect == Effect::kScopes && inside(of.target)) meetings_.emplace_back(of.barrier, index_of(of.target));
@@ -99,6 +100,17 @@ class SectionFlow {
   static bool ends_block(Effect effect) {
     return effect == Effect::kBranches || effect == Effect::kCalls || effect == Effect::kReturns ||
            effect == Effect::kEnds || effect == Effect::kMeets || effect == Effect::kJumps;
+  }
+
+  // WARPSYNC.COLLECTIVE names the place behind the ENDCOLLECTIVE up to which it has all lanes run what follows.
+  bool gathers(size_t at) const {
+    const MachineInstruction& of = code_[at];
+    if (of.effect != Effect::kBranches || of.name != "WARPSYNC" || !inside(of.target)) return false;
+    const size_t end = index_of(of.target);
+    if (end < at + 2 || code_[end - 1].name != "ENDCOLLECTIVE") return false;
+    return std::none_of(code_.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+                        code_.begin() + static_cast<std::ptrdiff_t>(end),
+                        [](const MachineInstruction& each) { return ends_block(each.effect); });
   }
 
   // Where unknown code leads anywhere, each instruction is a block, of which nothing is sure.

@@ -13,7 +13,8 @@
 //
 // Not proved: that such an address is in the parameters (elsewhere the copy engine reads what it finds, or faults);
 // that code which learned the address otherwise, from an integer that it guesses or from memory of the driver, does
-// not store there; that the machine code, which an untrusted compiler writes, returns only behind its calls.
+// not store there; that the machine code, which an untrusted compiler writes, returns only behind its calls, and reads
+// a uniform register after lanes have parted as if they had not.
 #pragma once
 
 #include <string>
