@@ -23,7 +23,9 @@ std::optional<ConstantRead> constant_read(uint64_t first, uint64_t second) {
   const bool uniform = opcode == kUniformLoad || opcode == kUniformIndexedLoad;
   const bool indexed =
       opcode == kLoad ? index != kNoRegister : opcode == kUniformIndexedLoad || (opcode == kUniformLoad && index != 0);
-  const int bytes = (opcode != kLoad && !uniform) || bits(second, 9, 3) <= 4 ? 4 : bits(second, 9, 3) == 5 ? 8 : 16;
+  const bool load = opcode == kLoad || uniform;
+  constexpr int kBytesOf[] = {1, 1, 2, 2, 4, 8, 16, 16};
+  const int bytes = load ? kBytesOf[bits(second, 9, 3)] : 4;
   return ConstantRead{static_cast<int>(bits(first, 54, 5)), static_cast<int>(offset), bytes, indexed};
 }
 

@@ -4,8 +4,8 @@
 // In the first 64 bits: the opcode is bits 0-11, of which bits 9-11 are its form; forms 3 and 5 have the operand, with
 // its bank in bits 54-58 and its offset in bits 40-53, in words. LDC (0xb82) counts bytes, from bit 38, and adds the
 // register of bits 24-31 (255: none). ULDC is 0xab9, and 0xabb with a register. Bits 9-11 of the second 64 are the
-// width of both: 5 for 64 bits, 6 for 128. Found by comparing with nvdisasm: 118,112 instructions of sm_90a
-// (NVRTC 13.0.88).
+// width of both: 0 and 1 for 8 bits, 2 and 3 for 16, 4 for 32, 5 for 64, 6 for 128. Found by comparing with nvdisasm:
+// 118,112 instructions of sm_90a (NVRTC 13.0.88).
 #pragma once
 
 #include <compare>

@@ -36,11 +36,16 @@ bool is_window(const ConstantRead& read) {
          read.offset + read.bytes > kParameterWindow;
 }
 
+// No single byte, and nothing besides.
+bool is_half_or_whole(const ConstantRead& read) {
+  return read.bytes >= 4 && read.offset >= kParameterWindow && read.offset + read.bytes <= kParameterWindowEnd;
+}
+
 std::string flaw_of_read(const ConstantRead& read, bool descriptors) {
   if (read.bank != 0) return "";
   if (read.indexed) return "it reads the constants of its launch at a place that a register tells";
   if (read.offset >= kParametersAt || is_allowed(read.offset)) return "";
-  if (is_window(read) && read.offset >= kParameterWindow && read.offset + read.bytes <= kParameterWindowEnd)
+  if (is_window(read) && is_half_or_whole(read))
     return descriptors ? "" : "it takes the address of a parameter: what is stored behind it could last";
   switch (read.offset) {
     case kConstantWindow:

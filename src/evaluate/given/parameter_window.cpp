@@ -50,24 +50,24 @@ std::string way_out(Effect effect) {
 std::string deed_of(Effect effect) {
   switch (effect) {
     case Effect::kLoads:
-      return "reads memory through";
+      return "reads memory through it";
     case Effect::kStores:
-      return "stores to, or stores,";
+      return "stores through it, or stores it";
     case Effect::kCopies:
-      return "copies from or to";
+      return "copies from or to it";
     case Effect::kShares:
-      return "hands other threads";
+      return "hands it to other threads";
     case Effect::kCalls:
     case Effect::kJumps:
     case Effect::kReturns:
-      return "leaves the kernel's own code with";
+      return "leaves the kernel's own code with it";
     case Effect::kBranches:
     case Effect::kEnds:
-      return "branches on";
+      return "branches on it";
     case Effect::kUnknown:
-      return "may use";
+      return "may use it";
     default:
-      return "computes with";
+      return "computes with it";
   }
 }
 
@@ -279,7 +279,7 @@ class SectionFlow {
   std::string flaw() const {
     const MachineInstruction& of = code_[wrong_];
     return fmt::format(
-        "it takes the address of its parameters, for a descriptor, and `{}` at {:#x} of `{}` {} it{}: behind the "
+        "it takes the address of its parameters, for a descriptor, and `{}` at {:#x} of `{}` {}{}: behind the "
         "parameters, values would last from launch to launch, so that only the copy engine may have this address; {}",
         of.name, wrong_ * kInstructionBytes, section_.name, deed_of(of.effect), where_, way_out(of.effect));
   }

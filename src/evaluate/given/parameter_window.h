@@ -8,8 +8,9 @@
 // An instruction that is not in the table (toolchain/machine_opcodes.cpp) may not stand where a register holds it.
 //
 // Promises: an address that is given to the copy engine as a descriptor's is this one plus a number that does not
-// depend on it; no other instruction of the code sees it. It follows registers, uniform registers and predicates over
-// every path, to a fixed point; a return goes to behind any call of its section.
+// depend on it, but perhaps by multiples of 2^32 (carries into the high half); no other instruction of the code sees
+// it. It follows registers, uniform registers and predicates over every path, to a fixed point; a return goes to behind
+// any call of its section.
 //
 // Not proved: that such an address is in the parameters (elsewhere the copy engine reads what it finds, or faults);
 // that code which learned the address otherwise, from an integer that it guesses or from memory of the driver, does

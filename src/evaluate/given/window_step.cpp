@@ -17,8 +17,8 @@ Half half_of_constant(const MachineInstruction& of, int word) {
   const auto& read = of.constant;
   if (!read || read->bank != 0) return Half::kNone;
   const int at = read->offset + 4 * word - kWindowAt;
-  if (at == 0) return Half::kLow;
-  if (at == 4) return Half::kHigh;
+  if (at == 0 && read->bytes >= 4) return Half::kLow;
+  if (at == 4 && read->bytes >= 4) return Half::kHigh;
   return at > -4 && at < 8 ? Half::kMixed : Half::kNone;
 }
 
