@@ -89,5 +89,17 @@ TEST(MachineCode, Predicates) {
   EXPECT_FALSE(vote.unanimous);
 }
 
+TEST(MachineCode, ConstantsAtAPlaceThatARegisterTells) {
+  constexpr uint64_t kNoGuard = uint64_t{7} << 12, kWindow = uint64_t{0x198} << 38, kIndex = uint64_t{4} << 24;
+  const auto width = [](uint64_t code) { return code << 9; };
+  const auto plain = constant_read(0xab9 | kNoGuard | kWindow, width(5));
+  ASSERT_TRUE(plain.has_value());
+  EXPECT_EQ(*plain, (ConstantRead{0, 0x198, 8, false}));
+  EXPECT_EQ(constant_read(0xab9 | kNoGuard | kWindow, width(2))->bytes, 2);
+  EXPECT_TRUE(constant_read(0xabb | kNoGuard | kIndex, width(5))->indexed);
+  EXPECT_TRUE(constant_read(0xb82 | kNoGuard | kIndex, width(4))->indexed);
+  EXPECT_FALSE(constant_read(0x986 | kNoGuard, 0).has_value());
+}
+
 }  // namespace
 }  // namespace solstice::toolchain
