@@ -7,7 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "evaluate/given_code.h"
+#include "evaluate/given/given_code.h"
 
 namespace solstice::evaluate {
 namespace {

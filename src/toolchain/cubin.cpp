@@ -1,5 +1,7 @@
 #include "toolchain/cubin.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -156,6 +158,30 @@ Status read_relocations(const std::vector<Section>& sections, const Section& tab
 }
 
 }  // namespace
+
+Result<std::vector<CodeSection>> code_of(std::string_view cubin) {
+  SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
+  std::vector<CodeSection> out;
+  for (const Section& section : sections) {
+    if (section.name.starts_with(kCodePrefix))
+      out.push_back({section.name.substr(kCodePrefix.size()), section.content});
+  }
+  for (const Section& table : sections) {
+    if (table.type != kRelocations && table.type != kShortRelocations) continue;
+    const auto changed = std::find_if(out.begin(), out.end(), [&](const CodeSection& code) {
+      return table.name == fmt::format(".rel{}{}", kCodePrefix, code.name) ||
+             table.name == fmt::format(".rela{}{}", kCodePrefix, code.name);
+    });
+    if (changed == out.end()) continue;
+    const uint64_t step = table.type == kRelocations ? 24 : 16;
+    for (uint64_t i = 0; i + step <= table.content.size(); i += step) {
+      SOLSTICE_TRY(const uint64_t offset, at<uint64_t>(table.content, i));
+      changed->relocated.push_back(offset);
+    }
+  }
+  for (CodeSection& code : out) std::sort(code.relocated.begin(), code.relocated.end());
+  return out;
+}
 
 Result<CubinFacts> read_cubin(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));

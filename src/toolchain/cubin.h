@@ -30,7 +30,15 @@ struct CubinFacts {
   std::vector<ConstantRead> reads;     // of all code, each once, ascending
 };
 
-// Error bad_record: it is no 64-bit ELF file, or one that is cut short.
+// The machine code of one kernel, with what is behind it, or of a function; a view into the cubin.
+struct CodeSection {
+  std::string name;  // of the kernel or function
+  std::string_view code;
+  std::vector<uint64_t> relocated = {};  // bytes that the loader changes, ascending
+};
+
+// Both, error bad_record: it is no 64-bit ELF file, or one that is cut short.
+Result<std::vector<CodeSection>> code_of(std::string_view cubin);
 Result<CubinFacts> read_cubin(std::string_view cubin);
 
 }  // namespace solstice::toolchain

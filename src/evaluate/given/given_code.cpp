@@ -1,4 +1,4 @@
-#include "evaluate/given_code.h"
+#include "evaluate/given/given_code.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,7 +7,8 @@
 #include <sstream>
 
 #include "base/integer.h"
-#include "evaluate/driver_constants.h"
+#include "evaluate/given/driver_constants.h"
+#include "evaluate/given/parameter_window.h"
 #include "machine/registers.h"
 #include "toolchain/cubin.h"
 
@@ -71,12 +72,22 @@ std::string names_of(const std::vector<std::string>& names) {
   return fmt::format("`{}`{}", fmt::join(first, "`, `"), names.size() > kMost ? " ..." : "");
 }
 
-std::string state_flaw(const toolchain::CubinFacts& facts, const Step& step) {
+// The address of the parameters, where the code takes it: only after all else is known to be right.
+std::string window_flaw(const toolchain::Compiled& compiled, const toolchain::CubinFacts& facts) {
+  if (!takes_parameter_window(facts)) return "";
+  const Result<std::vector<toolchain::CodeSection>> code = toolchain::code_of(compiled.cubin);
+  return code.ok() ? parameter_window_flaw(*code, facts.kernels) : code.error().text();
+}
+
+std::string state_flaw(const toolchain::Compiled& compiled, const toolchain::CubinFacts& facts, const Step& step) {
   if (!facts.undefined.empty()) {
     return fmt::format("it calls {}, which it does not define: device code neither allocates nor prints",
                        names_of(facts.undefined));
   }
-  if (facts.lasting.empty()) return driver_constants_flaw(facts, step);
+  if (facts.lasting.empty()) {
+    const std::string flaw = driver_constants_flaw(facts, step);
+    return flaw.empty() ? window_flaw(compiled, facts) : flaw;
+  }
   return fmt::format(
       "it has variables in global memory ({}): nothing lasts from one launch to the next; a table is `__constant__`, "
       "and is indexed directly",
@@ -107,7 +118,7 @@ std::string flaw_of(const families::Source& source, const toolchain::Compiled& c
   if (!facts.ok())
     return fmt::format("source `{}`: the compiler's output cannot be read: {}", source.file, facts.error().text());
   for (const std::string& flaw :
-       {entry_flaw(*facts, step), state_flaw(*facts, step), resources_flaw(compiled, step, machine)}) {
+       {entry_flaw(*facts, step), state_flaw(compiled, *facts, step), resources_flaw(compiled, step, machine)}) {
     if (!flaw.empty()) return fmt::format("source `{}`: {}", source.file, flaw);
   }
   return "";

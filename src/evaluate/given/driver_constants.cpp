@@ -1,4 +1,4 @@
-#include "evaluate/driver_constants.h"
+#include "evaluate/given/driver_constants.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@ namespace {
 using toolchain::ConstantRead;
 
 constexpr int kParametersAt = 0x210;  // of sm_90
-constexpr int kParameterWindow = 0x198, kConstantWindow = 0xd0, kReservedShared = 0x68;
+constexpr int kParameterWindow = 0x198, kParameterWindowEnd = 0x1a0, kConstantWindow = 0xd0, kReservedShared = 0x68;
 
 // First and last byte.
 constexpr std::pair<int, int> kAllowed[] = {
@@ -31,13 +31,23 @@ bool is_allowed(int offset) {
                      [&](const auto& range) { return range.first <= offset && offset <= range.second; });
 }
 
+bool is_window(const ConstantRead& read) {
+  return read.bank == 0 && !read.indexed && read.offset < kParameterWindowEnd &&
+         read.offset + read.bytes > kParameterWindow;
+}
+
+// No single byte, and nothing besides.
+bool is_half_or_whole(const ConstantRead& read) {
+  return read.bytes >= 4 && read.offset >= kParameterWindow && read.offset + read.bytes <= kParameterWindowEnd;
+}
+
 std::string flaw_of_read(const ConstantRead& read, bool descriptors) {
   if (read.bank != 0) return "";
   if (read.indexed) return "it reads the constants of its launch at a place that a register tells";
   if (read.offset >= kParametersAt || is_allowed(read.offset)) return "";
+  if (is_window(read) && is_half_or_whole(read))
+    return descriptors ? "" : "it takes the address of a parameter: what is stored behind it could last";
   switch (read.offset) {
-    case kParameterWindow:
-      return descriptors ? "" : "it takes the address of a parameter: what is stored behind it could last";
     case kConstantWindow:
       return "it takes the address of a constant: what is stored there lasts; a table is `__constant__`, and is "
              "indexed directly";
@@ -65,6 +75,10 @@ std::string driver_constants_flaw(const toolchain::CubinFacts& facts, const Step
     if (std::string flaw = flaw_of_read(read, descriptors); !flaw.empty()) return flaw;
   }
   return "";
+}
+
+bool takes_parameter_window(const toolchain::CubinFacts& facts) {
+  return std::any_of(facts.reads.begin(), facts.reads.end(), is_window);
 }
 
 }  // namespace solstice::evaluate
