@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 namespace solstice::diagnose {
@@ -72,12 +73,6 @@ Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramVie
   return out;
 }
 
-bool is_sound(const Finding& finding) {
-  const auto bound = [](double gain) { return gain >= 1 && gain < 1e9; };
-  return bound(finding.gain.program) && bound(finding.gain.kernel) && !finding.cause.empty() &&
-         !finding.evidence.empty();
-}
-
 void check_actions(const DiagnoseOptions& options, Finding& finding) {
   for (FindingAction& action : finding.actions) {
     if (action.kind == ActionKind::kText || action.kind == ActionKind::kCode) continue;
@@ -89,37 +84,49 @@ void check_actions(const DiagnoseOptions& options, Finding& finding) {
   });
 }
 
-// A guess is not what one begins with.
-void cap_guess(Finding& finding) {
+// No tool makes more of a finding than its bound does, and a guess is not what one begins with.
+void cap_severity(Finding& finding) {
+  finding.severity = std::min(finding.severity, severity_of(finding.gain.program));
   if (finding.confidence == Confidence::kLow) finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
 }
 
 // Total order, so that the order of tools does not show.
 bool before(const Finding& a, const Finding& b) {
   const auto key = [](const Finding& f) {
-    return std::tuple(-static_cast<int>(f.severity), -f.gain.program, -static_cast<int>(f.confidence), f.tool,
-                      f.place.kernel, f.place.step, f.place.line, f.cause);
+    return std::tuple(-static_cast<int>(f.severity), -f.gain.program, -static_cast<int>(f.confidence),
+                      std::tie(f.tool, f.place.kernel, f.place.step, f.place.line, f.cause));
   };
-  return key(a) < key(b);
+  const auto of_a = key(a), of_b = key(b);
+  return of_a != of_b ? of_a < of_b : to_json(a).dump() < to_json(b).dump();
+}
+
+size_t most_findings_of(const Facts& facts, const DiagnoseOptions& options) {
+  size_t steps = 0;
+  for (const KernelSheet& kernel : facts.kernels) steps += kernel.steps.size();
+  return options.most_findings + options.most_of_step * steps;
+}
+
+Status check_finding(const Finding& finding, const Facts& facts) {
+  SOLSTICE_CHECK(validate(finding));
+  const std::string& name = finding.place.kernel;
+  const auto is_it = [&](const KernelSheet& kernel) { return kernel.kernel == name; };
+  if (name.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), is_it)) return success();
+  return fail(Code::bad_record, fmt::format("a finding on `{}`, which is no kernel of the program", name));
 }
 
 void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, Diagnosis& out) {
   Result<std::vector<Finding>> answered = findings_of_tool(tool, view);
   if (!answered.ok()) return out.faults.push_back(fmt::format("{}: {}", tool.name, answered.error().message));
   std::vector<Finding>& found = *answered;
-  if (found.size() > options.most_findings) {
-    out.faults.push_back(
-        fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), options.most_findings));
-    return;
-  }
+  if (const size_t most = most_findings_of(view.facts, options); found.size() > most)
+    return out.faults.push_back(fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), most));
   for (Finding& finding : found) {
-    if (!is_sound(finding)) {
-      out.faults.push_back(
-          fmt::format("{}: a finding without evidence, or with a bound of {}", tool.name, finding.gain.program));
+    if (const Status sound = check_finding(finding, view.facts); !sound.ok()) {
+      out.faults.push_back(fmt::format("{}: {}", tool.name, sound.error().message));
       continue;
     }
     check_actions(options, finding);
-    cap_guess(finding);
+    cap_severity(finding);
     out.findings.push_back(std::move(finding));
   }
 }
@@ -130,20 +137,25 @@ double together(double a, double b) {
   return left > 0 ? std::max({a, b, 1 / left}) : std::max(a, b);
 }
 
+void add_alike(const Finding& finding, Finding& to) {
+  const std::string& kernel = finding.place.kernel;
+  if (kernel != to.place.kernel && !is_among(to.also, kernel)) to.also.push_back(kernel);
+  to.gain.program = together(to.gain.program, finding.gain.program);
+  to.severity = severity_of(to.gain.program);
+  cap_severity(to);
+}
+
 // Kernels that are alike share a function, and what is wrong with it.
 void merge_alike(std::vector<Finding>& findings) {
   std::vector<Finding> out;
+  std::map<std::pair<std::string, std::string>, size_t> known;  // by tool and cause
   for (Finding& finding : findings) {
-    const auto same = [&](const Finding& other) { return other.tool == finding.tool && other.cause == finding.cause; };
-    const auto found = std::find_if(out.begin(), out.end(), same);
-    if (found == out.end()) {
+    const auto [at, fresh] = known.try_emplace({finding.tool, finding.cause}, out.size());
+    if (fresh) {
       out.push_back(std::move(finding));
-      continue;
+    } else {
+      add_alike(finding, out[at->second]);
     }
-    found->also.push_back(finding.place.kernel);
-    found->gain.program = together(found->gain.program, finding.gain.program);
-    found->severity = severity_of(found->gain.program);
-    cap_guess(*found);
   }
   findings = std::move(out);
 }
