@@ -137,7 +137,7 @@ def test_findings_of_a_trial_are_shown_as_a_profile_has_them(browser, pages):
     assert "few stages (few stages: stages=4)" in items[0] and "240 k few stages" in items[0]
     browser.click("#item-2")
     said = browser.value("[...document.querySelectorAll('#node .why')].map((e) => e.textContent)")
-    assert said == ["the findings cannot be read: `.tool` should be a string, not 3"]
+    assert said == ["the findings cannot be read: schema is ``; this program reads `solstice.finding/1`"]
 
 
 def test_what_is_not_known_is_said(browser, pages):
