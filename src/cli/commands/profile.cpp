@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/view/finding_text.h"
 #include "cli/view/profile_page.h"
+#include "cli/view/table.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
