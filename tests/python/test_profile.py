@@ -115,16 +115,20 @@ def as_if_measured(database):
         db.execute("""UPDATE events SET record = replace(record, '"state":"predicted"', '"state":"verified"')""")
 
 
+def optimized(folder, *arguments):
+    """A search of six trials, without a GPU; its store lies below the folder."""
+    done = run(
+        "optimize", ROOT / "examples/softmax.py", "--device", "model", "--no-baselines", "--budget", "60s,6trials",
+        "--window", "0", "--eps", "0", "--store", folder / "store", "--out", folder / "out", *arguments,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
 def test_a_tool_of_ones_own_is_in_a_search_and_its_statistics(tmp_path):
     """Its advice is a move: the expert takes it, and what came of it is counted as any tool's."""
     knobs = '[{{"kind": "knobs", "text": "fewer", "kernel": kernel, "knobs": {{"threads": "512"}}}}]'
     own = tool(tmp_path, text=TOOL.replace("{actions}", knobs))
-    command = [
-        "optimize", ROOT / "examples/softmax.py", "--device", "model", "--no-baselines", "--budget", "60s,6trials",
-        "--window", "0", "--eps", "0", "--tool", own, "--store", tmp_path / "store", "--out", tmp_path / "out",
-    ]  # fmt: skip
-    done = run(*command)
-    assert done.returncode == 0, done.stderr
+    optimized(tmp_path, "--tool", own)
     shown = json.loads(run("show", "last", "--json", "--store", tmp_path / "store").stdout)
     by_trial = [[each["tool"] for each in trial["findings"]] for trial in shown["trials"]]
     assert all("of mine" in tools for tools in by_trial if tools) and any(by_trial)
@@ -163,6 +167,19 @@ def test_a_bad_tool_costs_its_own_answer(facts, tmp_path, gain, count, text, say
     assert answer["findings"] == facts[1]["findings"]
     (fault,) = answer["faults"]
     assert "of mine" in fault and says in fault
+
+
+def test_a_tool_that_crashes_costs_a_search_no_trial_and_no_verdict(tmp_path):
+    optimized(tmp_path / "without")
+    optimized(tmp_path / "with", "--tool", tool(tmp_path, text=CRASHES))
+    trials = {}
+    for name in ("with", "without"):
+        shown = json.loads(run("show", "last", "--json", "--store", tmp_path / name / "store").stdout)
+        trials[name] = [{key: each[key] for key in ("state", "program", "findings")} for each in shown["trials"]]
+    assert trials["with"] == trials["without"] and len(trials["with"]) > 1
+    page = tmp_path / "run.html"
+    assert run("show", "last", "--store", tmp_path / "with/store", "--html", page).returncode == 0
+    assert "of mine: " in page.read_text() and "ZeroDivisionError" in page.read_text()
 
 
 def test_an_illegal_move_is_shown_as_text(facts, tmp_path):
