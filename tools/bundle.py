@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Makes a self-contained directory for a GPU machine without network: ./x bundle DIR.
 
-Usage: bundle.py DIR [BUILD_FOLDER]
-
 The programs are linked against glibc alone, Python code is pure, and libnvrtc is found on the target (a CUDA toolkit
 or PyTorch's own), never shipped. CUTLASS headers travel as one archive that the launcher unpacks on first use.
 """
 
+import argparse
 import hashlib
 import json
 import os
@@ -174,8 +173,12 @@ def make(out, build, limit=LIMIT):
 
 
 def main():
-    out = Path(sys.argv[1]).resolve()
-    count, total = make(out, Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else ROOT / "build")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="that becomes the bundle; an older bundle there is replaced")
+    parser.add_argument("build", type=Path, nargs="?", default=ROOT / "build", help="folder of the build")
+    arguments = parser.parse_args()
+    out = arguments.folder.resolve()
+    count, total = make(out, arguments.build.resolve())
     shown = os.path.relpath(out)
     print(f"{shown}: {count} files, {total / 2**20:.1f} MiB; start {shown}/solstice")
 

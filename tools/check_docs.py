@@ -10,6 +10,7 @@
 Prints one line a violation, `file:line: rule`; exits 1 if there is one.
 """
 
+import argparse
 import fnmatch
 import functools
 import itertools
@@ -191,7 +192,9 @@ def check(root):
 
 
 def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path, nargs="?", default=Path(__file__).parent.parent, help="of a clone")
+    root = parser.parse_args().root.resolve()
     pages, complaints = check(root)
     for complaint in complaints:
         print(complaint)

@@ -5,6 +5,7 @@ folder of src/ that is not a folder of plug-ins (cmake/SolsticePlugins.cmake).
 Prints one line a violation; exits 1 if there is one.
 """
 
+import argparse
 import re
 import sys
 from pathlib import Path
@@ -57,7 +58,9 @@ def check_folders(root):
 
 
 def main():
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent).resolve()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path, nargs="?", default=Path(__file__).parent.parent, help="of a clone")
+    root = parser.parse_args().root.resolve()
     complaints = [*check_files(root), *check_folders(root)]
     print("\n".join(complaints + [""]), end="")
     print(f"sizes checked: {len(complaints)} violations")

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Parses every unit of BUILD_FOLDER/compile_commands.json that our flags apply to with clang 14 (-fsyntax-only), as a
-second opinion with the same warnings as errors. Usage: clang_pass.py BUILD_FOLDER"""
+second opinion with the same warnings as errors."""
 
+import argparse
 import concurrent.futures
 import json
 import os
@@ -37,7 +38,9 @@ def parse(clang, entry):
 
 
 def main():
-    build = Path(sys.argv[1]).resolve()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path, help="folder of the build")
+    build = parser.parse_args().build.resolve()
     clang = find_clang()
     if clang is None:
         print("skipped: clang 14 is not installed (apt-get install clang-14)")

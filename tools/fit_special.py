@@ -4,6 +4,8 @@ Weighted minimax by Lawson's iteration on Chebyshev nodes; coefficients are roun
 time refitting the rest. Errors are in float32 arithmetic with fused multiply-add.
 """
 
+import argparse
+
 import numpy as np
 from scipy.special import erf, erfc
 
@@ -47,6 +49,7 @@ def report(name, coefficients, got, want):
 
 
 def main():
+    argparse.ArgumentParser(description=__doc__).parse_args()
     x = chebyshev(1e-4, 0.95)
     c = fit(x * x, erf(x) / x - 1, x / erf(x), 6)
     s = np.linspace(-0.95, 0.95, 400001).astype(F32)

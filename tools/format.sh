@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Formats the C++ and CUDA sources (.clang-format) and the Python sources (ruff.toml); with --check only says what is
 # not formatted.
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 clang_format=$root/.venv/bin/clang-format  # both are pinned: versions differ in their opinions

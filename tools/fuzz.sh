@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Fuzzes the lexer, the parser, the checker, the importer of graphs and the reader of machine code with libFuzzer,
-# AddressSanitizer and UBSan (clang). Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target,
-# 1000000 by default, in JOBS processes (1) that share a corpus. It grows below BUILD_FOLDER; its seeds are the
-# programs, graphs and disassembled kernels of the tests (and graphs that tools/fuzz_graphs.py traces, for which the
-# program is built and set up: ./x build), its dictionary their words. The logs are BUILD_FOLDER/TARGET.JOB.log; of
-# each the edges covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
+# Fuzzes the lexer, the parser, the checker, the importer of graphs, the reader of machine code, facts with their
+# diagnosis, findings, and the reader of ncu's pages (counters) with libFuzzer, AddressSanitizer and UBSan (clang).
+# Usage: [JOBS=N] fuzz.sh BUILD_FOLDER [RUNS [TARGET...]]; RUNS of each target, 1000000 by default, in JOBS processes
+# (1) that share a corpus. It grows below BUILD_FOLDER; its seeds are the programs, graphs, disassembled kernels and
+# recorded facts of the tests (and what tools/fuzz_graphs.py and tools/fuzz_records.py make, for which the program is
+# built and set up: ./x build), its dictionary their words. The logs are BUILD_FOLDER/TARGET.JOB.log; of each the edges
+# covered after 80 % of the runs and after all are printed: they are the same where coverage is flat.
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 set -euo pipefail
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 mkdir -p "$1"
 build=$(cd -- "$1" && pwd)
 runs=${2:-1000000} jobs=${JOBS:-1}
 shift $(($# < 2 ? $# : 2))
-[ $# -gt 0 ] || set -- lexer parser checker graph sass
+[ $# -gt 0 ] || set -- lexer parser checker graph sass facts findings counters
 clang=$(command -v clang++ || command -v clang++-14) ||
   { echo "fuzz.sh needs clang++ with libFuzzer: apt-get install clang-14 libclang-rt-14-dev" >&2; exit 2; }
 cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER="$clang" \
@@ -53,6 +55,7 @@ for target in "$@"; do
   mkdir -p "$seeds" "$build/corpus_$target"
   [ "$target" != graph ] || kind=json length=8192
   [ "$target" != sass ] || kind=sass length=4096
+  case $target in facts) kind=- length=6144 ;; findings | counters) kind=- length=2048 ;; esac
   # Files of one name lie in several folders.
   find "$root/examples" "$root/tests/golden" -name "*.$kind" | while read -r file; do
     relative=${file#"$root"/}
@@ -62,6 +65,7 @@ for target in "$@"; do
   done
   [ "$target" != graph ] ||
     "${SOLSTICE_PYTHON:-$root/.venv/bin/python}" -W ignore "$root/tools/fuzz_graphs.py" "$seeds" "$length"
+  [ "$kind" != - ] || python3 "$root/tools/fuzz_records.py" "$target" "$seeds" "$length"
   dictionary "$seeds"/* >"$build/$target.dict"
   pids=()
   for job in $(seq "$jobs"); do

@@ -2,14 +2,13 @@
 """Seeds for the fuzzer of graphs: small graphs that together hold every operator with equations that PyTorch can be
 brought to trace, each below the length that the fuzzer changes.
 
-    tools/fuzz_graphs.py FOLDER LONGEST
-
 Cases of the importer's tests and PyTorch's own inputs of its modules are traced; one that brings a new operator is
 kept. Operators that none brings are listed.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import subprocess
 import sys
@@ -57,7 +56,11 @@ def record(graph: dict) -> str:
 
 
 def main() -> int:
-    folder, longest = Path(sys.argv[1]), int(sys.argv[2])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="that the seeds are written to")
+    parser.add_argument("longest", type=int, help="seed in bytes")
+    arguments = parser.parse_args()
+    folder, longest = arguments.folder, arguments.longest
     listed = subprocess.run(
         [ROOT / "build/bin/solstice", "list", "operators", "--json"], capture_output=True, text=True, check=True
     )

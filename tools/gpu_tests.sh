@@ -1,6 +1,7 @@
 #!/bin/sh
 # Every test that needs a GPU, from a clone (tools/gpu_tests.sh) or a bundle (./gpu-tests). Arguments go to pytest.
 # Needs PyTorch with a GPU, pytest, and nvcc for the kernels that misbehave on purpose.
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 [ -d "$here/tests/gpu" ] && root=$here || root=$(dirname "$here")
 PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin

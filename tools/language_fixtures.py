@@ -5,6 +5,7 @@ Needs PyTorch (any build). The C++ tests compare the interpreter with these file
     python tools/language_fixtures.py
 """
 
+import argparse
 import json
 import pathlib
 
@@ -126,6 +127,7 @@ def cuda_torch():
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     for make in (
         linear_gelu,

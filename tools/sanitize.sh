@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds and runs the unit tests of some layers with AddressSanitizer and UndefinedBehaviorSanitizer.
 # Usage: sanitize.sh BUILD_FOLDER LAYER...
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 set -euo pipefail
 build=$1
 shift

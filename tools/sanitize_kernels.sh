@@ -1,6 +1,7 @@
 #!/bin/sh
 # Random kernels under compute-sanitizer, from a clone (tools/sanitize_kernels.sh) or a bundle (./sanitize-kernels):
 # memcheck and racecheck on 200 small programs each. Arguments are test_random_kernels' own; TOOLS names other checkers.
+case "${1:-}" in -h | --help) sed -n '2,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 here=$(CDPATH= cd -- "$(dirname -- "$(readlink -f -- "$0")")" && pwd)
 [ -d "$here/tests/gpu" ] && root=$here || root=$(dirname "$here")
 PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin

@@ -6,12 +6,15 @@
 #include "agents/prompts.h"
 #include "base/line_diff.h"
 #include "base/time_text.h"
+#include "llm/ledger.h"
 
 namespace solstice::agents {
 namespace {
 
 constexpr int64_t kMostDetail = 700;  // tokens of why an attempt failed
 constexpr int64_t kMostChange = 900;  // and of a diff
+constexpr int64_t kMostWords = 1500;  // of feedback in words
+constexpr int64_t kMostRaw = 4000;    // and of counters, of which a launch has some 60
 
 std::string time_of(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {
   const Seconds time = node.measurement->time;
@@ -46,6 +49,20 @@ std::string outcome_of(const search::Tree& tree, const search::Node& node, const
   return node.usable() ? time_of(tree, node, briefing) : failure_of(node);
 }
 
+// The lines that fit, each whole, in their order; a program of hundreds of kernels has more.
+std::vector<std::string> within(int64_t tokens, std::vector<std::string> lines) {
+  std::vector<std::string> out;
+  for (std::string& line : lines) {
+    const int64_t own = llm::estimated_tokens(line);
+    if (own > tokens) continue;
+    tokens -= own;
+    out.push_back(std::move(line));
+  }
+  if (const size_t left = lines.size() - out.size(); left > 0)
+    out.push_back(fmt::format("({} more line{} left out: too long for a prompt)", left, left == 1 ? "" : "s"));
+  return out;
+}
+
 // States that a model had no further idea for the node.
 std::string given_up_text(const search::Node& node) {
   const bool told = node.given_up && !node.given_up->answer.empty();
@@ -64,10 +81,10 @@ std::string name_with_author(const search::Node& node) {
 
 std::vector<std::string> feedback_of(const search::Node& node, const Briefing& briefing) {
   if (node.id == 0 || !node.usable() || briefing.feedback == Feedback::kNone) return {};
-  if (briefing.feedback == Feedback::kRaw) return {raw_counters(*node.measurement)};
+  if (briefing.feedback == Feedback::kRaw) return within(kMostRaw, raw_counters(*node.measurement));
   std::vector<std::string> out = findings_of(*node.measurement, briefing.sol);
   for (std::string& finding : out) finding.insert(0, "- ");
-  return out;
+  return within(kMostWords, std::move(out));
 }
 
 std::string result_text(const search::Tree& tree, const search::Node& node, const Briefing& briefing) {

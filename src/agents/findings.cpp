@@ -94,14 +94,15 @@ std::vector<std::string> findings_of(const search::Measurement& measurement, boo
   return out;
 }
 
-std::string raw_counters(const search::Measurement& measurement) {
+std::vector<std::string> raw_counters(const search::Measurement& measurement) {
   Json kernels = Json::array();
   for (const Json& module : measurement.record.at("modules").items()) {
     for (const Json& kernel : module.at("kernels").items()) kernels.push(kernel);
   }
-  Json out = Json::object().set("kernels", kernels).set("seconds", measurement.record.at("seconds"));
-  if (const Json& counters = measurement.record.at("counters"); counters.size() > 0) out.set("counters", counters);
-  return out.dump();
+  const Json resources = Json::object().set("kernels", kernels).set("seconds", measurement.record.at("seconds"));
+  std::vector<std::string> out = {resources.dump()};
+  for (const Json& launch : measurement.record.at("counters").items()) out.push_back(launch.dump());
+  return out;
 }
 
 }  // namespace solstice::agents

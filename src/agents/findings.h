@@ -13,8 +13,8 @@ namespace solstice::agents {
 // With `sol` also the cost models' predictions, the shares of the machine's ceilings and the bounds of gains.
 std::vector<std::string> findings_of(const search::Measurement& measurement, bool sol);
 
-// Counters as they are: resources of the kernels, samples of the time and, where the trial was profiled, the hardware's
-// counters by launch, as JSON.
-std::string raw_counters(const search::Measurement& measurement);
+// Counters as they are, each line JSON: resources of the kernels and samples of the time; where the trial was profiled,
+// a line for each launch with the hardware's counters.
+std::vector<std::string> raw_counters(const search::Measurement& measurement);
 
 }  // namespace solstice::agents

@@ -9,6 +9,7 @@
 #include "base/paths.h"
 #include "cli/checks.h"
 #include "cli/view/table.h"
+#include "diagnose/counters/ncu.h"
 #include "machine/machine.h"
 #include "rt/cuda_driver.h"
 #include "run/gpu_use.h"
@@ -98,15 +99,14 @@ Finding check_nvml() {
 Finding check_counters() {
   const Result<std::string> parameters = read_file("/proc/driver/nvidia/params");
   const bool restricted = parameters.ok() && parameters->find("RmProfilingAdminOnly: 1") != std::string::npos;
-  const Result<std::filesystem::path> ncu = find_program("ncu");
+  const Result<std::filesystem::path> ncu = diagnose::find_ncu();
   Finding finding{"counters", Health::kGood, "", "", ""};
-  finding.found = ncu.ok() ? "ncu at " + ncu->string() : "no ncu";
+  finding.found = ncu.ok() ? "ncu at " + ncu->string() : ncu.error().message;
   if (restricted) finding.found += ", counters are for administrators only";
   if (restricted || !ncu.ok()) {
     finding.health = Health::kLimited;
     finding.costs = kWithoutCounters;
-    finding.remedy =
-        restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : "install Nsight Compute";
+    finding.remedy = restricted ? "load the driver with NVreg_RestrictProfilingToAdminUsers=0" : ncu.error().hint;
   }
   return finding;
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "diagnose/settle.h"
@@ -81,12 +82,6 @@ Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramVie
   return out;
 }
 
-bool is_sound(const Finding& finding) {
-  const auto bound = [](double gain) { return gain >= 1 && gain < 1e9; };
-  return bound(finding.gain.program) && bound(finding.gain.kernel) && !finding.cause.empty() &&
-         !finding.evidence.empty();
-}
-
 void check_actions(const DiagnoseOptions& options, Finding& finding) {
   for (FindingAction& action : finding.actions) {
     if (action.kind == ActionKind::kText || action.kind == ActionKind::kCode) continue;
@@ -98,20 +93,30 @@ void check_actions(const DiagnoseOptions& options, Finding& finding) {
   });
 }
 
+size_t most_findings_of(const Facts& facts, const DiagnoseOptions& options) {
+  size_t steps = 0;
+  for (const KernelSheet& kernel : facts.kernels) steps += kernel.steps.size();
+  return options.most_findings + options.most_of_step * steps;
+}
+
+Status check_finding(const Finding& finding, const Facts& facts) {
+  SOLSTICE_CHECK(validate(finding));
+  const std::string& name = finding.place.kernel;
+  const auto is_it = [&](const KernelSheet& kernel) { return kernel.kernel == name; };
+  if (name.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), is_it)) return success();
+  return fail(Code::bad_record, fmt::format("a finding on `{}`, which is no kernel of the program", name));
+}
+
 void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, std::vector<Found>& all,
               Diagnosis& out) {
   Result<std::vector<Finding>> answered = findings_of_tool(tool, view);
   if (!answered.ok()) return out.faults.push_back(fmt::format("{}: {}", tool.name, answered.error().message));
   std::vector<Finding>& found = *answered;
-  if (found.size() > options.most_findings) {
-    out.faults.push_back(
-        fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), options.most_findings));
-    return;
-  }
+  if (const size_t most = most_findings_of(view.facts, options); found.size() > most)
+    return out.faults.push_back(fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), most));
   for (Finding& finding : found) {
-    if (!is_sound(finding)) {
-      out.faults.push_back(
-          fmt::format("{}: a finding without evidence, or with a bound of {}", tool.name, finding.gain.program));
+    if (const Status sound = check_finding(finding, view.facts); !sound.ok()) {
+      out.faults.push_back(fmt::format("{}: {}", tool.name, sound.error().message));
       continue;
     }
     check_actions(options, finding);

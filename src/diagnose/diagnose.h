@@ -29,9 +29,11 @@ struct DiagnoseOptions {
   std::function<bool(const FindingAction&)> legal = {};
   std::vector<std::string> without = {};  // sources to leave out
   std::vector<const Tool*> tools = {};    // all_tools() by default
-  size_t most_findings = 200;             // of a tool: more is a fault
+  // Of a tool: more than these together are a fault.
+  size_t most_findings = 200, most_of_step = 2;
 };
 
+// Of any facts that validate() accepts (record/facts.h).
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options = {});
 
 }  // namespace solstice::diagnose

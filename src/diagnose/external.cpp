@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <mutex>
 #include <sstream>
 
 #include "base/process/subprocess.h"
@@ -37,8 +38,8 @@ class ToolProcess {
 
   template <Record T>
   Result<T> ask(const Json& question) {
-    SOLSTICE_CHECK(process_.write_line(question.dump(), Deadline(kPatience)).context(name()));
-    SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
+    const std::lock_guard<std::mutex> one_at_a_time(asking_);
+    SOLSTICE_TRY(const std::string line, exchange(question.dump()).context(name()));
     const Result<Json> answer = parse_json(line);
     if (!answer.ok()) {
       return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)),
@@ -50,6 +51,16 @@ class ToolProcess {
   std::string name() const { return fmt::format("tool `command:{}`", command_); }
 
  private:
+  // Ended where it does not answer in time: a late answer would be taken for that of the next question.
+  Result<std::string> exchange(const std::string& question) {
+    const Deadline deadline(kPatience);
+    const Status asked = process_.write_line(question, deadline);
+    Result<std::string> answer = asked.ok() ? process_.read_line(deadline) : Result<std::string>(asked.error());
+    if (!answer.ok()) process_.kill();
+    return answer;
+  }
+
+  std::mutex asking_;  // candidates are measured on several GPUs at once
   Subprocess process_;
   std::string command_;
 };

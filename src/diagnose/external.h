@@ -4,7 +4,9 @@
 //                                      "thresholds": [{"name", "value", "unit", "origin"}]}
 //   {"facts": {..}}                    record of solstice.facts/1; answered with {"findings": [{..}]}
 //
-// Its findings are held to what every tool's are: evidence, a bound of at least 1, at most so many.
+// Its findings are held to what every tool's are: evidence, a bound of at least 1, at most so many. It is asked by one
+// thread at a time; once it has died or was late it is not asked again, and each of its answers that is missing is
+// named.
 #pragma once
 
 #include <memory>

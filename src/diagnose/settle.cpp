@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <tuple>
 
@@ -30,8 +31,8 @@ const StepFacts* step_of_finding(const KernelView& view, const Finding& finding)
   return finding.place.step.empty() && steps.size() == 1 ? steps[0] : nullptr;
 }
 
-bool is_of(const std::vector<std::string>& reasons, std::string_view reason) {
-  return std::find(reasons.begin(), reasons.end(), reason) != reasons.end();
+bool is_of(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Samples of the tool's reasons among those that do not wait for other warps: who waits at a barrier waits for what the
@@ -89,7 +90,8 @@ bool before(const Found& a, const Found& b) {
     return std::tuple(-static_cast<int>(f.severity), each.tool->says, -f.gain.program, -static_cast<int>(f.confidence),
                       f.tool, f.place.kernel, f.place.step, f.place.line, f.cause);
   };
-  return key(a) < key(b);
+  const auto of_a = key(a), of_b = key(b);
+  return of_a != of_b ? of_a < of_b : to_json(a.finding).dump() < to_json(b.finding).dump();
 }
 
 // On the same kernel, and on the same step where both name one.
@@ -127,9 +129,13 @@ void take_in(Finding& other, Finding& cause) {
 void merge_causes(std::vector<Found>& found) {
   std::vector<size_t> into(found.size());
   std::iota(into.begin(), into.end(), size_t{0});
+  std::map<std::string, std::vector<size_t>> on;  // a kernel
+  for (size_t i = 0; i < found.size(); ++i) on[found[i].finding.place.kernel].push_back(i);
   for (size_t i = 0; i < found.size(); ++i) {
-    for (size_t j = 0; j < found.size() && into[i] == i; ++j) {
-      if (i != j && into[j] == j && explains(found[j], found[i])) into[i] = j;
+    for (const size_t j : on[found[i].finding.place.kernel]) {
+      if (i == j || into[j] != j || !explains(found[j], found[i])) continue;
+      into[i] = j;
+      break;
     }
   }
   std::vector<Found> out;
@@ -152,21 +158,20 @@ double together(double a, double b) {
 
 void merge_alike(std::vector<Found>& found) {
   std::vector<Found> out;
+  std::map<std::pair<const Tool*, std::string>, size_t> known;  // by tool and cause
   for (Found& each : found) {
-    const auto same = [&](const Found& other) {
-      return other.tool == each.tool && other.finding.cause == each.finding.cause;
-    };
-    const auto first = std::find_if(out.begin(), out.end(), same);
-    if (first == out.end()) {
+    const auto [at, fresh] = known.try_emplace({each.tool, each.finding.cause}, out.size());
+    if (fresh) {
       out.push_back(std::move(each));
       continue;
     }
-    Finding& one = first->finding;
+    Finding& one = out[at->second].finding;
     const bool as_grave_as_its_gain = one.severity == severity_of(one.gain.program);
-    one.also.push_back(each.finding.place.kernel);
+    const std::string& kernel = each.finding.place.kernel;
+    if (kernel != one.place.kernel && !is_of(one.also, kernel)) one.also.push_back(kernel);
     one.gain.program = together(one.gain.program, each.finding.gain.program);
     if (as_grave_as_its_gain) one.severity = severity_of(one.gain.program);
-    set_severity(*first->tool, one);
+    set_severity(*each.tool, one);
   }
   found = std::move(out);
 }

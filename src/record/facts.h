@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "record/fields.h"
 #include "record/kernel_facts.h"
 #include "record/plan.h"
@@ -245,5 +246,13 @@ struct Facts {
                            field("sources", &Facts::sources, "which were there"));
   }
 };
+
+// Facts whose numbers make sense: reals are finite, times, bytes and counts not negative, extents of launches those of
+// launches, loops in order. Whatever is read from a file or from another program is held to it; diagnosis relies on it.
+// Error bad_record: where the first fault is, and what is legal there.
+Status validate(const Facts& facts);
+
+// Errors bad_record, as from_json() and validate().
+Result<Facts> read_facts(const Json& json);
 
 }  // namespace solstice

@@ -105,6 +105,9 @@ struct Finding {
   }
 };
 
+// A finding that can be shown and ranked: a cause, evidence of finite numbers, bounds of at least 1. Error bad_record.
+Status validate(const Finding& finding);
+
 // The findings of a trial's record (Measurement::record), the gravest first. None if an older Solstice wrote it. Error
 // bad_record where they are damaged.
 Result<std::vector<Finding>> findings_of_record(const Json& record);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace solstice::fuzz {
@@ -10,6 +11,10 @@ namespace {
 constexpr std::array<int64_t, 14> kNumbers = {
     0,  1,       2,         3,         -1,        -2,           7,
     16, 1 << 20, 1LL << 31, 1LL << 40, 1LL << 62, -(1LL << 62), std::numeric_limits<int64_t>::max()};
+
+// Not finite ones are words in JSON.
+constexpr std::array<double, 12> kReals = {
+    0.0, -0.0, 1.0, 0.5, -1.0, 1e-300, 1e18, 1e300, -1e300, std::numeric_limits<double>::denorm_min(), INFINITY, NAN};
 
 // All values of a document, each with the key it stands under ("" in an array).
 struct Place {
@@ -63,6 +68,7 @@ class Mutator {
   Json changed(const Json& value) {
     if (value.is_bool()) return !value.as_bool();
     if (value.is_int()) return changed_number(value.as_int());
+    if (value.is_number()) return changed_real(value.as_double());
     if (value.is_array()) return changed_array(value.items());
     if (value.is_object() && value.size() > 0) return changed_object(value.members());
     return *places_[number(places_.size())].value;
@@ -78,6 +84,17 @@ class Mutator {
         return value > std::numeric_limits<int64_t>::min() ? value - 1 : value;
       default:
         return static_cast<double>(value) * 0.5;
+    }
+  }
+
+  Json changed_real(double value) {
+    switch (number(3)) {
+      case 0:
+        return kReals[number(kReals.size())];
+      case 1:
+        return value * std::exp2(static_cast<double>(number(41)) - 20);
+      default:
+        return -value;
     }
   }
 

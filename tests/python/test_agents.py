@@ -218,6 +218,35 @@ def test_stored_transcripts_still_make_their_trees(session):
     assert tree_of(folder, "stored") == json.loads(expected.read_text())
 
 
+def questions_of(transcript):
+    """The texts of all messages that were asked, a question a string."""
+    exchanges = [json.loads(line) for line in transcript.read_text().splitlines()]
+    return ["\n".join(m["text"] for m in each["request"]["messages"]) for each in exchanges]
+
+
+# What stands in a question by --feedback, and in no other: where nothing ran, what the compiler and the tools say.
+TOLD = {"none": [], "raw": ['{"kernels":'], "tools": ["- left to the families: ", "; try: "]}
+
+
+@pytest.mark.parametrize("feedback", TOLD)
+def test_a_stored_transcript_is_replayed_with_each_feedback(tmp_path, feedback):
+    """Counters need a GPU; tests/unit/flow/run/agent/feedback_test.cpp has the same prompts with recorded ones."""
+    report = optimize(
+        tmp_path, "told", "--agent", "inprompt", "--feedback", feedback,
+        "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
+        "--replay-transcript", STORED / "inprompt.jsonl", "--option", "match=order",
+        "--transcript", tmp_path / "asked.jsonl",
+    )  # fmt: skip
+    assert report["agent"]["feedback"] == feedback
+    # Tokens of what broke off are estimated from the question, which differs.
+    trees = [tree_of(tmp_path, "told"), json.loads((STORED / "inprompt.tree.json").read_text())]
+    assert len({json.dumps([node | {"tokens": 0} for node in tree], sort_keys=True) for tree in trees}) == 1
+    last = questions_of(tmp_path / "asked.jsonl")[-1]
+    for other, texts in TOLD.items():
+        assert [text for text in texts if (text in last) != (other == feedback)] == [], last
+    assert "__" not in last.replace("__device__", "").replace("__global__", ""), "ncu's name of a counter"
+
+
 def moment_of(request):
     """The number of the attempt, and whether it is asked for again: to be mended, or from another node."""
     last = request["messages"][-1]["content"]

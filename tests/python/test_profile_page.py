@@ -1,7 +1,7 @@
 """The page of `solstice profile --html`, in a real headless Chromium. Screenshots to look at go to build/profile_page/.
 
 Facts are data: `profiles/everything.json` is written by hand and has every part that facts can have; a module that no
-GPU ran has few."""
+GPU ran has few; a product's were recorded on an H200; those of 500 kernels are of another version and another GPU."""
 
 import copy
 import json
@@ -16,7 +16,8 @@ from real_program import PROGRAM, needs_program
 
 CHROMIUM = find_chromium()
 EVERYTHING = ROOT / "tests/python/profiles/everything.json"
-NAMES = ("everything", "nothing_ran", "evil", "bare")
+RECORDED = ROOT / "tests/sick/facts"
+NAMES = ("everything", "nothing_ran", "evil", "bare", "recorded", "many")
 
 pytestmark = [
     needs_program,
@@ -70,13 +71,26 @@ def bare(facts):
     return out
 
 
+def many(facts):
+    """500 kernels, by a version and on a GPU that are not these."""
+    out = dict(facts, version="0.0.1", device="NVIDIA H800", kernels=[])
+    for number in range(500):
+        kernel = copy.deepcopy(facts["kernels"][number % len(facts["kernels"])])
+        kernel["kernel"] = f"k{number}"
+        for at, step in enumerate(kernel["steps"]):
+            step["step"] = step["entry"] = f"k{number}-{at}"
+        out["kernels"].append(kernel)
+    return out
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     """Pages and what the program says of the same facts, by name."""
     folder = tmp_path_factory.mktemp("pages")
     everything = json.loads(EVERYTHING.read_text())
     subjects = {"everything": [EVERYTHING], "nothing_ran": [ROOT / "examples/softmax.py", "--device", "model"]}
-    for name, facts in (("evil", evil(everything)), ("bare", bare(everything))):
+    subjects["recorded"] = [RECORDED / "gemm_simt.sick.counters.json"]
+    for name, facts in (("evil", evil(everything)), ("bare", bare(everything)), ("many", many(everything))):
         file = folder / f"{name}.json"
         file.write_text(json.dumps(facts))
         subjects[name] = [file]
@@ -258,11 +272,90 @@ def test_evil_text_is_inert(browser, pages):
     assert "<script>window.broken = 1" in text(browser, ".equations")
 
 
+def test_what_was_counted_on_a_gpu_is_drawn(browser, pages):
+    page, answer = pages["recorded"]
+    browser.open(page)
+    (kernel,) = answer["facts"]["kernels"]
+    assert chosen(browser) == kernel["kernel"]
+    assert count(browser, "#roofline .dot") == 1 and count(browser, "#roofline .dot.guess") == 0
+    assert shown(browser, "#stalls-section") and count(browser, "#stalls .part") > 3
+    assert count(browser, ".finding") == len(answer["findings"]) > 0
+    assert answer["open"] == [] and not shown(browser, "#open-section")
+
+
+def test_a_program_of_hundreds_of_kernels_is_quick_and_says_whose_it_is(browser, pages):
+    page, answer = pages["many"]
+    browser.open(page)
+    assert len(answer["notes"]) == 2 and texts(browser, "#notes li") == answer["notes"]
+    assert count(browser, "#kernels tbody tr") == 500 and count(browser, ".finding") == len(answer["findings"]) > 40
+    assert count(browser, "#findings > div > ol > .finding") == 40
+    took = browser.value(
+        "(() => { const t = performance.now(); for (let i = 0; i < 50; ++i) choose(kernels[i]); return "
+        "performance.now() - t; })()"
+    )
+    assert took < 5000
+    browser.press("End")
+    browser.value("document.querySelector('#kernels tr.chosen').focus()")
+    browser.press("End")
+    assert chosen(browser) == "k499"
+
+
+# Contrast of the text of all shown elements with what they stand on, by WCAG 2.1; the lowest first.
+CONTRASTS = """(() => {
+  const rgb = (text) => text.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((c) => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  const paper = (e) => {
+    for (; e; e = e.parentElement) {
+      const c = rgb(getComputedStyle(e).backgroundColor);
+      if (c.length < 4 || c[3] > 0.5) return c;
+    }
+    return [255, 255, 255];
+  };
+  const out = [];
+  for (const e of document.querySelectorAll('header *, main *')) {
+    const own = [...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim());
+    if (!own || e.namespaceURI.endsWith('svg') || !e.getClientRects().length) continue;
+    const [a, b] = [light(rgb(getComputedStyle(e).color)), light(paper(e))].sort((x, y) => y - x);
+    out.push([(a + 0.05) / (b + 0.05), e.tagName + '.' + e.className + ': ' + e.textContent.slice(0, 40)]);
+  }
+  return out.sort((x, y) => x[0] - y[0]);
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_can_be_read_in_both_schemes(browser, pages, scheme):
+    browser.open(pages["everything"][0])
+    browser.look(1360, 1250, scheme)
+    browser.value("for (const d of document.querySelectorAll('details')) d.open = true")
+    contrasts = browser.value(CONTRASTS)
+    assert len(contrasts) > 100 and contrasts[0][0] >= 4.5, contrasts[:5]
+
+
+def test_every_control_is_reached_by_the_keyboard(browser, pages):
+    browser.open(pages["everything"][0])
+    browser.value("for (const d of document.querySelectorAll('details')) d.open = true")
+    controls = (
+        "[...document.querySelectorAll('summary, button, [tabindex=\"0\"]')].filter((e) => e.getClientRects().length)"
+    )
+    wanted = browser.value(f"{controls}.length")
+    reached = set()
+    for _ in range(wanted + 20):
+        for kind in ("keyDown", "keyUp"):
+            browser.call("Input.dispatchKeyEvent", type=kind, key="Tab", windowsVirtualKeyCode=9)
+        at = browser.value(f"{controls}.indexOf(document.activeElement)")
+        if at >= 0:
+            reached.add(at)
+            outline = browser.value("getComputedStyle(document.activeElement).outlineStyle")
+            assert outline != "none", "what has the focus is marked"
+    assert len(reached) == wanted
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("width", [320, 400])
 def test_it_fits_a_narrow_window(browser, pages, name, width):
     browser.open(pages[name][0], width=width, height=844)
-    for row in range(count(browser, "#kernels tbody tr")):
+    for row in range(min(3, count(browser, "#kernels tbody tr"))):
         browser.value(f"choose(kernels[{row}])")
         assert browser.value("document.documentElement.scrollWidth") == width
         browser.value("for (const d of document.querySelectorAll('details')) d.open = true")
@@ -278,7 +371,7 @@ def test_screenshots(browser, pages, name):
     for scheme in ("light", "dark"):
         browser.look(1360, 1250, scheme)
         colours.add(browser.value("getComputedStyle(document.body).backgroundColor"))
-        browser.screenshot(folder / f"{name}-{scheme}.png")
+        browser.screenshot(folder / f"{name}-{scheme}.png", whole=name != "many")
     assert len(colours) == 2
     browser.open(pages[name][0], width=400, height=844)
-    browser.screenshot(folder / f"{name}-telephone.png")
+    browser.screenshot(folder / f"{name}-telephone.png", whole=name != "many")

@@ -128,6 +128,18 @@ def test_the_ladder_is_drawn_where_it_is_known(browser, pages):
     assert browser.value("document.querySelectorAll('#missing li').length") == 0
 
 
+def test_findings_of_a_trial_are_shown_as_a_profile_has_them(browser, pages):
+    browser.open(pages["mixed"])
+    browser.click("#item-6")
+    items = browser.value("[...document.querySelectorAll('#node .finding')].map((e) => e.textContent)")
+    assert len(items) == 2 and "few stages" in items[0]
+    assert "at most 1.30x of the whole" in items[0] and "at most" not in items[1]
+    assert "few stages (few stages: stages=4)" in items[0] and "240 k few stages" in items[0]
+    browser.click("#item-2")
+    said = browser.value("[...document.querySelectorAll('#node .why')].map((e) => e.textContent)")
+    assert said == ["the findings cannot be read: schema is ``; this program reads `solstice.finding/1`"]
+
+
 def test_what_is_not_known_is_said(browser, pages):
     browser.open(pages["bare"])
     missing = browser.value("[...document.querySelectorAll('#missing li')].map((e) => e.textContent)")

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "record/finding.h"
 #include "search/tree.h"
 #include "store/store.h"
 
@@ -52,6 +53,22 @@ inline Measurement verified(double seconds, int samples = 8) {
   return out;
 }
 
+// With a finding, all of whose texts are `text`.
+inline Measurement diagnosed(Measurement measurement, const std::string& text, double gain = 1.3) {
+  Finding finding;
+  finding.tool = text;
+  finding.severity = FindingSeverity::kHigh;
+  finding.place.kernel = finding.place.equation = text;
+  finding.cause = text;
+  finding.evidence = {{text, 240000, text, text}};
+  finding.actions = {{ActionKind::kKnobs, text, text, {{"stages", "4"}}, ""}};
+  finding.gain = {gain, gain, text};
+  finding.sources = {text};
+  Json findings = measurement.record.at("findings");
+  measurement.record.set("findings", findings.push(to_json(finding)));
+  return measurement;
+}
+
 inline Measurement failed(TrialState state, const std::string& detail) {
   Measurement out;
   out.state = state;
@@ -75,7 +92,9 @@ inline void grow_mixed(search::Tree& tree) {
   const int first = add(tree, 0, "the cost models' first choice", "tile=128x256x64", 0.0011);
   tree.complete(first, verified(0.00125));
   const int second = add(tree, first, "kernel up: gemm(tile=128x128x64)", "tile=128x128x64", 0.0012);
-  tree.complete(second, verified(0.0014));
+  Measurement damaged = verified(0.0014);
+  damaged.record.set("findings", Json::array().push(Json::object().set("tool", 3)));
+  tree.complete(second, damaged);
   tree.complete(add(tree, first, "kernel up: gemm(tile=96x7x64)", "tile=96x7x64"),
                 failed(TrialState::kIllegal, "tile: 7 is no multiple of 8"));
   const int stages = add(tree, first, "kernel up: gemm(stages=9)", "stages=9");
@@ -86,7 +105,7 @@ inline void grow_mixed(search::Tree& tree) {
       add(tree, second, "kernel up: gemm(tile=128x128x64, cluster=2x1)", "tile=128x128x64, cluster=2x1", 0.00105);
   tree.complete(third, verified(0.00098));
   tree.again(third, Precision::kPrecise);
-  tree.complete(third, verified(0.00096, 32));
+  tree.complete(third, diagnosed(diagnosed(verified(0.00096, 32), "few stages"), "narrow stores", 1));
   tree.complete(add(tree, third, "kernel up: gemm(stages=4)", "stages=4"),
                 failed(TrialState::kHung, "not done after 5 s"));
   tree.complete(add(tree, third, "kernel up: gemm(stages=3)", "stages=3"),
@@ -132,7 +151,8 @@ inline void grow_evil(search::Tree& tree) {
                              .origin = text})
                        ->id;
     const bool usable = number % 3 != 0;
-    tree.complete(id, usable ? verified(0.001 / static_cast<double>(number)) : failed(TrialState::kWrong, text));
+    tree.complete(
+        id, usable ? diagnosed(verified(0.001 / static_cast<double>(number)), text) : failed(TrialState::kWrong, text));
     if (usable) parent = id;
   }
 }

@@ -27,6 +27,22 @@ const factorText = (factor) => (factor === null || factor === undefined ? '-' : 
 const counted = (count, what) => `${count} ${what}${count === 1 ? '' : 's'}`;
 const clipped = (text, most) => (text.length > most ? text.slice(0, most - 1) + '\u2026' : text);
 
+const kScales = [
+  ['P', 1e15],
+  ['T', 1e12],
+  ['G', 1e9],
+  ['M', 1e6],
+  ['k', 1e3],
+];
+// 4.29e12 B/s: "4.29 TB/s".
+function scaled(value, unit) {
+  const [prefix, factor] = kScales.find(([, size]) => value >= size) || ['', 1];
+  return `${digits(value / factor, 3)} ${prefix}${unit}`;
+}
+
+const listText = (values) => (values && values.length ? values.join(', ') : null);
+const pairsText = (map) => listText(Object.entries(map || {}).map(([name, value]) => `${name}=${value}`));
+
 function facts(rows) {
   const list = el('dl', {class: 'facts'});
   addFacts(list, rows);

@@ -58,8 +58,6 @@ function drawKernels() {
   );
 }
 
-const listText = (values) => (values && values.length ? values.join(', ') : null);
-const pairsText = (map) => listText(Object.entries(map || {}).map(([name, value]) => `${name}=${value}`));
 const sizeText = (size) => (size.some((extent) => extent !== 1) ? size.join(' x ') : '1');
 
 const kStepColumns = [

@@ -23,6 +23,7 @@ function showHeader() {
   const where = subjectFacts.device || `${profile.machine.title}, by its cost models: nothing ran`;
   const bound = classText(profile.program);
   at('outcome').textContent = `${where}.${bound ? ` Bounded by ${bound}.` : ''}`;
+  at('notes').replaceChildren(...profile.notes.map((note) => el('li', {}, note)));
   showTiles();
   addFacts(at('about'), [
     ['machine', `${profile.machine.title} (${subjectFacts.machine})`],

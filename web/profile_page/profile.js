@@ -20,19 +20,6 @@ const timed = (seconds, isMeasured) => (known(seconds) ? (isMeasured ? '' : 'pre
 
 const percentText = (share) => digits(100 * share, 3) + ' %';
 
-const kScales = [
-  ['P', 1e15],
-  ['T', 1e12],
-  ['G', 1e9],
-  ['M', 1e6],
-  ['k', 1e3],
-];
-// 4.29e12 B/s: "4.29 TB/s".
-function scaled(value, unit) {
-  const [prefix, factor] = kScales.find(([, size]) => value >= size) || ['', 1];
-  return `${digits(value / factor, 3)} ${prefix}${unit}`;
-}
-
 // The class of a kernel or the program; null where nothing is known that it could rest on.
 const classOf = (found) => (found.needs.length || found.measured ? found.class : null);
 // With what it rests on.

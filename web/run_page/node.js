@@ -237,28 +237,6 @@ function missingFamilies(table) {
   );
 }
 
-// What its diagnosis found, the gravest first.
-function findingsList(findings) {
-  const list = el('ol', {class: 'findings'});
-  for (const finding of findings) {
-    const {program, because} = finding.gain;
-    const gain = program > 1 ? ` At most ${factorText(program)}: ${because}.` : '';
-    const kernel = finding.place.kernel ? `${finding.place.kernel}: ` : '';
-    const evidence = finding.evidence.map((each) => `${each.what} ${digits(each.value, 4)} ${each.unit || ''}`.trim());
-    list.append(
-      el(
-        'li',
-        {},
-        el('strong', {}, `${finding.severity}, ${finding.tool}. `),
-        `${kernel}${finding.cause}.${gain}`,
-        el('p', {class: 'hint'}, `evidence: ${evidence.join(', ')}`),
-        ...finding.actions.map((action) => el('p', {}, `to try: ${action.text}`)),
-      ),
-    );
-  }
-  return list;
-}
-
 function relatives(node) {
   const bar = el('p', {class: 'buttons'});
   const to = (other, text) => {
@@ -312,6 +290,8 @@ function showNode(node) {
       timeTable(node.record.table),
       ...missingFamilies(node.record.table),
     );
+  for (const fault of node.record.diagnosis_faults || []) parts.push(el('p', {class: 'why'}, `tool failed: ${fault}`));
+  if (node.record.findings_fault) parts.push(el('p', {class: 'why'}, node.record.findings_fault));
   if (node.record.findings && node.record.findings.length)
     parts.push(el('h3', {}, 'What stands in the way'), findingsList(node.record.findings));
   parts.push(el('h3', {}, 'Measurements'), attemptsTable(node));

@@ -11,6 +11,7 @@
 #include "cli/progress.h"
 #include "cli/stop_options.h"
 #include "cli/values.h"
+#include "diagnose/external.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/report/report.h"
 
@@ -76,6 +77,10 @@ Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   options.search.memory = in.get("--memory") == "on";
   options.search.findings = in.get("--findings") == "on";
   options.diagnosis.counters = in.get("--counters") == "auto";
+  if (in.has("--tool")) {
+    SOLSTICE_TRY(std::unique_ptr<diagnose::Tool> tool, diagnose::tool_named(in.get("--tool")));
+    options.diagnosis.tools.push_back(std::move(tool));
+  }
   options.diagnosis.counter_time = kCounterTime;
   options.out = in.get("--out");
   options.store = in.get("--store");
@@ -188,6 +193,7 @@ std::vector<Parameter> optimize_parameters() {
        {"auto", "off"},
        false,
        false},
+      {"--tool", "TOOL", "an executable of yours that diagnoses trials too: command:PROGRAM", "", {}, false, false},
       {"--resume",
        "RUN",
        "run of the store to continue; `last` is the newest that did not fail before its search. Options that "

@@ -17,6 +17,7 @@
 #include "cli/progress.h"
 #include "cli/view/finding_text.h"
 #include "cli/view/profile_page.h"
+#include "cli/view/table.h"
 #include "lang/embed.h"
 
 namespace solstice::cli {
@@ -47,7 +48,7 @@ Result<flow::Profile> profile_saved(const std::string& file, const flow::Profile
   SOLSTICE_TRY(const std::string text, read_file(file));
   Result<Json> json = parse_json(text);
   if (!json.ok()) return std::move(json).context(fmt::format("reading {}", file)).error();
-  Result<Facts> facts = from_json<Facts>(*json);
+  Result<Facts> facts = read_facts(*json);
   if (!facts.ok()) return std::move(facts).context(fmt::format("reading the facts of {}", file)).error();
   return flow::profile_facts(std::move(*facts), wanted);
 }
@@ -135,7 +136,7 @@ Result<int> run_profile(const Invocation& in) {
   if (in.json()) {
     fmt::print("{}\n", profile_json(profile).dump(2));
   } else {
-    fmt::print("{}{}", profile_text(profile), profile.predicted ? kPredictedNote : "");
+    fmt::print("{}{}", harmless_lines(profile_text(profile)), profile.predicted ? kPredictedNote : "");
   }
   return 0;
 }

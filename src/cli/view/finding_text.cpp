@@ -67,6 +67,7 @@ std::string heading(const flow::Profile& profile) {
     out += fmt::format(", PyTorch eager {} ({})", show(*profile.original),
                        show_factor(*profile.original / *facts.measured));
   if (facts.bounds.practical) out += fmt::format("; practical bound {}", show(*facts.bounds.practical));
+  for (const std::string& note : profile.notes) out += "\n" + wrap("note: " + note, kFindingWidth, 6);
   return out + fmt::format("\nbounded by: {}\n", class_text(profile.diagnosis.program));
 }
 
@@ -133,8 +134,10 @@ Json profile_json(const flow::Profile& profile) {
                   .set("opens", each.opens));
   }
   for (const std::string& fault : profile.diagnosis.faults) faults.push(fault);
+  Json notes = Json::array();
+  for (const std::string& note : profile.notes) notes.push(note);
   Json out = Json::object().set("predicted", profile.predicted).set("program", classified(profile.diagnosis.program));
-  out.set("kernels", kernels).set("findings", findings).set("open", open).set("faults", faults);
+  out.set("kernels", kernels).set("findings", findings).set("open", open).set("faults", faults).set("notes", notes);
   if (!profile.subject.empty()) out.set("subject", profile.subject);
   if (profile.original) out.set("original", profile.original->value);
   return out.set("facts", to_json(profile.facts));

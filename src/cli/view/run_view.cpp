@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "record/finding.h"
 #include "record/kernel_table.h"
 #include "search/counts.h"
 
@@ -81,8 +82,12 @@ Json json_of(const RunView& view, const search::Node& node, bool whole) {
   out.set("attempts", attempts);
   if (!whole) return out;
   Json record = Json::object();
-  for (const char* key : {"meaning", "modules", "trace", "verdict", "findings"}) {
+  for (const char* key : {"meaning", "modules", "trace", "verdict", "findings", "diagnosis_faults"}) {
     if (node.measurement && node.measurement->record.find(key)) record.set(key, node.measurement->record.at(key));
+  }
+  if (const auto findings = findings_of_record(record); !findings.ok()) {
+    record.set("findings", Json::array());
+    record.set("findings_fault", "the findings cannot be read: " + findings.error().message);
   }
   if (const std::optional<KernelTable> table = table_of(node)) record.set("table", to_json(*table));
   return out.set("program", node.proposal.program).set("record", record);

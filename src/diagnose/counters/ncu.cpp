@@ -66,7 +66,8 @@ Result<fs::path> find_ncu() {
   if (const char* named = std::getenv("SOLSTICE_NCU")) {
     std::error_code ignored;
     if (fs::is_regular_file(named, ignored)) return fs::path(named);
-    return fail(Code::not_found, fmt::format("SOLSTICE_NCU names {}, which is no file", named));
+    return fail(Code::not_found, fmt::format("SOLSTICE_NCU names {}, which is no file", named),
+                "set it to an `ncu`, or to nothing");
   }
   if (auto found = find_program("ncu"); found.ok()) return found;
   const std::vector<fs::path> places = usual_places();

@@ -38,7 +38,10 @@ Json counters_of_steps(const Facts& facts) {
 }  // namespace
 
 void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOptions& options, Json& record) {
-  const diagnose::Diagnosis found = diagnose_facts(facts, setting);
+  diagnose::DiagnoseOptions with;
+  with.tools = diagnose::all_tools();
+  for (const auto& tool : options.tools) with.tools.push_back(tool.get());
+  const diagnose::Diagnosis found = diagnose_facts(facts, setting, std::move(with));
   Json findings = Json::array(), faults = Json::array();
   for (const Finding& finding : found.findings) findings.push(to_json(finding));
   for (const std::string& fault : found.faults) faults.push(fault);

@@ -1,6 +1,7 @@
 // Diagnosis of a trial: its facts, and what the tools make of them.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ struct DiagnosisOptions {
   bool keep_facts = false;    // the record of the measurement has them: `diagnosed`
   bool counters = false;      // also of the source `counters`, which takes seconds a launch
   Seconds counter_time{600};  // of one candidate: launches that would begin later are left out
+  std::vector<std::shared_ptr<const diagnose::Tool>> tools = {};  // that look too, beside the built-in ones
 };
 
 // Every tool on the facts, moves checked for legality: `options.legal` is set here.

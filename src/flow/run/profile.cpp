@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/version.h"
 #include "diagnose/external.h"
 #include "evaluate/findings/diagnosis.h"
 #include "flow/run/state/resume_options.h"
@@ -32,6 +33,22 @@ Result<std::vector<const diagnose::Tool*>> tools_of(const std::vector<std::strin
     out.push_back(tool.get());
     own.push_back(std::move(tool));
   }
+  return out;
+}
+
+// Facts that were saved may be anyone's: what they were taken with, where that is not what is here.
+std::vector<std::string> notes_on(const Facts& facts, const machine::Machine& machine) {
+  std::vector<std::string> out;
+  if (!facts.version.empty() && facts.version != version())
+    out.push_back(
+        fmt::format("the facts were taken by solstice {}, and are diagnosed by {}: what either version alone "
+                    "reads is missing",
+                    facts.version, version()));
+  if (!facts.device.empty() && facts.device != machine.device)
+    out.push_back(
+        fmt::format("the facts were taken on `{}`, and are held against the ceilings of `{}`: shares of "
+                    "ceilings are those of the latter",
+                    facts.device, machine.title));
   return out;
 }
 
@@ -100,6 +117,7 @@ Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
     std::erase_if(out.diagnosis.findings, [&](const Finding& f) { return f.place.kernel != wanted.kernel; });
   }
   out.predicted = facts.device.empty();
+  out.notes = notes_on(facts, machine);
   out.facts = std::move(facts);
   return out;
 }

@@ -15,8 +15,9 @@ struct Profile {
   std::string subject;  // for people, of a run's trial; "" where the command line has named it
   Facts facts;
   diagnose::Diagnosis diagnosis;
-  bool predicted = false;           // no GPU ran it
-  std::optional<Seconds> original;  // PyTorch eager, where it was timed
+  bool predicted = false;               // no GPU ran it
+  std::optional<Seconds> original;      // PyTorch eager, where it was timed
+  std::vector<std::string> notes = {};  // on saved facts: they are of another version, or of another GPU than described
 };
 
 struct ProfileOptions {

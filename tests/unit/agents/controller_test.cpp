@@ -128,6 +128,7 @@ TEST(Controller, FeedbackIsWhatWasAskedFor) {
   spill.place.kernel = "k1";
   spill.also = {"k2", "k3"};
   spill.cause = "it spills";
+  spill.evidence = {{"quantity", 1, "", "plan"}};
   spill.gain = {1.5, 2, "so"};
   spill.actions = {{ActionKind::kKnobs, "a smaller tile", "k1", {{"tile", "128x128x64"}}, ""}};
   m.record.set("findings", Json::array().push(to_json(spill)));
@@ -200,6 +201,7 @@ TEST(Controller, FindingsOfAPromptAreFew) {
     Finding finding;
     finding.tool = "tool";
     finding.cause = "cause " + std::to_string(i);
+    finding.evidence = {{"quantity", 1, "", "plan"}};
     finding.severity = i % 2 ? FindingSeverity::kHigh : FindingSeverity::kNote;
     finding.gain = {1.2, 1.2, ""};
     all.push(to_json(finding));

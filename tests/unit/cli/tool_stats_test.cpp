@@ -28,6 +28,7 @@ class ToolStatsTest : public ProgramTest {
     finding.tool = tool;
     finding.place.kernel = "a";
     finding.cause = "so";
+    finding.evidence = {{"quantity", 1, "", "plan"}};
     finding.actions = {{ActionKind::kKnobs, "so", "a", {{knob, value}}, ""}};
     finding.gain = {bound, bound, "so"};
     return to_json(finding);

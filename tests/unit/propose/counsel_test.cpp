@@ -36,6 +36,7 @@ Finding finding_of(const std::string& tool, FindingAction action, double gain, C
   out.tool = tool;
   out.place.kernel = action.kernel;
   out.cause = "so";
+  out.evidence = {{"quantity", 1, "", "plan"}};
   out.actions = {std::move(action)};
   out.gain = {gain, gain, "so"};
   out.confidence = confidence;

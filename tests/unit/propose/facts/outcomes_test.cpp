@@ -33,6 +33,7 @@ Finding advises(const std::string& tool, const FindingAction& action) {
   out.tool = tool;
   out.place.kernel = action.kernel;
   out.cause = "so";
+  out.evidence = {{"quantity", 1, "", "plan"}};
   out.actions = {action};
   out.gain = {2, 2, "so"};
   return out;

@@ -85,7 +85,10 @@ void add_kernels(Run& run, const ReachedStages& reached, const Finalist* winner)
 Status add_time_by_kernel(Run& run, const Finalist* winner) {
   const search::Node* best = winner ? &run.tree.node(winner->node) : run.tree.best();
   if (!best || !best->measurement) return success();
-  SOLSTICE_TRY(run.report.findings, findings_of_record(best->measurement->record));
+  if (Result<std::vector<Finding>> found = findings_of_record(best->measurement->record); found.ok())
+    run.report.findings = std::move(*found);
+  else  // advice that cannot be read costs no result
+    run.progress.message("the findings on the best candidate cannot be read: " + found.error().message);
   const bool measured = best->measurement->state == TrialState::kVerified;
   const std::optional<Seconds> whole = measured ? std::optional(best->measurement->time) : std::nullopt;
   SOLSTICE_TRY(run.report.time_by_kernel, kernel_table_of(best->measurement->record, whole));

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "ir/equivalence.h"
+#include "ir/rewrite/driver.h"
 #include "lang/embed.h"
 
 namespace solstice::flow {
