@@ -123,7 +123,9 @@ Result<KernelTrace> GpuMeter::traced(const Plan& plan, Facts* facts, search::Mea
 }
 
 Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement& measured) const {
-  Facts out = candidate.facts(builds_.setting(), options_.bounds, true);
+  // Places cost a compilation: nothing beside counters, much beside a trial.
+  const bool places = options_.diagnosis.keep_facts || options_.diagnosis.counters;
+  Facts out = candidate.facts(builds_.setting(), options_.bounds, places ? SassDepth::kPlaces : SassDepth::kCode);
   out.measured = measured.time;
   out.error = worst_error(measured.record.at("verdict"));
   if (const Result<RunnerHello> runner = judge_.runner(); runner.ok()) out.device = runner->gpu;

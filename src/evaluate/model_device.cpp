@@ -26,8 +26,8 @@ Result<search::Measurement> ModelDevice::finish(int node) {
   if (!candidate.refused()) out.time = candidate.predicted();
   out.cost = candidate.cost();
   out.record = candidate.record();
-  if (!candidate.refused())
-    add_findings(candidate.facts(setting_, bounds_, diagnosis_.keep_facts), setting_, diagnosis_, out.record);
+  const SassDepth sass = diagnosis_.keep_facts ? SassDepth::kPlaces : SassDepth::kNone;
+  if (!candidate.refused()) add_findings(candidate.facts(setting_, bounds_, sass), setting_, diagnosis_, out.record);
   pending_.erase(found);
   return out;
 }

@@ -6,7 +6,7 @@
 
 namespace solstice::evaluate {
 
-Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : text_(text) {
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : text_(text), compiler_(compiler) {
   const Seconds began = monotonic_now();
   begin(text, setting, compiler);
   check_time_ = monotonic_now() - began;
@@ -64,9 +64,9 @@ Status Preparation::finish() {
 
 Seconds Preparation::cost() const { return built_ ? check_time_ + built_->compile_time : check_time_; }
 
-Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds, bool sass) const {
+Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds, SassDepth sass) const {
   Facts out = facts_of({text_, checked_, setting, table_, facts_, built_ ? &*built_ : nullptr, bounds});
-  if (sass && built_) add_sass(*built_, out);
+  if (sass != SassDepth::kNone && built_) add_sass(*built_, sass == SassDepth::kPlaces ? compiler_ : nullptr, out);
   return out;
 }
 

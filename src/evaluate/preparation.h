@@ -13,6 +13,10 @@
 
 namespace solstice::evaluate {
 
+// Machine code is left alone, read, or read with the places in the program that it comes from, which takes a profile
+// build: seconds of the compiler.
+enum class SassDepth { kNone, kCode, kPlaces };
+
 class Preparation {
  public:
   // Begins at once; compiling goes on in the background. `compiler` may be null: then nothing is compiled.
@@ -33,9 +37,9 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
-  // Facts by the sources `plan`, `ptxas` and `cubin`, with `sass` also by that; of a candidate that was not refused.
+  // Facts by the sources `plan`, `ptxas` and `cubin`, and by `sass` as asked; of a candidate that was not refused.
   // `bounds` may be null.
-  Facts facts(const Setting& setting, const sol::SolReport* bounds, bool sass) const;
+  Facts facts(const Setting& setting, const sol::SolReport* bounds, SassDepth sass) const;
   Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
 
  private:
@@ -44,6 +48,7 @@ class Preparation {
   void refuse(TrialState state, std::string why);
 
   std::string text_;
+  toolchain::Compiler* compiler_ = nullptr;
   Checked checked_;
   Seconds check_time_{0};
   Seconds predicted_;

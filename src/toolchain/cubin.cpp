@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 namespace solstice::toolchain {
 namespace {
@@ -155,7 +156,22 @@ Status read_relocations(const std::vector<Section>& sections, const Section& tab
   return success();
 }
 
+Result<std::map<std::string, std::string_view>> code_of(std::string_view cubin) {
+  SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
+  std::map<std::string, std::string_view> out;
+  for (const Section& section : sections) {
+    if (section.name.starts_with(kCodePrefix)) out.emplace(section.name, section.content);
+  }
+  return out;
+}
+
 }  // namespace
+
+Result<bool> has_same_code(std::string_view one, std::string_view other) {
+  SOLSTICE_TRY(const auto first, code_of(one));
+  SOLSTICE_TRY(const auto second, code_of(other));
+  return first == second;
+}
 
 Result<CubinFacts> read_cubin(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));

@@ -33,4 +33,7 @@ struct CubinFacts {
 // Error bad_record: it is no 64-bit ELF file, or one that is cut short.
 Result<CubinFacts> read_cubin(std::string_view cubin);
 
+// Both hold the same machine code under the same names. Errors: read_cubin()'s.
+Result<bool> has_same_code(std::string_view one, std::string_view other);
+
 }  // namespace solstice::toolchain

@@ -22,6 +22,7 @@ void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>&
                                100 * wide / all, step->entry),
                    view.gain_of(*step, 1 / (1 - std::min(0.95, 2 * wide / all)), "if fp32 took its place"));
     finding.place.step = step->step;
+    name_place(*step, code, of_kind("fp64"), finding);
     finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
     finding.actions.push_back(advice("constants and functions of fp32 (`1.0f`, `expf`)"));
     finding.confidence = Confidence::kHigh;

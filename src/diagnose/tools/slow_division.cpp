@@ -27,6 +27,7 @@ void find_divisions(const Tool& tool, const KernelView& view, std::vector<Findin
         finding_on(tool, view, fmt::format("`{}` divides the exact way in its hot code: {}", step->entry, kinds),
                    view.gain_of(*step, 1 / (1 - share), "without the instructions of these divisions"));
     finding.place.step = step->step;
+    name_place(*step, code, slow_paths(), finding);
     finding.evidence.push_back(evidence("divisions with a slow path", calls, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));
     finding.actions.push_back(advice("multiply by a reciprocal that is computed once"));

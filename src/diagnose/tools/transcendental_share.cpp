@@ -30,6 +30,7 @@ void find_functions(const Tool& tool, const KernelView& view, std::vector<Findin
             step->entry, functions, all),
         view.gain_of(*step, busy, "if the pipe of special functions were not waited for"));
     finding.place.step = step->step;
+    name_place(*step, code, of_kind("mufu"), finding);
     finding.evidence.push_back(evidence("special functions", functions, "", "sass"));
     finding.actions.push_back(advice("compute reciprocals and roots once a row, not once an element"));
     finding.confidence = Confidence::kLow;

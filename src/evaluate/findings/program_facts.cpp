@@ -4,12 +4,15 @@
 #include <numeric>
 #include <set>
 
+#include "base/paths.h"
 #include "base/version.h"
 #include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
+#include "evaluate/findings/profile_build.h"
 #include "families/emission.h"
+#include "families/lined.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -251,25 +254,49 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTr
 
 namespace {
 
+// The equation of a place of generated code; of a kernel that has a single one, every place is its.
+void name_equations(const KernelSheet& kernel, SassFacts& sass) {
+  for (CodePlace& place : sass.places) {
+    if (!place.file.empty()) continue;
+    if (place.number == 0 && kernel.equations.size() == 1) place.number = 1;
+    if (place.number == 0 || static_cast<size_t>(place.number) > kernel.equations.size()) continue;
+    const EquationFacts& equation = kernel.equations[static_cast<size_t>(place.number) - 1];
+    place.equation = equation.text;
+    place.line = equation.line;
+  }
+}
+
 void add_sass_of(const Plan& plan, const std::string& module, const std::map<std::string, SassFacts>& found,
                  Facts& facts) {
   for (const Step& step : plan.steps) {
     if (step.kind != StepKind::kLaunch || step.module != module) continue;
     const auto sass = found.find(step.entry);
     StepFacts* of = step_named(step.name, facts);
-    if (of && sass != found.end()) of->sass = sass->second;
+    if (!of || sass == found.end()) continue;
+    of->sass = sass->second;
+    name_equations(sheet_of_step(step.name, facts), *of->sass);
   }
+}
+
+// With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
+Result<std::map<std::string, SassFacts>> sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines,
+                                                        SourceState& state) {
+  diagnose::SassOptions options{.source = families::file_of(built.sources[i])};
+  if (!lines) return diagnose::sass_of_cubin(built.compiled[i].cubin, options);
+  SOLSTICE_TRY(options.headers, data_folder("kernels"));
+  const Result<std::string> cubin = profile_cubin(built, i, *lines);
+  if (!cubin.ok()) state.why = "no places in the program: " + cubin.error().message;
+  return diagnose::sass_of_cubin(cubin.ok() ? *cubin : built.compiled[i].cubin, options);
 }
 
 }  // namespace
 
-void add_sass(const Built& built, Facts& facts) {
+void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
   SourceState state{"sass", true, "", ""};
   for (size_t i = 0; i < built.compiled.size(); ++i) {
-    const std::string& module = built.plan.modules[i].name;
-    const auto found = diagnose::sass_of_cubin(built.compiled[i].cubin, {.source = module + ".cu"});
+    const auto found = sass_of_module(built, i, lines, state);
     if (found.ok()) {
-      add_sass_of(built.plan, module, *found, facts);
+      add_sass_of(built.plan, built.plan.modules[i].name, *found, facts);
     } else {
       state = {"sass", false, found.error().message, found.error().hint};
     }
@@ -294,6 +321,18 @@ std::vector<std::string> launches_to_count(const Facts& facts) {
   return out;
 }
 
+// A profile build has the addresses of the code that ran.
+void add_places(const SassFacts& sass, CounterFacts& counters) {
+  for (HotSpot& spot : counters.hot) {
+    const CodePlace* place = sass.place_at(spot.address);
+    if (!place) continue;
+    spot.line = place->line;
+    spot.equation = place->equation;
+    spot.part = place->part;
+    spot.file = place->file;
+  }
+}
+
 }  // namespace
 
 Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
@@ -306,7 +345,10 @@ Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const 
   SOLSTICE_TRY(diagnose::CounterRun run,
                diagnose::counters_of(request, diagnose::with_judge(judge, request.plan, test)));
   for (auto& [name, counters] : run.steps) {
-    if (StepFacts* step = step_named(name, facts)) step->counters = std::move(counters);
+    StepFacts* step = step_named(name, facts);
+    if (!step) continue;
+    if (step->sass) add_places(*step->sass, counters);
+    step->counters = std::move(counters);
   }
   set_source(std::move(run.source), facts);
   return success();
