@@ -26,7 +26,7 @@
 #include "codegen/linear.h"
 #include "codegen/operators.h"
 #include "codegen/short_values.h"
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
 #include "codegen/value.h"
 #include "ir/program.h"
 

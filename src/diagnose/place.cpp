@@ -30,6 +30,15 @@ bool is_inside(const std::vector<SassLoop>& loops, int inner, int outer) {
 
 }  // namespace
 
+const CodePlace* place_at(const SassFacts& sass, int64_t address) {
+  const auto after = std::upper_bound(sass.runs.begin(), sass.runs.end(), address,
+                                      [](int64_t at, const SassRun& run) { return at < run.first; });
+  if (after == sass.runs.begin()) return nullptr;
+  const int place = std::prev(after)->place;
+  return place >= 0 && static_cast<size_t>(place) < sass.places.size() ? &sass.places[static_cast<size_t>(place)]
+                                                                       : nullptr;
+}
+
 Weight instructions() {
   return [](const SassMix& mix) { return static_cast<double>(mix.instructions); };
 }
@@ -87,7 +96,7 @@ void name_place(const StepFacts& step, const SassMix* code, const Weight& weight
 }
 
 void name_place(const StepFacts& step, int64_t address, Finding& finding) {
-  const CodePlace* place = step.sass ? step.sass->place_at(address) : nullptr;
+  const CodePlace* place = step.sass ? place_at(*step.sass, address) : nullptr;
   if (place) take_place(*place, finding);
 }
 

@@ -11,6 +11,9 @@
 
 namespace solstice::diagnose {
 
+// Of the instruction at an address; null: not known.
+const CodePlace* place_at(const SassFacts& sass, int64_t address);
+
 // How much of what a finding is about stands in a piece of code.
 using Weight = std::function<double(const SassMix&)>;
 

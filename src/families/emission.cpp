@@ -6,7 +6,7 @@
 #include <set>
 #include <unordered_map>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families {
 namespace {
@@ -219,8 +219,8 @@ Result<Emission> unmarked(const ir::Kernel& kernel, Result<Emission> made, int r
     source.lines.reserve(clean.lines.size());
     for (codegen::LineMark& line : clean.lines) {
       const bool own = line.equation >= 0;
-      source.lines.push_back({number_in(kernel, own ? line.equation : rest), own ? 0 : number_in(kernel, results),
-                              std::move(line.part)});
+      source.lines.push_back(
+          {number_in(kernel, own ? line.equation : rest), own ? 0 : number_in(kernel, results), std::move(line.part)});
     }
   }
   return made;

@@ -18,6 +18,7 @@
 #include "ir/program.h"
 #include "machine/machine.h"
 #include "record/plan.h"
+#include "record/source_line.h"
 
 namespace solstice::families {
 
@@ -75,14 +76,6 @@ struct Proposed {
   Seconds time;
 };
 
-// Where a line of generated code comes from.
-struct SourceLine {
-  int equation = 0;       // its number in the kernel, from 1; 0: of none in particular
-  int results = 0;        // that of what follows from it in an epilogue: of a line that calls the whole kernel
-  std::string part = {};  // of the kernel: "load", "store"; "": of none in particular
-  bool operator==(const SourceLine&) const = default;
-};
-
 // One translation unit for NVRTC. `source` includes headers of kernels/ by their path below it.
 struct Source {
   std::string name;  // becomes the plan's module name
@@ -90,6 +83,8 @@ struct Source {
   std::vector<std::string> options = {};  // beyond the standard ones
   std::string file = "";                  // of given code: what messages call it; "": generated
   std::vector<SourceLine> lines = {};     // of generated code: one a line
+  // Its name in messages and line tables.
+  std::string file_name() const { return file.empty() ? name + ".cu" : file; }
 };
 
 // The output for a kernel: sources, steps in order, and the workspace they need. Buffers of the program's own tensors

@@ -7,7 +7,7 @@
 #include <bit>
 
 #include "base/integer.h"
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 
 namespace solstice::families {

@@ -168,8 +168,6 @@ struct SassFacts {
   std::vector<CodePlace> places = {};
   std::vector<SassSpot> spots = {};
   std::vector<SassRun> runs = {};  // by address
-  // Of the instruction at an address; null: not known.
-  const CodePlace* place_at(int64_t address) const;
   static auto fields() {
     return std::make_tuple(field("mix", &SassFacts::mix, "of the whole function, its routines included"),
                            field("loops", &SassFacts::loops, "outer ones first"),

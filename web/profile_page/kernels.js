@@ -141,8 +141,10 @@ function loopsOf(sass) {
 }
 
 // Where machine code comes from: the part of the kernel, and what the program says there.
-const codePlaceText = (place) =>
-  [place.part, place.equation || place.file, place.line > 0 ? `line ${place.line}` : ''].filter((text) => text).join(', ');
+function codePlaceText(place) {
+  const line = place.line > 0 ? `line ${place.line}` : '';
+  return [place.part, place.equation || place.file, line].filter((text) => text).join(', ');
+}
 
 const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
 
@@ -154,7 +156,8 @@ function placesOf(step) {
     const mixes = spots.filter((spot) => spot.place === i).map((spot) => spot.mix);
     const accesses = mixes.flatMap((mix) => mix.accesses || []);
     const count = (test) => sumOf(accesses.filter(test).map((access) => access.count)) || null;
-    const isHere = (spot) => ['part', 'equation', 'file', 'line'].every((key) => (spot[key] || '') === (place[key] || ''));
+    const keys = ['part', 'equation', 'file', 'line'];
+    const isHere = (spot) => keys.every((key) => (spot[key] || '') === (place[key] || ''));
     return {
       place,
       instructions: sumOf(mixes.map((mix) => mix.instructions)),

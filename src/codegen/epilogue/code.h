@@ -9,7 +9,7 @@
 #include "codegen/ctype.h"
 #include "codegen/epilogue/request.h"
 #include "codegen/flatten.h"
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
 
 namespace solstice::codegen {
 

@@ -56,11 +56,13 @@ Result<std::string> print_code(const toolchain::Disassembler& by, std::string_vi
 }
 
 std::string key_of_facts(std::string_view cubin, const toolchain::Disassembler& by, const SassOptions& options) {
-  return Hasher()
-      .add(cubin)
+  Hasher hasher;
+  for (const SourceLine& line : options.source.lines)
+    hasher.add(static_cast<int64_t>(line.equation)).add(static_cast<int64_t>(line.results)).add(line.part);
+  return hasher.add(cubin)
       .add(by.is_cuobjdump() ? "cuobjdump" : "nvdisasm")
       .add(by.version)
-      .add(options.source)
+      .add(options.source.file)
       .add(options.headers.empty() ? "" : hash_of_headers(options.headers))
       .add(version())
       .add(static_cast<int64_t>(kSassRevision))

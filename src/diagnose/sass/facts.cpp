@@ -42,11 +42,12 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 class FunctionFacts {
  public:
-  FunctionFacts(const Listing& listing, Function function, std::string_view source, PartMarks& marks)
-      : listing_(listing), function_(std::move(function)), source_(source), places_(listing, source, marks) {}
+  FunctionFacts(const Listing& listing, Function function, const PlacedText& source, PartMarks& marks)
+      : listing_(listing), function_(std::move(function)), source_(source.file), places_(listing, source, marks) {}
 
   SassFacts run() {
     drop_padding(function_);
+    if (!function_.instructions.empty()) places_.begin(function_.instructions.front().place);
     flow_ = flow_of(function_);
     mark_addresses(function_, flow_);
     routines_ = routines_of(function_);
@@ -209,7 +210,7 @@ class FunctionFacts {
 }  // namespace
 }  // namespace sass
 
-Result<std::map<std::string, SassFacts>> sass_of(std::string_view text, std::string_view source,
+Result<std::map<std::string, SassFacts>> sass_of(std::string_view text, const sass::PlacedText& source,
                                                  const std::filesystem::path& headers) {
   if (text.size() > sass::kMostText) return sass::too_large(fmt::format("{} bytes", sass::kMostText));
   sass::Listing listing = sass::parse_listing(text);

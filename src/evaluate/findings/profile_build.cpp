@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
-#include "families/lined.h"
 #include "toolchain/cubin.h"
 
 namespace solstice::evaluate {
 
 Result<std::string> profile_cubin(const Built& built, size_t module, toolchain::Compiler& compiler) {
   const families::Source& source = built.sources[module];
-  toolchain::CompileRequest request{source.name, families::lined_text(source), source.options, source.file};
+  toolchain::CompileRequest request{source.name, source.code, source.options, source.file};
   request.options.emplace_back("-lineinfo");
   SOLSTICE_TRY(toolchain::Compiled compiled, compiler.compile(std::move(request)));
   if (!compiled.ok()) {

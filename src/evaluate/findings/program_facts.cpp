@@ -8,11 +8,11 @@
 #include "base/version.h"
 #include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
+#include "diagnose/place.h"
 #include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
 #include "evaluate/findings/profile_build.h"
 #include "families/emission.h"
-#include "families/lined.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -281,7 +281,8 @@ void add_sass_of(const Plan& plan, const std::string& module, const std::map<std
 // With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
 Result<std::map<std::string, SassFacts>> sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines,
                                                         SourceState& state) {
-  diagnose::SassOptions options{.source = families::file_of(built.sources[i])};
+  const families::Source& source = built.sources[i];
+  diagnose::SassOptions options{.source = {source.file_name(), source.lines}};
   if (!lines) return diagnose::sass_of_cubin(built.compiled[i].cubin, options);
   SOLSTICE_TRY(options.headers, data_folder("kernels"));
   const Result<std::string> cubin = profile_cubin(built, i, *lines);
@@ -324,7 +325,7 @@ std::vector<std::string> launches_to_count(const Facts& facts) {
 // A profile build has the addresses of the code that ran.
 void add_places(const SassFacts& sass, CounterFacts& counters) {
   for (HotSpot& spot : counters.hot) {
-    const CodePlace* place = sass.place_at(spot.address);
+    const CodePlace* place = diagnose::place_at(sass, spot.address);
     if (!place) continue;
     spot.line = place->line;
     spot.equation = place->equation;

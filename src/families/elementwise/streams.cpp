@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families::elementwise {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/reduction/accumulate.h"
 #include "families/reduction/phases.h"
@@ -231,10 +231,10 @@ class Writer {
     std::vector<reduction::Partial> found;
     for (const ExprRef& node : nodes) {
       SOLSTICE_TRY(Reduction reduction, reduction::begin_reduction(emitter_, *node, wide));
-      takes += reduction.wide ? codegen::mark(reduction.equation) +
-                                    fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test,
-                                                found.size(), reduction.term)
-                              : reduction::accumulate(reduction, found.size(), false);
+      takes += reduction.wide
+                   ? codegen::mark(reduction.equation) + fmt::format("{}a{}[lane] += static_cast<double>({});\n",
+                                                                     reduction.test, found.size(), reduction.term)
+                   : reduction::accumulate(reduction, found.size(), false);
       found.push_back({node, std::move(reduction)});
     }
     partials_ = std::move(found);

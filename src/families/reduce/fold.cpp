@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
 #include "families/reduce/emit.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families::reduction {
 namespace {
@@ -80,8 +80,9 @@ std::string end_run(const std::vector<Reduction>& reductions, int vector) {
   std::string out;
   for (size_t i = 0; i < reductions.size(); ++i) {
     if (!reductions[i].rounds()) continue;
-    const std::string text = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n",
-                                         vector, accumulator(i), of_run(i));
+    const std::string text =
+        fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector,
+                    accumulator(i), of_run(i));
     out += codegen::marked(text, reductions[i].equation);
   }
   return out;

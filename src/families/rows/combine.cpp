@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/accumulate.h"
 
 namespace solstice::families::rows {
@@ -21,9 +21,9 @@ std::string Combiner::join(const std::vector<Joined>& all) {
   for (const Joined& one : all) {
     out += one.before;
     if (shuffles) {
-      collected += codegen::mark(one.reduction.equation) +
-                   fmt::format("{} = reduction::reduce_lanes<reduction::{}, {}>({});\n", one.to, one.reduction.op,
-                               s_.group, one.from);
+      collected +=
+          codegen::mark(one.reduction.equation) + fmt::format("{} = reduction::reduce_lanes<reduction::{}, {}>({});\n",
+                                                              one.to, one.reduction.op, s_.group, one.from);
     } else if (exchange_bytes(s_) > 0) {
       const Exchange text = exchange(one);
       out += codegen::marked(text.publish, one.reduction.equation);

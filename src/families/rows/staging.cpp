@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 #include "families/rows/loop.h"
 

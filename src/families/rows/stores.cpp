@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {

@@ -6,8 +6,8 @@
 #include <functional>
 #include <optional>
 
-#include "codegen/marks.h"
 #include "codegen/serial.h"
+#include "codegen/text/marks.h"
 #include "families/elementwise/draft.h"
 #include "families/elementwise/stores.h"
 #include "families/elementwise/streams.h"

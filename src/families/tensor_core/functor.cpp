@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families::tensor_core {
 namespace {

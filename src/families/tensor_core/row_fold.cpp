@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
 

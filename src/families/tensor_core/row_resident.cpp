@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "codegen/marks.h"
 #include "codegen/short_values.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families::tensor_core {
 namespace {

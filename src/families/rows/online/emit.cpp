@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "base/integer.h"
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 #include "families/rows/accumulators.h"
 #include "families/rows/combine.h"

@@ -1,6 +1,6 @@
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
 
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::codegen {
 

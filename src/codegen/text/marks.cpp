@@ -1,4 +1,4 @@
-#include "codegen/marks.h"
+#include "codegen/text/marks.h"
 
 #include <fmt/format.h>
 
