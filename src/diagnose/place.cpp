@@ -39,6 +39,17 @@ const CodePlace* place_at(const SassFacts& sass, int64_t address) {
                                                                        : nullptr;
 }
 
+void name_hot_places(const SassFacts& sass, CounterFacts& counters) {
+  for (HotSpot& spot : counters.hot) {
+    const CodePlace* place = place_at(sass, spot.address);
+    if (!place) continue;
+    spot.line = place->line;
+    spot.equation = place->equation;
+    spot.part = place->part;
+    spot.file = place->file;
+  }
+}
+
 Weight instructions() {
   return [](const SassMix& mix) { return static_cast<double>(mix.instructions); };
 }

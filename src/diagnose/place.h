@@ -14,6 +14,9 @@ namespace solstice::diagnose {
 // Of the instruction at an address; null: not known.
 const CodePlace* place_at(const SassFacts& sass, int64_t address);
 
+// Places of what was sampled: machine code of a profile build has the addresses of that which ran.
+void name_hot_places(const SassFacts& sass, CounterFacts& counters);
+
 // How much of what a finding is about stands in a piece of code.
 using Weight = std::function<double(const SassMix&)>;
 

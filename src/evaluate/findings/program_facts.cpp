@@ -322,18 +322,6 @@ std::vector<std::string> launches_to_count(const Facts& facts) {
   return out;
 }
 
-// A profile build has the addresses of the code that ran.
-void add_places(const SassFacts& sass, CounterFacts& counters) {
-  for (HotSpot& spot : counters.hot) {
-    const CodePlace* place = diagnose::place_at(sass, spot.address);
-    if (!place) continue;
-    spot.line = place->line;
-    spot.equation = place->equation;
-    spot.part = place->part;
-    spot.file = place->file;
-  }
-}
-
 }  // namespace
 
 Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
@@ -348,7 +336,7 @@ Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const 
   for (auto& [name, counters] : run.steps) {
     StepFacts* step = step_named(name, facts);
     if (!step) continue;
-    if (step->sass) add_places(*step->sass, counters);
+    if (step->sass) diagnose::name_hot_places(*step->sass, counters);
     step->counters = std::move(counters);
   }
   set_source(std::move(run.source), facts);

@@ -75,6 +75,19 @@ TEST(Place, OfAnAddressAndOfAStall) {
   EXPECT_EQ(finding.place.file, "k.cu");
 }
 
+TEST(Place, OfWhatWasSampledIsThatOfItsAddress) {
+  const StepFacts step = placed_step();
+  CounterFacts counters;
+  counters.hot = {{.address = 16, .samples = {{"wait", 1}}}, {.address = 48, .line = 5, .samples = {{"wait", 1}}}};
+  name_hot_places(*step.sass, counters);
+  EXPECT_EQ(counters.hot[0].equation, "y[m,n] = gelu(z[m,n])");
+  EXPECT_EQ(counters.hot[0].part, "epilogue");
+  EXPECT_EQ(counters.hot[0].line, 9);
+  EXPECT_EQ(counters.hot[1].line, 5) << "what no place is known of stays as it was";
+  name_hot_places(SassFacts(), counters);
+  EXPECT_EQ(counters.hot[0].line, 9);
+}
+
 // A damaged chain of loops ends.
 TEST(Place, LoopsInACircleEnd) {
   StepFacts step = placed_step();
