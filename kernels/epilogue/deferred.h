@@ -5,6 +5,8 @@
 
 #include "epilogue/staged.h"
 
+// part: epilogue
+
 namespace solstice {
 
 template <class Epilogue>

@@ -29,6 +29,8 @@
 #include "ptx/mbarrier.h"
 #include "reduction/reduce.h"
 
+// part: epilogue
+
 namespace solstice::epilogue {
 
 // A warp's share of the staging area: half of it for what is written, half for what blocks tell each other. That is two

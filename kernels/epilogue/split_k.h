@@ -18,6 +18,8 @@ struct PartialSums {
   }
 };
 
+// part: epilogue
+
 // A thread's accumulators in wgmma's layout, whose rows and columns are lines of the operands that `Side` says
 // (Side::m, Side::n): from (row, column) on, as far as the result has them.
 template <class Side, int kSums>
@@ -30,6 +32,8 @@ SOLSTICE_DEVICE void store_partial(const PartialSums<float>& partial, int split,
     if (r < rows && c < columns) to[static_cast<i64>(Side::m(r, c)) * partial.n + Side::n(r, c)] = sums[i];
   }
 }
+
+// part: fold
 
 // Adds kCount neighbours, aligned to as many elements.
 template <int kCount>

@@ -10,6 +10,8 @@
 #include "ptx/memory.h"
 #include "ptx/sync.h"
 
+// part: epilogue
+
 namespace solstice {
 
 inline constexpr int kStageRows = 16;

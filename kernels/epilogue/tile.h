@@ -21,6 +21,8 @@
 
 #include "copy/tma.h"
 
+// part: epilogue
+
 namespace solstice {
 
 template <class T>

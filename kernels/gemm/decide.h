@@ -5,6 +5,8 @@
 #include "gemm/guard.h"
 #include "ptx/sync.h"
 
+// part: guard
+
 namespace solstice::gemm {
 
 struct Guard {

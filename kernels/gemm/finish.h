@@ -8,6 +8,8 @@
 #include "epilogue/split_k.h"
 #include "gemm/simt.h"
 
+// part: fold
+
 namespace solstice::gemm {
 
 // The body of a kernel of kSimtThreads threads with kSimtSharedBytes of dynamic shared memory.
@@ -45,7 +47,7 @@ SOLSTICE_DEVICE void run_finish(const float* partial, const SimtProblem& p, cons
 #pragma unroll
     for (int j = 0; j < kVector; ++j) {
       float values[Epilogue::kOutputs];
-      epilogue.compute(v[j], epilogue.load(batch, m, n + j), batch, m, n + j, values);
+      epilogue.compute(v[j], epilogue.load(batch, m, n + j), batch, m, n + j, values);  // part: epilogue
       simt_store(epilogue, batch, m, n + j, values);
     }
   }

@@ -13,6 +13,8 @@
 #include "gemm/streams.h"
 #include "ptx/memory.h"
 
+// part: main loop
+
 namespace solstice::gemm {
 
 inline constexpr int kGemvThreads = 256;
@@ -108,6 +110,8 @@ SOLSTICE_DEVICE void gemv_by_line(float (&sums)[Config::kVector * Config::kHeld]
   }
 }
 
+// part: epilogue
+
 // Adds the warps' (and the cluster's) sums in order and runs the epilogue.
 template <class Config, class Epilogue>
 SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int batch, int line0, u32 rank,
@@ -143,6 +147,8 @@ SOLSTICE_DEVICE void gemv_finish(const float* shared, const GemvProblem& p, int 
     ptx::cluster_sync();  // no block ends while another reads its sums
   }
 }
+
+// part: main loop
 
 // The body of a kernel launched with kGemvThreads threads, Config::kSharedBytes of dynamic shared memory, and a
 // cluster of Config::kCluster blocks for each of batches x ceil(lines / Config::kLines).

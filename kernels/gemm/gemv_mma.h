@@ -14,6 +14,8 @@
 
 #include "gemm/gemv.h"
 
+// part: main loop
+
 namespace solstice::gemm {
 
 // Both operands lie as vectors of 8: base, lines, batches and the streamed operand's extent along them are multiples

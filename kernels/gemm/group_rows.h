@@ -12,6 +12,8 @@
 
 #include "ptx/types.h"
 
+// part: sort
+
 namespace solstice::gemm {
 
 inline constexpr int kGroupRowsThreads = 1024;

@@ -6,6 +6,8 @@
 #include "copy/tma.h"
 #include "gemm/grouped_block.h"
 
+// part: producer
+
 namespace solstice::gemm {
 
 template <class Config>

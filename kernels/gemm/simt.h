@@ -18,6 +18,8 @@
 #include "ptx/sync.h"
 #include "scheduler/raster.h"
 
+// part: main loop
+
 namespace solstice::gemm {
 
 inline constexpr int kSimtThreads = 256;
@@ -104,6 +106,8 @@ SOLSTICE_DEVICE void simt_fragment(float (&v)[8], const float* line) {
   v[4] = high.x, v[5] = high.y, v[6] = high.z, v[7] = high.w;
 }
 
+// part: epilogue
+
 template <class Epilogue, int kOutput = 0>
 SOLSTICE_DEVICE void simt_store(const Epilogue& epilogue, int batch, int m, int n,
                                 const float (&values)[Epilogue::kValues]) {
@@ -160,6 +164,8 @@ SOLSTICE_DEVICE void simt_reduce(const Epilogue& epilogue, const SimtProblem& p,
   }
 }
 
+// part: promotion
+
 // Adds the sums to this thread's totals in shared memory (or starts them) and clears them.
 SOLSTICE_DEVICE void simt_promote(float4* totals, float (&sums)[8][8], bool first) {
 #pragma unroll
@@ -171,6 +177,8 @@ SOLSTICE_DEVICE void simt_promote(float4* totals, float (&sums)[8][8], bool firs
     s[0] = s[1] = s[2] = s[3] = 0.f;
   }
 }
+
+// part: main loop
 
 SOLSTICE_DEVICE void simt_multiply(float (&sums)[8][8], const float* from_a, const float* from_b) {
 #pragma unroll

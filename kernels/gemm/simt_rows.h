@@ -6,6 +6,8 @@
 #include "epilogue/row_resident.h"
 #include "gemm/simt.h"
 
+// part: epilogue
+
 namespace solstice::gemm {
 
 // Stores sums [row][column], whatever is done with them.

@@ -5,6 +5,8 @@
 
 #include "gemm/simt.h"
 
+// part: main loop
+
 namespace solstice::gemm {
 
 inline constexpr int kSmallTile = 32;
@@ -73,6 +75,8 @@ SOLSTICE_DEVICE void small_multiply(float (&sums)[8][4], const float* a, const f
   }
 }
 
+// part: epilogue
+
 template <class Epilogue>
 SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p, int batch, int m0, int n0,
                                  const float* sums) {
@@ -94,6 +98,8 @@ SOLSTICE_DEVICE void small_write(const Epilogue& epilogue, const SimtProblem& p,
     }
   }
 }
+
+// part: main loop
 
 // The body of a kernel launched with kSimtThreads threads and a block for each tile of each batch.
 template <mma::Major kMajorA, mma::Major kMajorB, typename TA, class MadeA, typename TB, class MadeB, class Epilogue>

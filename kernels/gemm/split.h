@@ -7,6 +7,8 @@
 #include "gemm/split_lines.h"
 #include "mma/descriptor.h"
 
+// part: split
+
 namespace solstice::gemm {
 
 // Blocks that an SM is to hold at once, by the registers that they leave a thread.

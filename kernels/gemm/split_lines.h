@@ -5,6 +5,8 @@
 
 #include "gemm/operand.h"
 
+// part: split
+
 namespace solstice::gemm {
 
 // The guard's counts of a line, of the elements that one thread has seen.

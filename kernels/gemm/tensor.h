@@ -92,7 +92,7 @@ struct Tensor {
       }
       output.write(tile, sums);
     });
-    output.end();
+    output.end();  // part: epilogue
   }
 };
 

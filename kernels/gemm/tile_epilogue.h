@@ -6,6 +6,8 @@
 #include "gemm/tensor_config.h"
 #include "scheduler/work_tile.h"
 
+// part: epilogue
+
 namespace solstice::gemm {
 
 // Steps of 16 accumulators that an epilogue's text is written for; 0: for all of them, one after the other. With

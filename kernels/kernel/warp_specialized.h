@@ -58,10 +58,10 @@ SOLSTICE_DEVICE void run_warp_specialized(Parts& parts) {
   parts.begin();
   if (group == Parts::kConsumers) {
     Parts::Registers::shrink();
-    parts.produce();
+    parts.produce();  // part: producer
   } else {
     Parts::Registers::grow();
-    parts.consume(group);
+    parts.consume(group);  // part: consumer
   }
   parts.end();
   part<Parts::kCluster>();

@@ -6,6 +6,8 @@
 #include "mainloop/stage_rings.h"
 #include "mma/wgmma.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // `Start`: how sums begin, and whether the loop's text stands once (kOneText) or as often as the compiler likes.

@@ -7,6 +7,8 @@
 #include "mma/descriptor.h"
 #include "pipeline/ring.h"
 
+// part: producer
+
 namespace solstice::mainloop {
 
 // A box for this block, or, where kShare blocks need the same operand, this block's part of it for all.

@@ -15,6 +15,8 @@
 #include "mainloop/planes.h"
 #include "mainloop/register_product.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // In the sums themselves, or in a part's, which are promoted.

@@ -5,6 +5,8 @@
 #include "mainloop/fragments.h"
 #include "mainloop/promotion.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 template <class Tile>

@@ -3,6 +3,8 @@
 
 #include "mainloop/fragments.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 template <class Tile>

@@ -5,6 +5,8 @@
 #include "copy/async.h"
 #include "mma/descriptor.h"
 
+// part: producer
+
 namespace solstice::mainloop {
 
 // An operand whose lines may have to be gathered.

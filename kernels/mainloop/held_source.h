@@ -5,6 +5,8 @@
 #include "mainloop/box_source.h"
 #include "mainloop/line_source.h"
 
+// part: producer
+
 namespace solstice::mainloop {
 
 // The planes of a chunk in a slot. A plane of TF32 is two boxes, of half a chunk each.

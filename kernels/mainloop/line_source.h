@@ -8,6 +8,8 @@
 #include "ptx/memory.h"
 #include "ptx/sync.h"
 
+// part: producer
+
 namespace solstice::mainloop {
 
 inline constexpr int kWarpLines = 16;  // rows of the accumulator that a warp has

@@ -4,6 +4,8 @@
 #include "mainloop/math.h"
 #include "ptx/memory.h"
 
+// part: promotion
+
 namespace solstice::mainloop {
 
 // Four neighbouring accumulators: two columns (`column`: their scales) of rows m and m + 8 (`row`).

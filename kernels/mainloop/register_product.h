@@ -5,6 +5,8 @@
 #include "mainloop/held_source.h"
 #include "mma/wgmma_held.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // The accumulator that an instruction begins with.

@@ -4,6 +4,8 @@
 #include "mainloop/math.h"
 #include "mma/descriptor.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // The first product of a tile begins its sums, the others are added: as a type where that is known when compiling, else

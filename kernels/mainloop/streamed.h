@@ -5,6 +5,8 @@
 
 #include "mainloop/fragments.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // `Fragments`: fragments.h; Lines, Held: line_source.h, held_source.h; kReaders: who releases a slot of the held

@@ -8,6 +8,8 @@
 #include "mainloop/accumulate.h"
 #include "mainloop/promotion.h"
 
+// part: main loop
+
 namespace solstice::mainloop {
 
 // `Config`: Math, Product, Rings (stage_rings.h), ScalesA, ScalesB, kN, kHalves, kMayBeEmpty (a tile may have no

@@ -5,6 +5,8 @@
 #include "ptx/memory.h"
 #include "ptx/sync.h"
 
+// part: fix-up
+
 namespace solstice::pipeline {
 
 // By when signals, which are 0 before anyone stores, have been cleared.

@@ -13,6 +13,8 @@
 #include "reduction/correct.h"
 #include "reduction/reduce.h"
 
+// part: exchange
+
 namespace solstice::reduction {
 
 struct alignas(16) Offer {

@@ -207,6 +207,8 @@ SOLSTICE_DEVICE u32 warp_min(u32 v) {
   return r;
 }
 
+// part: fold
+
 // Two instructions that reduce over a warp, where ten shuffles would be needed.
 template <bool kLargest>
 SOLSTICE_DEVICE Ranked<float> reduce_warp(Ranked<float> v) {

@@ -13,6 +13,8 @@
 #include "reduction/multi_block.h"
 #include "scan/scan.h"
 
+// part: look-back
+
 namespace solstice::scan {
 
 constexpr int kRounds = 4;  // that offers have room for

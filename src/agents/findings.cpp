@@ -17,7 +17,7 @@ constexpr size_t kMostFindings = 5, kMostActions = 2;  // of a prompt
 
 std::string kernels_text(const Finding& finding) {
   if (finding.place.kernel.empty()) return "";
-  std::string out = fmt::format("`{}`", finding.place.kernel);
+  std::string out = place_text(finding.place);
   if (!finding.also.empty()) out += fmt::format(" and {} alike", finding.also.size());
   return out + ": ";
 }

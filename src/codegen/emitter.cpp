@@ -37,12 +37,12 @@ void Emitter::note_read(int tensor) {
 }
 
 void Emitter::statement(int depth, const std::string& text) {
-  scopes_[static_cast<size_t>(depth)].statements.push_back({text, "", "", {}});
+  scopes_[static_cast<size_t>(depth)].statements.push_back({text, "", "", {}, equation_});
 }
 
 void Emitter::add_definition(std::string_view type, const Value& value, const std::string& text,
                              const std::vector<Value>& operands) {
-  Statement out{fmt::format("const {} {} = {};", type, value.text, text), std::string(type), value.text, {}};
+  Statement out{fmt::format("const {} {} = {};", type, value.text, text), std::string(type), value.text, {}, equation_};
   for (const Value& operand : operands) out.operands.push_back(operand.text);
   scopes_[static_cast<size_t>(value.depth)].statements.push_back(std::move(out));
 }
@@ -143,7 +143,11 @@ Result<Value> Emitter::emit(const ir::ExprRef& e) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
     if (const auto found = scope->memo.find(e.get()); found != scope->memo.end()) return found->second;
   }
-  SOLSTICE_TRY(Value value, emit_node(e));
+  const int source = indices_.source_of(*e);
+  const int around = set_equation(source < 0 ? equation_ : source);
+  Result<Value> made = emit_node(e);
+  set_equation(around);
+  SOLSTICE_TRY(Value value, std::move(made));
   scopes_[static_cast<size_t>(value.depth)].memo.emplace(e.get(), value);
   return value;
 }

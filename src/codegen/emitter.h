@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -25,7 +26,7 @@
 #include "codegen/linear.h"
 #include "codegen/operators.h"
 #include "codegen/short_values.h"
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
 #include "codegen/value.h"
 #include "ir/program.h"
 
@@ -71,6 +72,9 @@ class Emitter {
   Value define(CType type, const std::string& text, int depth, Interval range = {});
   void statement(int depth, const std::string& text);
   Value convert(const Value& value, CType type);
+  // Statements from here on are of this equation of the program, where their expressions do not say another; -1: of
+  // none. Gives what was set before.
+  int set_equation(int equation) { return std::exchange(equation_, equation); }
   int fresh() { return next_++; }  // a number for a name of the caller's own
   // A linear form over bindings as a value.
   Value evaluate(const ir::Affine& form);
@@ -124,6 +128,7 @@ class Emitter {
   std::vector<int> read_;
   mutable std::map<int, std::string> names_;  // pointer names by tensor, as far as they were asked for
   int next_ = 0;
+  int equation_ = -1;  // of what is being emitted
 };
 
 }  // namespace solstice::codegen

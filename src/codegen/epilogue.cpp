@@ -24,6 +24,7 @@ Result<EpilogueCode> resident_epilogue(const ir::Program& program, const Epilogu
     if (whole.of_rows.back()) continue;
     EpilogueStore store;
     store.tensor = equation.target;
+    store.equation = equation.equation;
     set_strides(program, equations, equation, steps, store);
     if (!store.strides) {
       Emitter own(program, equations.flat.indices);

@@ -123,8 +123,11 @@ ExprRef ReducerExpander::expand(const ExprRef& root) {
   if (const auto found = memo_.find(root.get()); found != memo_.end()) return found->second;
   ir::Expr copy = *root;
   for (ExprRef& arg : copy.args) arg = expand(arg);
+  const int source = interner_.source_of(*root);
+  const int around = interner_.set_source(source);
   ExprRef out = interner_.intern(std::move(copy));
   if (out->op == Op::kReduce) out = Expansion(interner_, program_).of(out);
+  interner_.set_source(around);
   memo_.emplace(root.get(), out);
   return out;
 }

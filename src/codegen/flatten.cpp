@@ -41,9 +41,10 @@ class Flattener {
         stored_(stored.begin(), stored.end()),
         expander_(out.indices, program) {
     // One look at each equation of the program, which may have thousands, for each of its kernels.
-    std::vector<char> own(program.equations.size(), 0), defined(program.tensors.size(), 0);
+    std::vector<char> defined(program.tensors.size(), 0);
+    own_.assign(program.equations.size(), 0);
     for (const int id : kernel.equations) {
-      own[static_cast<size_t>(id)] = 1;
+      own_[static_cast<size_t>(id)] = 1;
       defined[static_cast<size_t>(program.equation(id).target)] = 1;
       definitions_[program.equation(id).target].push_back(id);
     }
@@ -51,7 +52,7 @@ class Flattener {
       const int target = program.equations[id].target;
       const ir::Tensor& tensor = program.tensor(target);
       const bool view = tensor.kind == ir::TensorKind::kLocal && tensor.kernel == -1;
-      if (!view && defined[static_cast<size_t>(target)] && !own[id]) elsewhere_.insert(target);
+      if (!view && defined[static_cast<size_t>(target)] && !own_[id]) elsewhere_.insert(target);
       if (!view) continue;
       if (!definitions_.count(target)) views_.insert(target);
       if (views_.count(target)) definitions_[target].push_back(static_cast<int>(id));
@@ -61,6 +62,7 @@ class Flattener {
   Status add(int id) {
     const ir::Equation& equation = program_.equation(id);
     if (equation.group >= 0 && recurrences_ == Recurrences::kRefused) return no_recurrence(equation.target);
+    out_.indices.set_source(id);
     std::map<int, ExprRef> map;
     FlatEquation flat;
     flat.equation = id;
@@ -76,17 +78,20 @@ class Flattener {
     flat.rhs = expander_.expand(flat.rhs);
     if (program_.tensor(flat.target).dtype == DType::kF64) flat.rhs = constant_of_doubles(flat.rhs);
     out_.equations.push_back(std::move(flat));
+    out_.indices.set_source(-1);
     return success();
   }
 
   // A node of an equation, whose indices are the first of the table.
   Result<ExprRef> node(int id, const ExprRef& root) {
     const ir::Equation& equation = program_.equation(id);
+    out_.indices.set_source(id);
     std::map<int, ExprRef> map;
     for (size_t i = 0; i < equation.indices.size(); ++i)
       map[static_cast<int>(i)] =
           out_.indices.index_node(out_.indices.add_index(equation.indices[i].name, equation.indices[i].extent));
     SOLSTICE_TRY(const ExprRef value, inlined(out_.indices.substitute(root, map, equation.indices)));
+    out_.indices.set_source(-1);
     return expander_.expand(value);
   }
 
@@ -127,7 +132,11 @@ class Flattener {
     ExprRef rhs = equation.rhs;
     if (std::any_of(anchors_.begin(), anchors_.end(), [&](const Anchor& a) { return a.equation == id; }))
       rhs = with_anchors(rhs, equation);
+    // A view belongs to no kernel: it counts as its reader's.
+    const int around = out_.indices.set_source(-1);
+    out_.indices.set_source(own_[static_cast<size_t>(id)] ? id : around);
     auto result = inlined(out_.indices.substitute(rhs, map, equation.indices));
+    out_.indices.set_source(around);
     --depth_;
     return result;
   }
@@ -294,6 +303,7 @@ class Flattener {
   Recurrences recurrences_;
   FlatKernel& out_;
   std::map<int, std::vector<int>> definitions_;
+  std::vector<char> own_;    // by equation of the program: it is one of the kernel's
   std::set<int> elsewhere_;  // tensors with pieces that other kernels define
   std::set<int> stored_;     // tensors that this kernel writes
   std::set<int> views_;

@@ -33,7 +33,13 @@ class Rewriter {
     ir::Expr copy = *root;
     for (int& binder : copy.binders) binder = renamed(binder);
     for (ir::ExprRef& arg : copy.args) arg = rewrite(arg);
-    return interner_.intern(std::move(copy));
+    // What is made of a node of this interner is of its equation.
+    const int source = extents_ ? -1 : interner_.source_of(*root);
+    if (source < 0) return interner_.intern(std::move(copy));
+    const int around = interner_.set_source(source);
+    ir::ExprRef out = interner_.intern(std::move(copy));
+    interner_.set_source(around);
+    return out;
   }
 
   int renamed(int binder) {
@@ -78,10 +84,15 @@ int Interner::add_index(std::string name, int64_t extent) {
 }
 
 ir::ExprRef Interner::intern(ir::Expr node) {
-  if (const auto found = nodes_.find(&node); found != nodes_.end()) return found->second;
+  if (const auto found = nodes_.find(&node); found != nodes_.end()) return found->second.node;
   auto kept = std::make_shared<const ir::Expr>(std::move(node));
-  nodes_.emplace(kept.get(), kept);
+  nodes_.emplace(kept.get(), Known{kept, source_});
   return kept;
+}
+
+int Interner::source_of(const ir::Expr& node) const {
+  const auto found = nodes_.find(&node);
+  return found == nodes_.end() ? -1 : found->second.source;
 }
 
 ir::ExprRef Interner::substitute(const ir::ExprRef& root, std::map<int, ir::ExprRef> map,

@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "ir/program.h"
@@ -27,6 +28,11 @@ class Interner {
   // The same for a node of this interner.
   ir::ExprRef substitute(const ir::ExprRef& root, const std::map<int, ir::ExprRef>& map);
 
+  // The equation of the program that a node was first made for: what set_source() said then, -1 where nothing.
+  int source_of(const ir::Expr& node) const;
+  // Gives what was set before.
+  int set_source(int equation) { return std::exchange(source_, equation); }
+
   size_t nodes() const { return nodes_.size(); }
 
   ir::ExprRef index_node(int id);
@@ -42,7 +48,12 @@ class Interner {
     bool operator()(const ir::Expr* a, const ir::Expr* b) const;
   };
   std::vector<ir::Index> indices_;
-  std::unordered_map<const ir::Expr*, ir::ExprRef, Hash, Equal> nodes_;
+  struct Known {
+    ir::ExprRef node;
+    int source = -1;
+  };
+  std::unordered_map<const ir::Expr*, Known, Hash, Equal> nodes_;
+  int source_ = -1;
 };
 
 // `root` depends on index `id` outside reductions that bind it.

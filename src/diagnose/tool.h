@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "diagnose/classify.h"
+#include "diagnose/place.h"
 #include "diagnose/product_shape.h"
 #include "machine/machine.h"
 #include "record/facts.h"

@@ -150,7 +150,10 @@ void GpuMeter::begin_diagnosis(BegunTrial& trial, search::Measurement& out) {
   trace(built.plan, &facts, out);
   if (out.state != TrialState::kVerified) return;
   if (options_.diagnosis.counters) count(trial.node, facts);
-  trial.diagnosis = Diagnosing(std::move(facts), &built, builds_.setting(), options_.diagnosis, took);
+  // Places cost a compilation: nothing beside counters, much beside a trial.
+  const bool places = options_.diagnosis.keep_facts || options_.diagnosis.counters;
+  const CodeToRead code{&built, places ? trial.candidate.compiler() : nullptr};
+  trial.diagnosis = Diagnosing(std::move(facts), code, builds_.setting(), options_.diagnosis, took);
 }
 
 Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {

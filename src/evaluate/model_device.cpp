@@ -20,7 +20,8 @@ void ModelDevice::diagnose(const Preparation& candidate, search::Measurement& ou
   const Seconds began = monotonic_now();
   Facts facts = candidate.facts(setting_, bounds_);
   const Seconds took = monotonic_now() - began;
-  const Built* const code = diagnosis_.keep_facts && candidate.built() ? &*candidate.built() : nullptr;
+  CodeToRead code;
+  if (diagnosis_.keep_facts && candidate.built()) code = {&*candidate.built(), candidate.compiler()};
   out.cost += Diagnosing(std::move(facts), code, setting_, diagnosis_, took).finish(Seconds(0), out.record).total();
 }
 

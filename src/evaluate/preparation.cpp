@@ -6,7 +6,8 @@
 
 namespace solstice::evaluate {
 
-Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler) : text_(text) {
+Preparation::Preparation(const std::string& text, const Setting& setting, toolchain::Compiler* compiler)
+    : text_(text), compiler_(compiler) {
   const Seconds began = monotonic_now();
   begin(text, setting, compiler);
   check_time_ = monotonic_now() - began;

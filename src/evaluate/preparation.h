@@ -33,6 +33,7 @@ class Preparation {
   Seconds cost() const;  // checking, and compiling what was not cached; not what it waited for others
   const std::optional<Built>& built() const { return built_; }
   const Checked& checked() const { return checked_; }
+  toolchain::Compiler* compiler() const { return compiler_; }  // null: nothing is compiled
   // Facts by the sources `plan`, `ptxas` and `cubin`, of a candidate that was not refused. `bounds` may be null.
   Facts facts(const Setting& setting, const sol::SolReport* bounds) const;
   Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
@@ -43,6 +44,7 @@ class Preparation {
   void refuse(TrialState state, std::string why);
 
   std::string text_;
+  toolchain::Compiler* compiler_ = nullptr;
   Checked checked_;
   Seconds check_time_{0};
   Seconds predicted_;

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/text/marks.h"
+
 namespace solstice::families {
 namespace {
 
@@ -196,6 +198,32 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
   add_pointers(program, tensors, step);
   out.steps.push_back(std::move(step));
   return out;
+}
+
+namespace {
+
+// By its number in the kernel, so that kernels alike have lines alike; 0: of none of the kernel's.
+int number_in(const ir::Kernel& kernel, int equation) {
+  const auto at = std::find(kernel.equations.begin(), kernel.equations.end(), equation);
+  return at == kernel.equations.end() ? 0 : 1 + static_cast<int>(at - kernel.equations.begin());
+}
+
+}  // namespace
+
+Result<Emission> unmarked(const ir::Kernel& kernel, Result<Emission> made, int rest, int results) {
+  if (!made.ok()) return made;
+  for (Source& source : made->sources) {
+    if (!source.lines.empty()) continue;  // another family made it
+    codegen::Unmarked clean = codegen::unmark(source.code);
+    source.code = std::move(clean.code);
+    source.lines.reserve(clean.lines.size());
+    for (codegen::LineMark& line : clean.lines) {
+      const bool own = line.equation >= 0;
+      source.lines.push_back(
+          {number_in(kernel, own ? line.equation : rest), own ? 0 : number_in(kernel, results), std::move(line.part)});
+    }
+  }
+  return made;
 }
 
 std::vector<int> tensors_written(const codegen::FlatKernel& flat) {

@@ -47,6 +47,10 @@ struct LaunchShape {
 Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel, const std::string& entry,
                             const std::string& code, const std::vector<int>& tensors, const LaunchShape& shape);
 
+// What a generator made with marks in its text (codegen/text/marks.h), without them: `lines` of its sources say the
+// same. Lines that say no equation are of `rest`, and their epilogue is of `results`; -1: of none.
+Result<Emission> unmarked(const ir::Kernel& kernel, Result<Emission> made, int rest = -1, int results = -1);
+
 // Each tensor that an equation defines, in order of first definition.
 std::vector<int> tensors_written(const codegen::FlatKernel& flat);
 // The pointer parameters of a generated function: tensors it reads, then tensors it writes.

@@ -18,6 +18,7 @@
 #include "ir/program.h"
 #include "machine/machine.h"
 #include "record/plan.h"
+#include "record/source_line.h"
 
 namespace solstice::families {
 
@@ -81,6 +82,9 @@ struct Source {
   std::string code;
   std::vector<std::string> options = {};  // beyond the standard ones
   std::string file = "";                  // of given code: what messages call it; "": generated
+  std::vector<SourceLine> lines = {};     // of generated code: one a line
+  // Its name in messages and line tables.
+  std::string file_name() const { return file.empty() ? name + ".cu" : file; }
 };
 
 // The output for a kernel: sources, steps in order, and the workspace they need. Buffers of the program's own tensors

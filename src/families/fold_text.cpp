@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/integer.h"
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 
 namespace solstice::families {
@@ -33,7 +34,8 @@ Result<std::string> store_text(const ir::Program& program, const codegen::FlatKe
   for (const codegen::FlatEquation& e : flat.equations) {
     SOLSTICE_TRY(const codegen::Value value, emitter.emit(e.rhs));
     SOLSTICE_TRY(const codegen::Emitter::Place to, emitter.place(program.tensor(e.target), e.lhs));
-    out += fmt::format("store_one({} + {}, {});\n", emitter.pointer_name(e.target), to.offset.text, value.text);
+    out += codegen::mark(e.equation, "store") +
+           fmt::format("store_one({} + {}, {});\n", emitter.pointer_name(e.target), to.offset.text, value.text);
   }
   return out;
 }

@@ -35,12 +35,18 @@ struct SourceState {
 // A place in machine code where the sampler found warps, by what they waited for.
 struct HotSpot {
   int64_t address = 0;
-  int line = 0;  // 0: not known
+  int line = 0;               // of the program, or of given code; 0: not known
+  std::string equation = {};  // text
+  std::string part = {};      // of generated code
+  std::string file = {};      // of given code
   std::string instruction = {};
   std::map<std::string, int64_t> samples;  // by stall reason
   static auto fields() {
     return std::make_tuple(field("address", &HotSpot::address, "in the function"),
-                           optional_field("line", &HotSpot::line, "in the source"),
+                           optional_field("line", &HotSpot::line, "of the program or of given code"),
+                           optional_field("equation", &HotSpot::equation, "its text"),
+                           optional_field("part", &HotSpot::part, "of generated code"),
+                           optional_field("file", &HotSpot::file, "of given code"),
                            optional_field("instruction", &HotSpot::instruction, "its text"),
                            field("samples", &HotSpot::samples, "by stall reason"));
   }

@@ -17,6 +17,25 @@ std::vector<const char*> enum_names(FindingSeverity) { return {"note", "low", "m
 std::vector<const char*> enum_names(Confidence) { return {"low", "medium", "high"}; }
 std::vector<const char*> enum_names(ActionKind) { return {"text", "knobs", "cut", "rewrite", "math", "once", "code"}; }
 
+namespace {
+
+constexpr size_t kMostOfAnEquation = 55;  // characters: its beginning says which it is
+
+std::string quoted_equation(const std::string& text) {
+  return "`" + (text.size() <= kMostOfAnEquation ? text : text.substr(0, kMostOfAnEquation) + " ..") + "`";
+}
+
+}  // namespace
+
+std::string place_text(const FindingPlace& place) {
+  if (place.kernel.empty()) return "program";
+  const std::string kernel = "`" + place.kernel + "`";
+  std::string out = place.part.empty() ? kernel : place.part + " of " + kernel;
+  if (!place.file.empty()) out = "`" + place.file + "` in " + out;
+  if (place.file.empty() && !place.equation.empty()) out = quoted_equation(place.equation) + ", " + out;
+  return place.line > 0 ? out + ", line " + std::to_string(place.line) : out;
+}
+
 std::string knobs_text(const FindingAction& action) {
   std::string out;
   for (const auto& [name, value] : action.knobs) out += (out.empty() ? "" : ", ") + name + "=" + value;

@@ -22,15 +22,20 @@ struct FindingPlace {
   std::string step = {};      // in the plan
   std::string equation = {};  // text
   std::string part = {};      // of generated code: "producer", "main loop", "promotion", "epilogue", "fold"
+  std::string file = {};      // of given code
   int line = 0;               // of the program, or of given code; 0: none
   static auto fields() {
     return std::make_tuple(optional_field("kernel", &FindingPlace::kernel, "in the program"),
                            optional_field("step", &FindingPlace::step, "in the plan"),
                            optional_field("equation", &FindingPlace::equation, "its text"),
                            optional_field("part", &FindingPlace::part, "of generated code"),
+                           optional_field("file", &FindingPlace::file, "of given code"),
                            optional_field("line", &FindingPlace::line, "of the program or of given code"));
   }
 };
+
+// For people: "`y[m,n] = gelu(z[m,n])`, epilogue of `up`, line 9"; "the program" where no kernel is named.
+std::string place_text(const FindingPlace& place);
 
 struct Evidence {
   std::string what;

@@ -118,6 +118,44 @@ struct SassPlace {
   }
 };
 
+// A place in the text that a kernel was made of, as line tables of a profile build tell.
+struct CodePlace {
+  std::string part = {};      // of generated code: "producer", "main loop", "promotion", "epilogue", "fold", "load", ..
+  int number = 0;             // of the equation in its kernel, from 1; 0: of none, or of given code
+  std::string equation = {};  // its text
+  std::string file = {};      // of given code
+  int line = 0;               // of the program, or of given code
+  static auto fields() {
+    return std::make_tuple(optional_field("part", &CodePlace::part, "of generated code"),
+                           optional_field("number", &CodePlace::number, "of the equation in its kernel, from 1"),
+                           optional_field("equation", &CodePlace::equation, "its text"),
+                           optional_field("file", &CodePlace::file, "of given code"),
+                           optional_field("line", &CodePlace::line, "of the program or of given code"));
+  }
+};
+
+// The machine code of one place in one loop.
+struct SassSpot {
+  int place = 0;  // index in SassFacts::places
+  int loop = -1;  // the innermost around it: index in SassFacts::loops; -1: in none
+  SassMix mix;    // without pipes
+  static auto fields() {
+    return std::make_tuple(field("place", &SassSpot::place, "index of the place"),
+                           optional_field("loop", &SassSpot::loop, "index of the innermost loop, -1: none"),
+                           field("mix", &SassSpot::mix, "static counts"));
+  }
+};
+
+// Instructions from `first` on, up to the next run, are of one place.
+struct SassRun {
+  int64_t first = 0;
+  int place = -1;  // -1: not known
+  static auto fields() {
+    return std::make_tuple(field("first", &SassRun::first, "address of its first instruction"),
+                           optional_field("place", &SassRun::place, "index of the place, -1: not known"));
+  }
+};
+
 struct SassFacts {
   SassMix mix;
   std::vector<SassLoop> loops = {};           // an outer one before its inner ones
@@ -126,6 +164,10 @@ struct SassFacts {
   double unknown = 0;                         // share of instructions that the parser does not know
   std::vector<std::string> unknown_names = {};
   std::string in_part = {};  // why loops may be missing; "": they are all there
+  // Of profile builds; empty: where machine code comes from is not known.
+  std::vector<CodePlace> places = {};
+  std::vector<SassSpot> spots = {};
+  std::vector<SassRun> runs = {};  // by address
   static auto fields() {
     return std::make_tuple(field("mix", &SassFacts::mix, "of the whole function, its routines included"),
                            field("loops", &SassFacts::loops, "outer ones first"),
@@ -134,7 +176,10 @@ struct SassFacts {
                                           "waits between wgmma instructions of one accumulator"),
                            field("unknown", &SassFacts::unknown, "share of unknown instructions"),
                            optional_field("unknown_names", &SassFacts::unknown_names, "the first of them"),
-                           optional_field("in_part", &SassFacts::in_part, "why loops may be missing"));
+                           optional_field("in_part", &SassFacts::in_part, "why loops may be missing"),
+                           optional_field("places", &SassFacts::places, "in the text that it was made of"),
+                           optional_field("spots", &SassFacts::spots, "counts by place and loop"),
+                           optional_field("runs", &SassFacts::runs, "places by address"));
   }
 };
 

@@ -183,6 +183,14 @@ Result<std::vector<CodeSection>> code_of(std::string_view cubin) {
   return out;
 }
 
+Result<bool> has_same_code(std::string_view one, std::string_view other) {
+  SOLSTICE_TRY(const std::vector<CodeSection> first, code_of(one));
+  SOLSTICE_TRY(const std::vector<CodeSection> second, code_of(other));
+  return std::is_permutation(
+      first.begin(), first.end(), second.begin(), second.end(),
+      [](const CodeSection& a, const CodeSection& b) { return a.name == b.name && a.code == b.code; });
+}
+
 Result<CubinFacts> read_cubin(std::string_view cubin) {
   SOLSTICE_TRY(const std::vector<Section> sections, sections_of(cubin));
   CubinFacts out;

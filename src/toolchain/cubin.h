@@ -41,4 +41,7 @@ struct CodeSection {
 Result<std::vector<CodeSection>> code_of(std::string_view cubin);
 Result<CubinFacts> read_cubin(std::string_view cubin);
 
+// Both hold the same machine code under the same names. Errors: read_cubin()'s.
+Result<bool> has_same_code(std::string_view one, std::string_view other);
+
 }  // namespace solstice::toolchain

@@ -226,6 +226,25 @@ def test_the_keyboard_chooses_kernels(browser, pages):
     assert count(browser, "#roofline .dot.chosen") == 1
 
 
+def test_places_and_hot_spots_name_equation_and_part(browser, pages):
+    browser.open(pages["everything"][0])
+    browser.value("choose(kernels[0])")
+    tables = browser.value(
+        "[...document.querySelectorAll('#kernel .code table')].map((table) => "
+        "[...table.querySelectorAll('tr')].map((row) => [...row.cells].map((cell) => cell.textContent)))"
+    )
+    places = next(table for table in tables if table[0][:2] == ["part", "equation"])
+    rows = [dict(zip(places[0], row, strict=True)) for row in places[1:]]
+    assert [(row["part"], row["line"], row["samples"]) for row in rows] == [
+        ("main loop", "14", "4220"),
+        ("epilogue", "15", "230"),
+    ]
+    assert rows[1]["equation"] == "relu_out[m,n] = max(up[m,n], 0)" and rows[1]["narrow"] == "8"
+    hot = next(table for table in tables if table[0][:2] == ["address", "place"])
+    assert hot[1][1] == "main loop, up[m,n] = sum[k](x[m,k] * w1[n,k]) + b1[n], line 14"
+    assert hot[2][1] == "line 14", "a place that facts do not name is a line"
+
+
 def test_a_finding_opens_by_the_keyboard(browser, pages):
     browser.open(pages["everything"][0])
     browser.value("document.querySelectorAll('.finding summary')[4].focus()")

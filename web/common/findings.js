@@ -1,8 +1,10 @@
 // Findings as every page shows them: severity, place and cause; evidence, bound of the gain and actions below.
 
 function placeText(place) {
-  const parts = [place.kernel || 'the program', place.step && place.step !== place.kernel ? place.step : ''];
-  parts.push(place.part, place.line > 0 ? `line ${place.line}` : '');
+  const kernel = place.kernel || 'the program';
+  const parts = [place.part ? `${place.part} of ${kernel}` : kernel];
+  parts.push(place.step && place.step !== place.kernel ? place.step : '', place.file || '');
+  parts.push(place.line > 0 ? `line ${place.line}` : '');
   return parts.filter((part) => part).join(', ');
 }
 

@@ -138,6 +138,54 @@ function loopsOf(sass) {
   return el('ul', {class: 'plain loops'}, ...lines);
 }
 
+// Where machine code comes from: the part of the kernel, and what the program says there.
+function codePlaceText(place) {
+  const line = place.line > 0 ? `line ${place.line}` : '';
+  return [place.part, place.equation || place.file, line].filter((text) => text).join(', ');
+}
+
+const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
+
+// By place: what a tool would look for there, and the samples that the counters found.
+function placesOf(step) {
+  const {places = [], spots = []} = step.sass;
+  const hot = (step.counters && step.counters.hot) || [];
+  const rows = places.map((place, i) => {
+    const mixes = spots.filter((spot) => spot.place === i).map((spot) => spot.mix);
+    const accesses = mixes.flatMap((mix) => mix.accesses || []);
+    const count = (test) => sumOf(accesses.filter(test).map((access) => access.count)) || null;
+    const keys = ['part', 'equation', 'file', 'line'];
+    const isHere = (spot) => keys.every((key) => (spot[key] || '') === (place[key] || ''));
+    return {
+      place,
+      instructions: sumOf(mixes.map((mix) => mix.instructions)),
+      loads: count((access) => access.space === 'global' && !access.store),
+      stores: count((access) => access.space === 'global' && access.store),
+      narrow: count((access) => access.space === 'global' && access.bits < 128),
+      local: count((access) => access.space === 'local'),
+      barriers: sumOf(mixes.map((mix) => mix.counts.barrier || 0)) || null,
+      waits: sumOf(mixes.map((mix) => mix.counts.wait || 0)) || null,
+      samples: sumOf(hot.filter(isHere).map(samplesOf)) || null,
+    };
+  });
+  rows.sort((a, b) => (b.samples || 0) - (a.samples || 0) || b.instructions - a.instructions);
+  return rows;
+}
+
+const kPlaceColumns = [
+  ['part', (row) => row.place.part],
+  ['equation', (row) => row.place.equation || row.place.file],
+  ['line', (row) => row.place.line],
+  ['instructions', (row) => row.instructions],
+  ['global loads', (row) => row.loads],
+  ['stores', (row) => row.stores],
+  ['narrow', (row) => row.narrow],
+  ['local', (row) => row.local],
+  ['barriers', (row) => row.barriers],
+  ['waits', (row) => row.waits],
+  ['samples', (row) => row.samples],
+];
+
 const samplesOf = (spot) => Object.values(spot.samples).reduce((sum, count) => sum + count, 0);
 function hotOf(step) {
   const spots = (step.counters && step.counters.hot) || [];
@@ -145,7 +193,7 @@ function hotOf(step) {
   const most = (spot) => Object.entries(spot.samples).sort((a, b) => b[1] - a[1] || a[0].localeCompare(b[0]));
   const columns = [
     ['address', (spot) => hex(spot.address)],
-    ['line', (spot) => (spot.line > 0 ? spot.line : null)],
+    ['place', codePlaceText],
     ['instruction', (spot) => spot.instruction],
     ['samples', samplesOf],
     [
@@ -180,6 +228,7 @@ function sassOf(step) {
   return [
     el('p', {class: 'hint'}, `${counted(sass.mix.instructions, 'static instruction')}, by kind of work:`),
     countsOf(sass.mix),
+    ...((sass.places || []).length ? [el('h4', {}, 'Places'), wideTable(kPlaceColumns, placesOf(step))] : []),
     ...(sass.loops.length ? [el('h4', {}, 'Loops'), loopsOf(sass)] : []),
     ...notes.map((note) => el('p', {class: 'hint'}, note)),
   ];

@@ -10,13 +10,6 @@ namespace {
 
 constexpr int kFindingWidth = 110;
 
-std::string place_text(const FindingPlace& place) {
-  std::string out = place.kernel.empty() ? "program" : fmt::format("`{}`", place.kernel);
-  if (!place.part.empty()) out += ", " + place.part;
-  if (place.line > 0) out += fmt::format(", line {}", place.line);
-  return out;
-}
-
 std::string evidence_text(const Finding& finding) {
   std::vector<std::string> parts;
   for (const Evidence& each : finding.evidence) {

@@ -9,7 +9,7 @@
 #include "codegen/ctype.h"
 #include "codegen/epilogue/request.h"
 #include "codegen/flatten.h"
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
 
 namespace solstice::codegen {
 
@@ -25,6 +25,7 @@ struct ResidentEpilogue {
 
 struct EpilogueStore {
   int tensor = -1;
+  int equation = -1;  // of the program, that defines it
   std::string value;  // float (or wider) expression, ready after `compute`
   CType type = CType::kF32;
   // Element offset = base + sum of strides[i] * variables[i]; nothing where digits of one variable are not adjacent

@@ -65,6 +65,7 @@ class ElementWriter {
   Status store(const FlatEquation& equation) {
     EpilogueStore out;
     out.tensor = equation.target;
+    out.equation = equation.equation;
     SOLSTICE_TRY(const Value value, emitter_.emit(equation.rhs));
     out.value = use(value);
     out.type = value.type;
@@ -103,7 +104,7 @@ class ElementWriter {
     add_operands(compute, used_);
     out_.fields = fields_of(load, used_);
     for (const Statement& s : load) {
-      out_.load += s.text + "\n";
+      out_.load += text_of(s);
       if (!s.name.empty() && used_.contains(s.name)) out_.load += fmt::format("in.{0} = {0};\n", s.name);
     }
     for (const Field& field : out_.fields)

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/paths.h"
 #include "base/version.h"
+#include "diagnose/sass/parts.h"
 
 namespace solstice::diagnose {
 namespace sass {
@@ -55,11 +56,14 @@ Result<std::string> print_code(const toolchain::Disassembler& by, std::string_vi
 }
 
 std::string key_of_facts(std::string_view cubin, const toolchain::Disassembler& by, const SassOptions& options) {
-  return Hasher()
-      .add(cubin)
+  Hasher hasher;
+  for (const SourceLine& line : options.source.lines)
+    hasher.add(static_cast<int64_t>(line.equation)).add(static_cast<int64_t>(line.results)).add(line.part);
+  return hasher.add(cubin)
       .add(by.is_cuobjdump() ? "cuobjdump" : "nvdisasm")
       .add(by.version)
-      .add(options.source)
+      .add(options.source.file)
+      .add(options.headers.empty() ? "" : hash_of_headers(options.headers))
       .add(version())
       .add(static_cast<int64_t>(kSassRevision))
       .hex();
@@ -146,7 +150,7 @@ Result<std::map<std::string, SassFacts>> sass_of_cubin(std::string_view cubin, c
   const sass::SassCache cache(folder, sass::key_of_facts(cubin, by, options));
   if (auto known = cache.find()) return *std::move(known);
   SOLSTICE_TRY(const std::string text, sass::print_code(by, cubin, options));
-  Result<std::map<std::string, SassFacts>> facts = sass_of(text, options.source);
+  Result<std::map<std::string, SassFacts>> facts = sass_of(text, options.source, options.headers);
   if (facts.ok()) cache.store(by.version, *facts);
   return facts;
 }

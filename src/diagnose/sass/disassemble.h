@@ -14,7 +14,8 @@ namespace solstice::diagnose {
 struct SassOptions {
   std::filesystem::path program = {};  // nvdisasm or cuobjdump; "": the one that is found
   std::filesystem::path cache = {};    // folder; "": `sass` in cache_folder()
-  std::string source = {};             // whose lines count (sass_of)
+  sass::PlacedText source = {};        // whose lines count (sass_of)
+  std::filesystem::path headers = {};  // whose marks name parts (sass_of)
   toolchain::DisassembleLimits limits = {};
 };
 

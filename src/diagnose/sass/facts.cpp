@@ -9,6 +9,7 @@
 #include "diagnose/sass/drained.h"
 #include "diagnose/sass/loops.h"
 #include "diagnose/sass/mix.h"
+#include "diagnose/sass/places.h"
 #include "diagnose/sass/routines.h"
 
 namespace solstice::diagnose {
@@ -41,11 +42,12 @@ bool ends_with(std::string_view text, std::string_view end) {
 
 class FunctionFacts {
  public:
-  FunctionFacts(const Listing& listing, Function function, std::string_view source)
-      : listing_(listing), function_(std::move(function)), source_(source) {}
+  FunctionFacts(const Listing& listing, Function function, const PlacedText& source, PartMarks& marks)
+      : listing_(listing), function_(std::move(function)), source_(source.file), places_(listing, source, marks) {}
 
   SassFacts run() {
     drop_padding(function_);
+    if (!function_.instructions.empty()) places_.begin(function_.instructions.front().place);
     flow_ = flow_of(function_);
     mark_addresses(function_, flow_);
     routines_ = routines_of(function_);
@@ -55,6 +57,7 @@ class FunctionFacts {
     out_.mix = all_.mix();
     out_.routines = routines_.list;
     for (const size_t at : drained_wgmma(function_)) out_.drained_wgmma.push_back(place_of(at));
+    add_places();
     return std::move(out_);
   }
 
@@ -92,6 +95,7 @@ class FunctionFacts {
   void count_block(const Block& block, int loop) {
     for (size_t i = block.first; i < block.end; ++i) {
       all_.add(at(i), callee(i));
+      if (const int place = places_.of(at(i).place); place >= 0) spots_[{place, loop}].add(at(i), callee(i));
       if (loop < 0) continue;
       mixes_[static_cast<size_t>(loop)].add(at(i), callee(i));
       if (const Place* place = place_at(i)) ++lines_[static_cast<size_t>(loop)][{place->file, place->line}];
@@ -103,6 +107,22 @@ class FunctionFacts {
       if (!joins) pieces.push_back({at(block.first).address, at(block.end - 1).address});
       around = loops_.loops[static_cast<size_t>(around)].parent;
     }
+  }
+
+  // Runs and counts by place; none where no place is known.
+  void add_places() {
+    if (spots_.empty()) return;
+    for (const Instruction& each : function_.instructions) {
+      const int place = places_.of(each.place);
+      const bool goes_on = !out_.runs.empty() && out_.runs.back().place == place;
+      if (!goes_on) out_.runs.push_back({each.address, place});
+    }
+    for (const auto& [at, counted] : spots_) {
+      SassSpot spot{at.first, at.second, counted.mix()};
+      spot.mix.pipes.clear();
+      out_.spots.push_back(std::move(spot));
+    }
+    out_.places = places_.list();
   }
 
   void count_unknown() {
@@ -182,21 +202,25 @@ class FunctionFacts {
   std::vector<MixCounter> mixes_;
   std::vector<std::map<std::pair<std::string_view, int>, int64_t>> lines_;
   std::vector<std::vector<SassPiece>> pieces_;
+  CodePlaces places_;
+  std::map<std::pair<int, int>, MixCounter> spots_;  // by place and innermost loop
   SassFacts out_;
 };
 
 }  // namespace
 }  // namespace sass
 
-Result<std::map<std::string, SassFacts>> sass_of(std::string_view text, std::string_view source) {
+Result<std::map<std::string, SassFacts>> sass_of(std::string_view text, const sass::PlacedText& source,
+                                                 const std::filesystem::path& headers) {
   if (text.size() > sass::kMostText) return sass::too_large(fmt::format("{} bytes", sass::kMostText));
   sass::Listing listing = sass::parse_listing(text);
   if (listing.cut) return sass::too_large(fmt::format("{} instructions, labels and lines", sass::kMostInstructions));
+  sass::PartMarks marks(headers);
   std::map<std::string, SassFacts> out;
   for (sass::Function& function : listing.functions) {
     if (!function.entry || function.instructions.empty()) continue;
     if (out.size() == sass::kMostKernels) return sass::too_large(fmt::format("{} kernels", sass::kMostKernels));
-    out[std::string(function.name)] = sass::FunctionFacts(listing, std::move(function), source).run();
+    out[std::string(function.name)] = sass::FunctionFacts(listing, std::move(function), source, marks).run();
   }
   if (out.empty()) return fail(Code::bad_record, "no kernel is in the disassembly");
   return out;

@@ -128,6 +128,7 @@ class ListingParser {
     if (name.find(' ') != std::string_view::npos || !count()) return;
     Function& function = out_.functions.back();
     function.labels.push_back({name, function.instructions.size()});
+    if (!starts_with(name, ".")) place_ = -1;  // a routine behind the kernel, which has no lines of its own
   }
 
   // ` "FILE", line 4 inlined at "FILE", line 3`: the next line is the place of the call.

@@ -6,13 +6,13 @@
 
 namespace solstice::evaluate {
 
-Diagnosing::Diagnosing(Facts facts, const Built* code, const Setting& setting, const DiagnosisOptions& options,
+Diagnosing::Diagnosing(Facts facts, const CodeToRead& code, const Setting& setting, const DiagnosisOptions& options,
                        Seconds took) {
   done_ = std::async(std::launch::async, [facts = std::move(facts), code, &setting, options, took]() mutable {
     Done out{Json::object(), {}};
     out.time.facts = took;
     const Seconds began = monotonic_now();
-    if (code) add_sass(*code, facts);
+    if (code.built) add_sass(*code.built, code.lines, facts);
     const Seconds read = monotonic_now();
     add_findings(facts, setting, options, out.record);
     out.time.disassembly = read - began;

@@ -5,11 +5,14 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "base/paths.h"
 #include "base/version.h"
 #include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
+#include "diagnose/place.h"
 #include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
+#include "evaluate/findings/profile_build.h"
 #include "families/emission.h"
 
 namespace solstice::evaluate {
@@ -252,26 +255,59 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTr
 
 namespace {
 
+// The equation of a place of generated code; of a kernel that has a single one, every place is its.
+void name_equations(const KernelSheet& kernel, SassFacts& sass) {
+  for (CodePlace& place : sass.places) {
+    if (!place.file.empty()) continue;
+    if (place.number == 0 && kernel.equations.size() == 1) place.number = 1;
+    if (place.number == 0 || static_cast<size_t>(place.number) > kernel.equations.size()) continue;
+    const EquationFacts& equation = kernel.equations[static_cast<size_t>(place.number) - 1];
+    place.equation = equation.text;
+    place.line = equation.line;
+  }
+}
+
 void add_sass_of(const Plan& plan, const std::string& module, const std::map<std::string, SassFacts>& found,
                  Facts& facts) {
   for (const Step& step : plan.steps) {
     if (step.kind != StepKind::kLaunch || step.module != module) continue;
     const auto sass = found.find(step.entry);
     StepFacts* of = step_named(step.name, facts);
-    if (of && sass != found.end()) of->sass = sass->second;
+    if (!of || sass == found.end()) continue;
+    of->sass = sass->second;
+    name_equations(sheet_of_step(step.name, facts), *of->sass);
+    if (of->counters) diagnose::name_hot_places(*of->sass, *of->counters);
   }
+}
+
+struct SassOfModule {
+  Result<std::map<std::string, SassFacts>> code;
+  std::string no_places = "";  // why, where they were asked for
+};
+
+// With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
+SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines) {
+  const families::Source& source = built.sources[i];
+  diagnose::SassOptions options{.source = {source.file_name(), source.lines}};
+  const std::string& runs = built.compiled[i].cubin;
+  if (!lines) return {diagnose::sass_of_cubin(runs, options)};
+  Result<std::filesystem::path> headers = data_folder("kernels");
+  if (!headers.ok()) return {diagnose::sass_of_cubin(runs, options), headers.error().message};
+  options.headers = std::move(*headers);
+  const Result<std::string> cubin = profile_cubin(built, i, *lines);
+  if (!cubin.ok()) return {diagnose::sass_of_cubin(runs, options), cubin.error().message};
+  return {diagnose::sass_of_cubin(*cubin, options)};
 }
 
 }  // namespace
 
-void add_sass(const Built& built, Facts& facts) {
-  std::vector<std::optional<Result<std::map<std::string, SassFacts>>>> read(built.compiled.size());
-  for_each_parallel(read.size(), [&](size_t i) {
-    read[i] = diagnose::sass_of_cubin(built.compiled[i].cubin, {.source = built.plan.modules[i].name + ".cu"});
-  });
+void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
+  std::vector<std::optional<SassOfModule>> read(built.compiled.size());
+  for_each_parallel(read.size(), [&](size_t i) { read[i] = sass_of_module(built, i, lines); });
   SourceState state{"sass", true, "", ""};
   for (size_t i = 0; i < read.size(); ++i) {
-    const auto& found = *read[i];
+    const auto& found = read[i]->code;
+    if (!read[i]->no_places.empty()) state.why = "no places in the program: " + read[i]->no_places;
     if (found.ok()) {
       add_sass_of(built.plan, built.plan.modules[i].name, *found, facts);
     } else {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
+
 namespace solstice::families::elementwise {
 namespace {
 
@@ -36,14 +38,17 @@ Result<std::string> lane_text(Draft& draft, const NestStore& store) {
   const int target = store.equation.target;
   SOLSTICE_TRY(const Value value, draft.emitter.emit(store.equation.rhs));
   if (!store.offset.empty())
-    return fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, draft.storage(target), value.text);
+    return codegen::mark(store.equation.equation) +
+           fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, draft.storage(target), value.text);
   SOLSTICE_TRY(const Emitter::Place at, draft.emitter.place(draft.program.tensor(target), store.equation.lhs));
-  return fmt::format("store_one<{}>({} + {}, {});\n", hint(draft.settings), draft.emitter.pointer_name(target),
+  return codegen::mark(store.equation.equation, "store") +
+         fmt::format("store_one<{}>({} + {}, {});\n", hint(draft.settings), draft.emitter.pointer_name(target),
                      at.offset.text, value.text);
 }
 
-std::string vector_store(const Draft& draft, const NestStore& store) {
-  if (store.offset.empty()) return "";
+namespace {
+
+std::string store_with_tail(const Draft& draft, const NestStore& store) {
   const std::string pointer = draft.emitter.pointer_name(store.equation.target);
   const std::string text =
       fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
@@ -56,6 +61,13 @@ std::string vector_store(const Draft& draft, const NestStore& store) {
   if (draft.tail() == 0) return text;
   return fmt::format("if (kFull || q < {}) {}else for (int lane = 0; lane < {}; ++lane) {}[{} + lane] = {}.v[lane];\n",
                      draft.whole_vectors(), text, draft.tail(), pointer, store.offset, store.name);
+}
+
+}  // namespace
+
+std::string vector_store(const Draft& draft, const NestStore& store) {
+  if (store.offset.empty()) return "";
+  return codegen::marked(store_with_tail(draft, store), store.equation.equation, "store");
 }
 
 }  // namespace solstice::families::elementwise

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "codegen/text/marks.h"
+
 namespace solstice::families::elementwise {
 namespace {
 
@@ -57,12 +59,14 @@ Result<std::string> Streams::load(const Stream& s, std::string_view fetch) {
                                                         leaves_first ? "kStream" : "kPlain", from)
                                           : fmt::format("{}({}[u], {});\n", fetch, s.name, from);
   const std::string text = load_with_tail(s, whole, at.offset.text);
-  if (!at.inside) return text;
+  const int equation = emitter.indices().source_of(*s.access.read);
+  if (!at.inside) return codegen::marked(text, equation, "load");
   SOLSTICE_TRY(const std::string value, otherwise(s));
-  return fmt::format(
+  const std::string tested = fmt::format(
       "if ({}) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[u].v[lane] = "
       "narrow<{}>({});\n}}\n",
       at.inside->text, text, draft_.nest.vector, s.name, draft_.storage(s.access.tensor), value);
+  return codegen::marked(tested, equation, "load");
 }
 
 std::string Streams::load_with_tail(const Stream& s, const std::string& load, const std::string& offset) const {

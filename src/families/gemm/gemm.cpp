@@ -4,6 +4,7 @@
 // describes both and their speed.
 #include <fmt/format.h>
 
+#include "families/emission.h"
 #include "families/family.h"
 #include "families/gemm/choice.h"
 #include "families/gemm/cost.h"
@@ -72,7 +73,9 @@ Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& 
 Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const Problem problem, make_problem(context.program, kernel));
   SOLSTICE_TRY(const Settings settings, legal_settings(context, kernel, problem));
-  return generate_steps(context, kernel, problem, settings);
+  const std::vector<codegen::EpilogueStore>& stores = problem.epilogue.code.stores;
+  return unmarked(kernel, generate_steps(context, kernel, problem, settings), problem.product.equation,
+                  stores.size() == 1 ? stores.front().equation : -1);
 }
 
 }  // namespace

@@ -154,7 +154,7 @@ Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& 
   return out;
 }
 
-Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+Result<Emission> generate_marked(const Context& context, const ir::Kernel& kernel) {
   const elementwise::Settings settings = settings_of(kernel.knobs);
   SOLSTICE_TRY(auto nests, make_nests(context.program, kernel, settings));
   SOLSTICE_TRY(const elementwise::KernelText text, emit_kernel(context.program, kernel, nests, settings));
@@ -162,6 +162,10 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   shape.blocks = text.blocks;
   shape.threads = settings.threads;
   return one_launch(context.program, kernel, text.entry, text.code, text.parameters, shape);
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  return unmarked(kernel, generate_marked(context, kernel));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/reduction/accumulate.h"
 #include "families/reduction/phases.h"
@@ -45,6 +46,7 @@ class Writer {
     std::string copying;
     if (!l_.direct()) {
       SOLSTICE_TRY(copying, copying_text());
+      copying = codegen::marked(copying, -1, "producer");
     }
     SOLSTICE_TRY(const std::string reading,
                  l_.direct() ? direct_text(phases.sweeps[0].reductions) : reading_text(phases.sweeps[0].reductions));
@@ -199,7 +201,8 @@ class Writer {
       emitter_.note_read(access.tensor);
       SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(access.tensor), access.args));
       vectors += fmt::format("Vec<{}, {}> w{}[{}];\n", storage(l_.streams[i]), l_.vector, i, l_.ahead);
-      loads += fmt::format("w{}[i] = load<{}>({} + {});\n", i, l_.vector, emitter_.pointer_name(access.tensor),
+      loads += codegen::mark(emitter_.indices().source_of(*access.read), "load") +
+               fmt::format("w{}[i] = load<{}>({} + {});\n", i, l_.vector, emitter_.pointer_name(access.tensor),
                            at.offset.text);
       names += fmt::format("const auto& u{0} = w{0}[i];\n", i);
     }
@@ -228,9 +231,10 @@ class Writer {
     std::vector<reduction::Partial> found;
     for (const ExprRef& node : nodes) {
       SOLSTICE_TRY(Reduction reduction, reduction::begin_reduction(emitter_, *node, wide));
-      takes += reduction.wide ? fmt::format("{}a{}[lane] += static_cast<double>({});\n", reduction.test, found.size(),
-                                            reduction.term)
-                              : reduction::accumulate(reduction, found.size(), false);
+      takes += reduction.wide
+                   ? codegen::mark(reduction.equation) + fmt::format("{}a{}[lane] += static_cast<double>({});\n",
+                                                                     reduction.test, found.size(), reduction.term)
+                   : reduction::accumulate(reduction, found.size(), false);
       found.push_back({node, std::move(reduction)});
     }
     partials_ = std::move(found);
@@ -250,12 +254,12 @@ class Writer {
       const Reduction& r = partials_[i].reduction;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, offset);
       offset += reduction::kLargestAccumulator * l_.groups * l_.tile();
-      publish += fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
-      collect += fmt::format(
-          "for (int other = 1; other < {0}; ++other) a{1}[lane] = reduction::{2}::combine<{3}>(a{1}[lane], {4}[other * "
-          "{5} "
-          "+ at + lane]);\n",
-          l_.groups, i, r.op, r.type, slots, l_.tile());
+      publish += codegen::mark(r.equation, "fold") + fmt::format("{}[at + lane] = a{}[lane];\n", slots, i);
+      collect += codegen::mark(r.equation, "fold") +
+                 fmt::format(
+                     "for (int other = 1; other < {0}; ++other) a{1}[lane] = reduction::{2}::combine<{3}>(a{1}[lane], "
+                     "{4}[other * {5} + at + lane]);\n",
+                     l_.groups, i, r.op, r.type, slots, l_.tile());
     }
     const std::string lanes = fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n", l_.lanes);
     return fmt::format(
@@ -278,12 +282,14 @@ class Writer {
       const std::string at = fmt::format("static_cast<long long>(part) * {} + static_cast<long long>(outer) * {} + {}",
                                          l_.outputs(), l_.columns, column.empty() ? "column0 + lane" : "column");
       for (size_t i = 0; i < partials_.size(); ++i)
-        stores += fmt::format("{}[{}] = a{}[lane];\n", reduction::partial_name(i), at, i);
+        stores += codegen::mark(partials_[i].reduction.equation, "store") +
+                  fmt::format("{}[{}] = a{}[lane];\n", reduction::partial_name(i), at, i);
     } else {
       for (const FlatEquation& e : shape_.flat.equations) {
         SOLSTICE_TRY(const Value value, emitter_.emit(e.rhs));
         SOLSTICE_TRY(const Emitter::Place at, emitter_.place(program_.tensor(e.target), e.lhs));
-        stores += fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
+        stores += codegen::mark(e.equation, "store") +
+                  fmt::format("store_one({} + {}, {});\n", emitter_.pointer_name(e.target), at.offset.text, value.text);
       }
     }
     const std::string inner = emitter_.take(lane_depth_);

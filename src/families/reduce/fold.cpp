@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
 #include "families/reduce/emit.h"
@@ -63,18 +64,21 @@ class FoldWriter {
     std::string before, after;
     for (size_t i = 0; i < partials_.size(); ++i) {
       const reduction::Reduction& r = partials_[i].reduction;
-      before += fmt::format(
+      std::string folded = fmt::format(
           "{0} {1} = reduction::{2}::start<{0}>();\n#pragma unroll 8\nfor (int k = mine; k < {3}; k += {4}) {1} = "
           "reduction::{2}::combine<{0}>({1}, {5}[static_cast<long long>(k) * {6} + row]);\n",
           r.type, r.name, r.op, l_.split, sharers_, reduction::partial_name(i), l_.outputs());
-      if (sharers_ == 1) continue;
-      const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
-      out_.shared_bytes += reduction::kLargestAccumulator * kFoldThreads;
-      before += fmt::format("{}[threadIdx.x] = {};\n", slots, r.name);
-      after += fmt::format("{} = reduction::collect_columns<reduction::{}, {}, {}>({});\n", r.name, r.op, kFoldThreads,
-                           kFoldThreads / sharers_, slots);
+      if (sharers_ > 1) {
+        const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
+        out_.shared_bytes += reduction::kLargestAccumulator * kFoldThreads;
+        folded += fmt::format("{}[threadIdx.x] = {};\n", slots, r.name);
+        after += codegen::mark(r.equation, "fold") +
+                 fmt::format("{} = reduction::collect_columns<reduction::{}, {}, {}>({});\n", r.name, r.op,
+                             kFoldThreads, kFoldThreads / sharers_, slots);
+      }
+      before += codegen::marked(folded, r.equation, "fold");
     }
-    return before + (sharers_ > 1 ? "reduction::sync_block();\n" : "") + after;
+    return before + (sharers_ > 1 ? codegen::marked("reduction::sync_block();\n", -1, "fold") : "") + after;
   }
 
   std::vector<std::string> parts() const {

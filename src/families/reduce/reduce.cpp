@@ -207,7 +207,7 @@ Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& 
   return out;
 }
 
-Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+Result<Emission> generate_marked(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   if (p.row) return rows_family().generate(context, *p.row);
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, p.shape, p.layout));
@@ -217,6 +217,10 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, p.layout));
   add_fold(context.program, kernel, fold, out);
   return out;
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  return unmarked(kernel, generate_marked(context, kernel));
 }
 
 }  // namespace

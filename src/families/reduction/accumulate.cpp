@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
+
 namespace solstice::families::reduction {
 namespace {
 
@@ -34,9 +36,10 @@ std::string open_accumulators(const std::vector<Reduction>& reductions, int vect
 
 std::string accumulate(const Reduction& r, size_t number, bool in_runs) {
   const std::string a = (in_runs && r.rounds() ? of_run(number) : accumulator(number)) + "[lane]";
-  if (r.wide) return fmt::format("{}{} += {};\n", r.test, of_vector(number), r.term);
-  if (r.in_order()) return fmt::format("{0} = reduction::{1}::take({0}, {2});\n", a, r.op, r.term);
-  return fmt::format("{}{} = reduction::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
+  const std::string mark = codegen::mark(r.equation);
+  if (r.wide) return mark + fmt::format("{}{} += {};\n", r.test, of_vector(number), r.term);
+  if (r.in_order()) return mark + fmt::format("{0} = reduction::{1}::take({0}, {2});\n", a, r.op, r.term);
+  return mark + fmt::format("{}{} = reduction::{}::combine<{}>({}, {});\n", r.test, a, r.op, r.type, a, r.term);
 }
 
 std::string open_vector(const std::vector<Reduction>& reductions) {
@@ -50,16 +53,19 @@ std::string open_vector(const std::vector<Reduction>& reductions) {
 std::string close_vector(const std::vector<Reduction>& reductions) {
   std::string out;
   for (size_t i = 0; i < reductions.size(); ++i) {
-    if (reductions[i].wide) out += fmt::format("{}[0] += static_cast<double>({});\n", accumulator(i), of_vector(i));
+    if (!reductions[i].wide) continue;
+    out += codegen::mark(reductions[i].equation) +
+           fmt::format("{}[0] += static_cast<double>({});\n", accumulator(i), of_vector(i));
   }
   return out;
 }
 
 std::string fold_lanes(const Reduction& r, size_t number, int vector) {
-  return fmt::format(
+  const std::string text = fmt::format(
       "{0} = {1}[0];\n#pragma unroll\nfor (int lane = 1; lane < {2}; ++lane) {0} = reduction::{3}::combine<{4}>({0}, "
       "{1}[lane]);\n",
       r.name, accumulator(number), count_of(r, vector), r.op, r.type);
+  return codegen::marked(text, r.equation);
 }
 
 std::string start_run(const std::vector<Reduction>& reductions, int vector) {
@@ -74,8 +80,10 @@ std::string end_run(const std::vector<Reduction>& reductions, int vector) {
   std::string out;
   for (size_t i = 0; i < reductions.size(); ++i) {
     if (!reductions[i].rounds()) continue;
-    out += fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector,
-                       accumulator(i), of_run(i));
+    const std::string text =
+        fmt::format("#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {}[lane] += {}[lane];\n", vector,
+                    accumulator(i), of_run(i));
+    out += codegen::marked(text, reductions[i].equation);
   }
   return out;
 }

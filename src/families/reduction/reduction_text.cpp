@@ -59,6 +59,7 @@ Result<Reduction> begin_reduction(codegen::Emitter& emitter, const ir::Expr& e, 
   SOLSTICE_TRY(const Value term, emitter.emit(e.args[0]));
   SOLSTICE_TRY(Reduction out, reduction_of(e, term.type));
   out.name = fmt::format("r{}", emitter.fresh());
+  out.equation = emitter.indices().source_of(e);
   out.wide = wide && out.rounds();
   if (out.op == "Prod" && out.type == "float") out.op = "ScaledProd", out.type = "solstice::reduction::Scaled";
   out.term = fmt::format("static_cast<{}>({})", out.type, term.text);

@@ -18,6 +18,7 @@ struct Reduction {
   bool ranked = false;
   std::string term, test;  // the combined value, and its condition
   bool wide = false;       // an f32 sum in a double; `term` is a float
+  int equation = -1;       // of the program, that it stands in; -1: not known
 
   // An arg-reduction of all elements of the axis, each thread taking its own in their order.
   bool in_order() const { return ranked && test.empty(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "codegen/text/marks.h"
 #include "families/reduction/accumulate.h"
 
 namespace solstice::families::rows {
@@ -87,8 +88,9 @@ Result<std::string> AccumulatorText::accumulation_text(const std::vector<ExprRef
     Reduction total = reductions[i];
     if (total.rounds()) total.type = "double", total.wide = true;
     ends += fold_lanes(reductions[i], i, draft_.settings.vector);
-    ends += fmt::format("{0} = reduction::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n", thread_.of(count()),
-                        total.op, total.type, reductions[i].name);
+    ends +=
+        codegen::mark(total.equation) + fmt::format("{0} = reduction::{1}::combine<{2}>({0}, static_cast<{2}>({3}));\n",
+                                                    thread_.of(count()), total.op, total.type, reductions[i].name);
     order_.push_back({nodes[i], std::move(total)});
   }
   return open_accumulators(reductions, draft_.settings.vector) + vectors_(step) + ends + "}\n";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
 #include "families/reduction/accumulate.h"
 
 namespace solstice::families::rows {
@@ -20,12 +21,13 @@ std::string Combiner::join(const std::vector<Joined>& all) {
   for (const Joined& one : all) {
     out += one.before;
     if (shuffles) {
-      collected += fmt::format("{} = reduction::reduce_lanes<reduction::{}, {}>({});\n", one.to, one.reduction.op,
-                               s_.group, one.from);
+      collected +=
+          codegen::mark(one.reduction.equation) + fmt::format("{} = reduction::reduce_lanes<reduction::{}, {}>({});\n",
+                                                              one.to, one.reduction.op, s_.group, one.from);
     } else if (exchange_bytes(s_) > 0) {
       const Exchange text = exchange(one);
-      out += text.publish;
-      collected += text.collect;
+      out += codegen::marked(text.publish, one.reduction.equation);
+      collected += codegen::marked(text.collect, one.reduction.equation);
     }
   }
   if (exchange_bytes(s_) > 0) out += s_.cluster > 1 ? "reduction::sync_cluster();\n" : "reduction::sync_block();\n";

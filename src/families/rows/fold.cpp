@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
 #include "families/reduction/row_access.h"
@@ -55,9 +56,10 @@ class FoldWriter {
   }
 
   std::string fold_partials() {
-    std::string before, after;
+    std::string all, after;
     for (size_t i = 0; i < partials_.size(); ++i) {
       const Reduction& r = partials_[i].reduction;
+      std::string before;
       const std::string slots = fmt::format("reinterpret_cast<{}*>(shared + {})", r.type, out_.shared_bytes);
       const std::string with = fmt::format("reduction::{}, {}, {}, 1", r.op, kRowFoldThreads, kRowFoldThreads);
       out_.shared_bytes += kLargestAccumulator * kRowFoldThreads / 32;
@@ -67,9 +69,11 @@ class FoldWriter {
           "reduction::{2}::combine<{0}>({1}, {5}[static_cast<long long>(row) * {3} + k]);\n",
           r.type, r.name, r.op, parts_, kRowFoldThreads, partial_name(i));
       before += fmt::format("reduction::publish<{}>({}, {}, 0);\n", with, r.name, slots);
-      after += fmt::format("{} = reduction::collect<{}, {}>({});\n", r.name, with, r.type, slots);
+      after += codegen::mark(r.equation, "fold") +
+               fmt::format("{} = reduction::collect<{}, {}>({});\n", r.name, with, r.type, slots);
+      all += codegen::marked(before, r.equation, "fold");
     }
-    return before + "reduction::sync_block();\n" + after;
+    return all + codegen::marked("reduction::sync_block();\n", -1, "fold") + after;
   }
 
   std::string parameters() const {

@@ -254,7 +254,7 @@ Result<std::vector<Proposed>> propose(const Context& context, const ir::Kernel& 
   return found;
 }
 
-Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+Result<Emission> generate_marked(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Prepared p, prepare(context.program, kernel, &context.machine));
   if (p.layout.team) return emit_multi_block(context.program, kernel, p.shape, *p.layout.team);
   const Settings& s = p.layout.settings;
@@ -265,6 +265,10 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(const FoldLaunch fold, emit_fold(context.program, kernel, p.shape, text.partials, s.parts));
   add_fold(context.program, kernel, fold, out);
   return out;
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  return unmarked(kernel, generate_marked(context, kernel));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 #include "families/rows/loop.h"
 
@@ -58,13 +59,16 @@ Result<std::string> Staging::vector_load(const ExprRef& read, const std::string&
   Emitter& emitter = draft_.emitter;
   emitter.note_read(access.tensor);
   SOLSTICE_TRY(const Emitter::Place at, emitter.place(draft_.program.tensor(access.tensor), access.args));
+  const int equation = emitter.indices().source_of(*read);
   const std::string load =
       fmt::format("{} = load<{}, {}>({} + {});\n", to, s.vector, last_use && s.streaming.loads ? "kStream" : "kPlain",
                   emitter.pointer_name(access.tensor), at.offset.text);
-  if (!at.inside) return load;
+  if (!at.inside) return codegen::marked(load, equation, "load");
   SOLSTICE_TRY(const std::string otherwise, otherwise_of(read));
-  return fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n",
-                     at.inside->text, load, s.vector, to, draft_.storage(access.tensor), otherwise);
+  const std::string tested =
+      fmt::format("if ({}) {}else for (int lane = 0; lane < {}; ++lane) {}.v[lane] = narrow<{}>({});\n",
+                  at.inside->text, load, s.vector, to, draft_.storage(access.tensor), otherwise);
+  return codegen::marked(tested, equation, "load");
 }
 
 Result<std::string> Staging::otherwise_of(const ExprRef& read) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 
 namespace solstice::families::rows {
@@ -40,20 +41,23 @@ Status write_store(Draft& draft, const RowStore& store, VectorText& text) {
   SOLSTICE_TRY(const Value value, draft.emitter.emit(e.rhs));
   if (store.base.empty()) {
     SOLSTICE_TRY(const std::string target, target_text(draft, e));
-    text.lanes += fmt::format("{}store_one<{}>({}, {});\n", guard(draft), hint(draft.settings), target, value.text);
+    text.lanes += codegen::mark(e.equation, "store") +
+                  fmt::format("{}store_one<{}>({}, {});\n", guard(draft), hint(draft.settings), target, value.text);
     return success();
   }
   const std::string_view type = draft.storage(e.target);
   text.before += fmt::format("{} {};\n", draft.vector_type(type), store.name);
-  text.lanes += fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, type, value.text);
+  text.lanes += codegen::mark(e.equation) + fmt::format("{}.v[lane] = narrow<{}>({});\n", store.name, type, value.text);
   const std::string whole =
       fmt::format("{}store<{}>({}, {});\n", guard(draft), hint(draft.settings), store.base, store.name);
-  text.after += !draft.settings.shifted
-                    ? whole
-                    : fmt::format(
-                          "if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
-                          "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
-                          whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
+  const std::string stored =
+      !draft.settings.shifted
+          ? whole
+          : fmt::format(
+                "if (whole) {{\n{}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {}; ++lane) {{\n"
+                "if (has(lane)) store<{}>({} + lane, Vec<{}, 1>{{{{{}.v[lane]}}}});\n}}\n}}\n",
+                whole, draft.settings.vector, hint(draft.settings), store.base, type, store.name);
+  text.after += codegen::marked(stored, e.equation, "store");
   return success();
 }
 
@@ -64,7 +68,7 @@ Result<std::string> row_output_text(Draft& draft, int depth) {
     const FlatEquation& e = draft.equation(k);
     SOLSTICE_TRY(const Value value, draft.emitter.emit(e.rhs));
     SOLSTICE_TRY(const std::string target, target_text(draft, e));
-    stores += fmt::format("store_one({}, {});\n", target, value.text);
+    stores += codegen::mark(e.equation, "store") + fmt::format("store_one({}, {});\n", target, value.text);
   }
   const std::string_view first = draft.settings.cluster > 1 ? "position == 0 && rank == 0" : "position == 0";
   const std::string_view valid = draft.settings.spare_rows(draft.shape) ? " && valid" : "";
@@ -74,7 +78,8 @@ Result<std::string> row_output_text(Draft& draft, int depth) {
 std::string partials_text(const Settings& s, const std::vector<Partial>& partials) {
   std::string stores;
   for (size_t i = 0; i < partials.size(); ++i) {
-    stores += fmt::format("{}[static_cast<long long>(row) * {} + rank] = {};\n", partial_name(i), s.parts,
+    stores += codegen::mark(partials[i].reduction.equation, "store") +
+              fmt::format("{}[static_cast<long long>(row) * {} + rank] = {};\n", partial_name(i), s.parts,
                           partials[i].reduction.name);
   }
   return fmt::format("if (threadIdx.x == 0) {{\n{}}}\n", stores);

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "codegen/serial.h"
+#include "codegen/text/marks.h"
 #include "families/elementwise/draft.h"
 #include "families/elementwise/stores.h"
 #include "families/elementwise/streams.h"
@@ -121,7 +122,8 @@ class Writer {
   }
 
   // The first scan of a tile: what it holds.
-  std::string publish_text(size_t i) {
+  std::string publish_text(size_t i) { return codegen::marked(tell_text(i), scans_[i].equation, "scan"); }
+  std::string tell_text(size_t i) {
     const Scan& s = scans_[i];
     if (shape_.by_columns) {
       return fmt::format(
@@ -137,7 +139,8 @@ class Writer {
   }
 
   // The prefix of this tile.
-  std::string look_back_text(size_t i) const {
+  std::string look_back_text(size_t i) const { return codegen::marked(ask_text(i), scans_[i].equation, "scan"); }
+  std::string ask_text(size_t i) const {
     const Scan& s = scans_[i];
     if (shape_.by_columns)
       return fmt::format(
@@ -155,12 +158,14 @@ class Writer {
       const Scan& s = scans_[i];
       const bool exclusive = shape_.prefixes[i].exclusive;
       if (shape_.by_columns) {
-        out += fmt::format("scan::put_behind<{0}, {1}>(s{2}[u][0], base{2}, own{2});\n", s.op, exclusive, i);
+        out += codegen::mark(s.equation, "scan") +
+               fmt::format("scan::put_behind<{0}, {1}>(s{2}[u][0], base{2}, own{2});\n", s.op, exclusive, i);
       } else {
-        out += fmt::format(
+        const std::string text = fmt::format(
             "scan::scan_vector<{0}, {1}>(s{2}[u]);\nscan::put_behind<{0}, {1}, {3}>(s{2}[u], {0}::combine(others{2}, "
             "before{2}[u]));\n",
             s.op, shape_.reverse, i, exclusive);
+        out += codegen::marked(text, s.equation, "scan");
       }
     }
     return out;
@@ -275,7 +280,7 @@ class Writer {
       for (size_t i = 0; i < shape_.prefixes.size(); ++i) {
         const Prefix& prefix = shape_.prefixes[i];
         SOLSTICE_TRY(Scan scan, scan_text(draft_.emitter, prefix));
-        out += fmt::format("{}s{}[u][lane] = {};\n", scan.test, i, scan.term);
+        out += codegen::mark(scan.equation) + fmt::format("{}s{}[u][lane] = {};\n", scan.test, i, scan.term);
         scans_.push_back(std::move(scan));
       }
       return out;
@@ -328,10 +333,12 @@ class Writer {
       const Scan& s = scans_[i];
       const bool exclusive = shape_.prefixes[i].exclusive;
       if (shape_.by_columns) {
-        out += fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group,
+        out += codegen::mark(s.equation, "scan") +
+               fmt::format("scan::tile_columns<{}, {}, {}, {}>(s{}, history{}, warp, {});\n", s.op, shape_.group,
                            shape_.rows_per_block(), exclusive, i, i, turns_text(s));
       } else {
-        out += fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(),
+        out += codegen::mark(s.equation, "scan") +
+               fmt::format("scan::tile<{}, {}, {}, {}, {}>(s{}, history{}, peer, warp, {});\n", s.op, shape_.lanes(),
                            shape_.warps(), shape_.reverse, exclusive, i, i, turns_text(s));
       }
     }

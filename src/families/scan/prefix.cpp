@@ -116,7 +116,9 @@ Result<Prefix> prefix_of(codegen::Interner& indices, const ExprRef& reduction) {
   elements.integer = out.exclusive ? 1 : 0;
   elements.args = {indices.substitute(body, {{binder, place}})};
   if (rest) elements.args.push_back(indices.substitute(rest, {{binder, place}}));
+  const int around = indices.set_source(indices.source_of(*reduction));
   out.elements = indices.intern(std::move(elements));
+  indices.set_source(around);
   return out;
 }
 

@@ -160,7 +160,7 @@ void add_offers(const ir::Kernel& kernel, int64_t offers, Emission& out) {
   out.workspace.push_back(std::move(buffer));
 }
 
-Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+Result<Emission> generate_marked(const Context& context, const ir::Kernel& kernel) {
   SOLSTICE_TRY(Shape shape, scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine));
   SOLSTICE_TRY(const Text text, emit_kernel(context.program, kernel, shape));
   const LaunchShape launch{text.kernel.blocks, shape.threads, 1, text.shared_bytes};
@@ -168,6 +168,10 @@ Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
                                         text.kernel.parameters, launch));
   if (text.offers > 0) add_offers(kernel, text.offers, out);
   return out;
+}
+
+Result<Emission> generate(const Context& context, const ir::Kernel& kernel) {
+  return unmarked(kernel, generate_marked(context, kernel));
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ Result<Scan> recurrence_text(Emitter& emitter, const ir::Expr& elements) {
   const CType type = wide ? CType::kF64 : CType::kF32;
   const std::string_view name = codegen::name_of(type);
   const std::string term = fmt::format("scan::step<{}>({}, {})", name, a.text, b.text);
-  return Scan{"scan::Linear", fmt::format("scan::Step<{}>", name), ".b", type, wide ? 16 : 8, term, ""};
+  const int equation = emitter.indices().source_of(elements);
+  return Scan{"scan::Linear", fmt::format("scan::Step<{}>", name), ".b", type, wide ? 16 : 8, term, "", equation};
 }
 
 }  // namespace
@@ -29,7 +30,7 @@ Result<Scan> scan_text(Emitter& emitter, const Prefix& prefix) {
   if (prefix.linear) return recurrence_text(emitter, *prefix.elements);
   SOLSTICE_TRY(const reduction::Reduction r, reduction::begin_reduction(emitter, *prefix.elements));
   const std::string_view member = r.scaled() ? ".get()" : "";
-  return Scan{"reduction::" + r.op, r.type, member, r.value_type, r.bytes(), r.term, r.test};
+  return Scan{"reduction::" + r.op, r.type, member, r.value_type, r.bytes(), r.term, r.test, r.equation};
 }
 
 std::string accumulators_text(const std::vector<Scan>& scans, const Shape& shape) {

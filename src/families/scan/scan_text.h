@@ -16,6 +16,7 @@ struct Scan {
   codegen::CType value_type;
   int64_t bytes = 4;  // of an accumulator
   std::string term, test;
+  int equation = -1;  // of the program, that it stands in; -1: not known
 };
 
 // Writes a prefix's term, and the test if it has one, where the emitter stands.

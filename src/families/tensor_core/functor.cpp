@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
+
 namespace solstice::families::tensor_core {
 namespace {
 
@@ -43,9 +45,11 @@ Functor functor_of(const ir::Program& program, const Product& product, const Epi
   for (size_t i = 0; i < code.stores.size(); ++i) {
     const std::string type = storage(program, code.stores[i].tensor);
     pointer(type + "* SOLSTICE_RESTRICT", fmt::format("o{}", i));
-    stores += output_text(code, i);
+    stores += codegen::marked(output_text(code, i), code.stores[i].equation);
     elements += fmt::format("{}if constexpr (kOutput == {}) return {}{{}};\n", i ? "else " : "", i, type);
-    if (!epilogue.resident) values += fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
+    if (!epilogue.resident)
+      values += codegen::mark(code.stores[i].equation) +
+                fmt::format("out[{}] = static_cast<float>({});\n", i, code.stores[i].value);
   }
   std::string finder;
   if (epilogue.rows) {
@@ -59,11 +63,14 @@ Functor functor_of(const ir::Program& program, const Product& product, const Epi
       pointer(storage(program, epilogue.resident->row_writes[i]) + "* SOLSTICE_RESTRICT",
               epilogue.resident->row_names[i]);
   }
-  const std::string place = !by_copy_engine ? ""
-                                            : fmt::format(
-                                                  "template <int kOutput>\nSOLSTICE_DEVICE auto place(int batch, int "
-                                                  "m, int n) const {{\nreturn o0 + ({});\n}}\n",
-                                                  offset_text(code.stores.front()));
+  std::string place;
+  if (by_copy_engine) {
+    place = fmt::format(
+        "template <int kOutput>\nSOLSTICE_DEVICE auto place(int batch, int m, int n) const {{\nreturn o0 + "
+        "({});\n}}\n",
+        offset_text(code.stores.front()));
+    place = codegen::marked(place, code.stores.front().equation);
+  }
   const std::string access = fmt::format(
       "template <int kOutput>\nSOLSTICE_DEVICE static constexpr auto element() {{\n{}}}\n\n"
       "template <int kOutput, class T>\nSOLSTICE_DEVICE void store(int batch, int m, int n, T value) const "

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "codegen/text/marks.h"
 #include "families/emission.h"
 #include "families/fold_text.h"
 
@@ -44,7 +45,7 @@ class FoldWriter {
     out.source =
         "#include \"epilogue/parts.h\"\n#include \"math/special.h\"\n#include \"math/vector.h\"\n#include "
         "\"ptx/sync.h\"\n\n" +
-        kernel.text();
+        codegen::marked(kernel.text(), rows_.shape.flat.equations.front().equation, "fold");
     return out;
   }
 

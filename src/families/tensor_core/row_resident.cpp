@@ -7,6 +7,7 @@
 #include <set>
 
 #include "codegen/short_values.h"
+#include "codegen/text/marks.h"
 
 namespace solstice::families::tensor_core {
 namespace {
@@ -202,7 +203,8 @@ class RowResidentPlanner {
       if (!epilogue_.of_rows[k]) continue;
       SOLSTICE_TRY(const Value value, emitter.emit(e.rhs));
       SOLSTICE_TRY(const Emitter::Place to, emitter.place(program_.tensor(e.target), e.lhs));
-      stores += fmt::format("store_one(s{} + {}, {});\n", out_.row_writes.size(), to.offset.text, value.text);
+      stores += codegen::mark(e.equation) +
+                fmt::format("store_one(s{} + {}, {});\n", out_.row_writes.size(), to.offset.text, value.text);
       out_.row_names.push_back(fmt::format("s{}", out_.row_writes.size()));
       out_.row_writes.push_back(e.target);
     }

@@ -47,6 +47,15 @@ class CubinTest : public ::testing::Test {
   std::string cubin_;
 };
 
+TEST_F(CubinTest, LineTablesAreNoMachineCode) {
+  const auto lined = compiler_->compile({.name = "unit", .code = kCode, .options = {"-lineinfo"}, .file = "given.cu"});
+  ASSERT_TRUE(lined.ok() && lined->ok()) << (lined.ok() ? lined->log : lined.error().text());
+  EXPECT_NE(lined->cubin, cubin_);
+  EXPECT_TRUE(has_same_code(cubin_, lined->cubin).value());
+  EXPECT_FALSE(has_same_code(cubin_, compiled(kLastingCode)).value());
+  EXPECT_FALSE(has_same_code(cubin_, "no cubin").ok());
+}
+
 TEST_F(CubinTest, ParametersAndCalls) {
   const Result<CubinFacts> facts = read_cubin(cubin_);
   ASSERT_TRUE(facts.ok()) << facts.error().text();

@@ -19,6 +19,7 @@ void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>
         fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * atomics / all, step->entry),
         view.gain_of(*step, 1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
     finding.place.step = step->step;
+    if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
     finding.evidence.push_back(evidence("sectors", all, "", "counters"));
     finding.actions.push_back(advice("add up in a block first; a second pass over partial results"));

@@ -20,6 +20,7 @@ void find_conflicts(const Tool& tool, const KernelView& view, std::vector<Findin
         fmt::format("{:.0f} % of the shared memory wavefronts of `{}` are bank conflicts", 100 * share, step->entry),
         view.gain_of(*step, 1 / (1 - lost), "without the wavefronts of conflicts"));
     finding.place.step = step->step;
+    name_place(*step, hot_code(*step), accesses_of("shared"), finding);
     finding.evidence.push_back(evidence("bank conflicts", *conflicts, "wavefronts", "counters"));
     finding.evidence.push_back(evidence("wavefronts", *wavefronts, "", "counters"));
     finding.actions.push_back(advice("pad or swizzle the tile in shared memory"));

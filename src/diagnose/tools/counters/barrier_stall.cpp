@@ -17,6 +17,7 @@ void find_barriers(const Tool& tool, const KernelView& view, std::vector<Finding
         view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
                      fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
     finding.place.step = step->step;
+    name_stalled_place(*step, "barrier", finding);
     finding.evidence.push_back(evidence("samples in barrier", 100 * share, "%", "counters"));
     finding.actions.push_back(advice("smaller blocks, exchange inside warps, or mbarriers with fewer members"));
     out.push_back(std::move(finding));

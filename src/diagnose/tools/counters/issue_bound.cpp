@@ -18,6 +18,7 @@ void find_issue(const Tool& tool, const KernelView& view, std::vector<Finding>& 
                                100 * *busy, step->entry),
                    view.gain_of(*step, view.over_bound(), "to the bound of its equations"));
     finding.place.step = step->step;
+    name_place(*step, hot_code(*step), instructions(), finding);
     finding.evidence.push_back(evidence("issue slots", 100 * *busy, "%", "counters"));
     finding.actions.push_back(advice("wider accesses, cheaper index arithmetic, packed arithmetic of 16 bits"));
     finding.confidence = Confidence::kHigh;

@@ -41,6 +41,7 @@ void find_scattered(const Tool& tool, const KernelView& view, std::vector<Findin
                                  each.what, step->entry, *sectors, ideal),
                      view.gain_of(*step, *sectors / ideal, "if it moved no bytes that it does not use"));
       finding.place.step = step->step;
+      if (step->sass) name_place(*step, &step->sass->mix, narrow_accesses("global", each.store), finding);
       finding.evidence.push_back(evidence(fmt::format("sectors a request, {}", each.what), *sectors, "", "counters"));
       finding.actions.push_back(advice("neighbouring threads on neighbouring elements; a transpose in shared memory"));
       finding.confidence = step->sass ? Confidence::kHigh : Confidence::kMedium;

@@ -45,7 +45,7 @@ void find_stalls(const Tool& tool, const KernelView& view, std::vector<Finding>&
           view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
                        fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
       finding.place.step = step->step;
-      if (!step->counters->hot.empty()) finding.place.line = step->counters->hot[0].line;
+      name_stalled_place(*step, reason.name, finding);
       finding.evidence.push_back(evidence(fmt::format("samples in {}", reason.name), 100 * share, "%", "counters"));
       finding.actions.push_back(advice(reason.remedy));
       finding.confidence = share >= tool.threshold("critical") ? Confidence::kHigh : Confidence::kMedium;

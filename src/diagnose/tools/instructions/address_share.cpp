@@ -20,6 +20,7 @@ void find_addresses(const Tool& tool, const KernelView& view, std::vector<Findin
         tool, view, fmt::format("{:.0f} % of the hot code of `{}` computes indices", 100 * integer / all, step->entry),
         view.gain_of(*step, 1 / (1 - integer / all), "without any of it"));
     finding.place.step = step->step;
+    name_place(*step, code, of_kind("address"), finding);
     finding.evidence.push_back(evidence("integer instructions", integer, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));
     finding.actions.push_back(

@@ -44,6 +44,7 @@ void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>&
                                100 * wide / all, step->entry),
                    view.gain_of(*step, gain_of_single(view, *code), "if fp32 took its place, without conversions"));
     finding.place.step = step->step;
+    name_place(*step, code, of_kind("fp64"), finding);
     finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
     finding.evidence.push_back(evidence("conversions", conversions_of(*code), "", "sass"));
     finding.actions.push_back(advice("constants and functions of fp32 (`1.0f`, `expf`)"));

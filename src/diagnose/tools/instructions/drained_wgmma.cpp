@@ -17,6 +17,7 @@ void find_drained(const Tool& tool, const KernelView& view, std::vector<Finding>
     finding.place.step = step->step;
     finding.place.part = "main loop";
     finding.place.line = place.line;
+    name_place(*step, place.address, finding);
     finding.evidence.push_back(
         evidence("such waits", static_cast<double>(step->sass->drained_wgmma.size()), "places", "sass"));
     finding.actions.push_back(advice("`wgmma.wait_group 1` with one group in flight"));

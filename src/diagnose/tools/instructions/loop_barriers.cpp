@@ -24,6 +24,7 @@ void find_loop_barriers(const Tool& tool, const KernelView& view, std::vector<Fi
         view.gain_of(*step, 1 / (1 - share), "without the time that barriers take at least"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
+    name_place(*step, code, of_opcode("BAR.SYNC"), finding);
     finding.evidence.push_back(evidence("barriers a round", barriers, "", "sass"));
     finding.actions.push_back(
         advice("more work a round; exchange inside a warp by shuffles; a ring of stages with mbarriers"));

@@ -14,6 +14,7 @@ void find_old_mma(const Tool& tool, const KernelView& view, std::vector<Finding>
         finding_on(tool, view, fmt::format("`{}` multiplies by mma.sync on a machine with wgmma", step->entry),
                    view.gain_of(*step, tool.threshold("gain"), "by the rates of both instructions"));
     finding.place.step = step->step;
+    name_place(*step, &step->sass->mix, of_kind("mma"), finding);
     finding.evidence.push_back(evidence("mma instructions", count_of(step->sass->mix, "mma"), "", "sass"));
     finding.actions.push_back(advice("wgmma with operands in shared memory, tiles of at least 64 rows"));
     finding.confidence = Confidence::kMedium;

@@ -15,6 +15,7 @@ void find_serialised(const Tool& tool, const KernelView& view, std::vector<Findi
                      view.gain_of(*step, view.over_bound() > 1 ? view.over_bound() : 2, "if they overlapped"));
       finding.place.step = step->step;
       finding.place.part = "main loop";
+      if (step->sass) name_place(*step, &step->sass->mix, of_kind("wgmma"), finding);
       finding.evidence.push_back(evidence("notes of ptxas", static_cast<double>(step->notes.size()), "", "ptxas"));
       finding.actions.push_back(
           advice("keep accumulators untouched between `wgmma.commit_group` and `wait_group`, and out of functions"));

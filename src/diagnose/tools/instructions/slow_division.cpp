@@ -59,6 +59,7 @@ void find_divisions(const Tool& tool, const KernelView& view, std::vector<Findin
                    view.gain_of(*step, gain_without_them(tool, view, *code, found),
                                 "without the instructions and the checks of these divisions"));
     finding.place.step = step->step;
+    name_place(*step, code, slow_paths(), finding);
     finding.evidence.push_back(evidence("divisions with a slow path", found.count, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));
     finding.actions.push_back(advice("multiply by a reciprocal that is computed once"));

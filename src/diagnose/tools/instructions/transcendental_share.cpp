@@ -47,6 +47,7 @@ void find_functions(const Tool& tool, const KernelView& view, std::vector<Findin
             step->entry, functions, all),
         view.gain_of(*step, gain, "without them, and what makes roots exact"));
     finding.place.step = step->step;
+    name_place(*step, code, of_kind("mufu"), finding);
     finding.evidence.push_back(evidence("special functions", functions, "", "sass"));
     finding.evidence.push_back(evidence("exact roots", roots_of(*code), "", "sass"));
     finding.actions.push_back(advice("compute reciprocals and roots once a row, not once an element"));

@@ -18,6 +18,7 @@ void find_local_arrays(const Tool& tool, const KernelView& view, std::vector<Fin
                     step->entry, stack),
         view.gain_of(*step, 2, "if half of its memory instructions go to that array"));
     finding.place.step = step->step;
+    if (step->sass) name_place(*step, &step->sass->mix, accesses_of("local"), finding);
     finding.evidence.push_back(evidence("stack", static_cast<double>(stack), "B/thread", "ptxas"));
     finding.actions.push_back(advice("unroll the loops over the array, so that every index is a constant"));
     finding.confidence = Confidence::kLow;

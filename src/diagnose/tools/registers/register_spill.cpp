@@ -35,6 +35,7 @@ void find_spills(const Tool& tool, const KernelView& view, std::vector<Finding>&
         view.gain_of(*step, 1 / (1 - share),
                      fmt::format("without the {:.0f} % of its issue slots that spills may take", 100 * share)));
     finding.place.step = step->step;
+    if (step->sass) name_place(*step, &step->sass->mix, accesses_of("local"), finding);
     finding.evidence.push_back(evidence("spill stores", static_cast<double>(*step->spill_stores), "B/thread", "ptxas"));
     finding.evidence.push_back(evidence("spill loads", static_cast<double>(*step->spill_loads), "B/thread", "ptxas"));
     finding.evidence.push_back(

@@ -20,6 +20,7 @@ void find_hot_spills(const Tool& tool, const KernelView& view, std::vector<Findi
         view.gain_of(*step, 1 / (1 - share), "without the issue slots and L1 accesses of these"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
+    name_place(*step, code, accesses_of("local"), finding);
     finding.evidence.push_back(evidence("local accesses a round", local, "", "sass"));
     finding.evidence.push_back(
         evidence("at computed addresses", static_cast<double>(code->computed_local), "", "sass"));

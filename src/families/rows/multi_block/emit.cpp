@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/integer.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 #include "families/rows/accumulators.h"
 #include "families/rows/draft.h"
@@ -63,8 +64,10 @@ class MultiBlockWriter {
       SOLSTICE_TRY(text.shift, walk_.shift_text());
     }
     SOLSTICE_TRY(text.copying, walk_.copying());
+    text.copying = codegen::marked(text.copying, -1, "producer");
     SOLSTICE_TRY(text.arriving, arriving_text());
     SOLSTICE_TRY(text.exchanging, exchanging_text());
+    text.exchanging = codegen::marked(text.exchanging, -1, "exchange");
     SOLSTICE_TRY(text.ahead, ahead_text());
     SOLSTICE_TRY(text.leaving, leaving_text());
     text.state = accumulators_.state_text() + weights_text();
@@ -240,8 +243,8 @@ class MultiBlockWriter {
                   out = fmt::format("{} {} = {};\n", type(i), to.of(i), several ? accumulators_.start(i) : value);
       if (several)
         out += fmt::format("{0}{1} = reduction::{2}::combine<{3}>({1}, {4});\n", each, to.of(i), r.op, r.type, value);
-      return out +
-             fmt::format("{0} = reduction::reduce_lanes<reduction::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
+      out += fmt::format("{0} = reduction::reduce_lanes<reduction::{1}, 32, {2}>({0});\n", to.of(i), r.op, r.type);
+      return codegen::marked(out, r.equation, "fold");
     };
     std::string out = several ? fmt::format("int {0} = 0;\n{1}{0} += {2};\n", to.elements, each, from.elements)
                               : fmt::format("int {} = {};\n", to.elements, from.elements);
@@ -293,7 +296,8 @@ class MultiBlockWriter {
                                       draft_.emitter.pointer_name(read->id))
                         : fmt::format("load<{}, kPlain>({} + ", team_.vector, draft_.emitter.pointer_name(read->id));
       arrays += fmt::format("{} {}[{}];\n", type, name, team_.steps());
-      loads += fmt::format("{}[k] = {}{});\n", name, how, at.offset.text);
+      loads += codegen::mark(draft_.emitter.indices().source_of(*read), "load") +
+               fmt::format("{}[k] = {}{});\n", name, how, at.offset.text);
       ahead_[read.get()] = name;
     }
     const std::string inner = draft_.emitter.take(depth);

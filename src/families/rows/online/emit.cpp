@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/integer.h"
+#include "codegen/text/marks.h"
 #include "families/reduction/row_access.h"
 #include "families/rows/accumulators.h"
 #include "families/rows/combine.h"
@@ -103,7 +104,8 @@ class OnlineWriter {
       if (at.inside) continue;
       const std::string name = fmt::format("x{}", emitter.fresh());
       arrays += fmt::format("{} {}[{}];\n", draft_.vector_type(draft_.storage(access.tensor)), name, at_once());
-      loads += fmt::format("{}[k] = load<{}, {}>({} + {});\n", name, settings_.vector,
+      loads += codegen::mark(emitter.indices().source_of(*access.read), "load") +
+               fmt::format("{}[k] = load<{}, {}>({} + {});\n", name, settings_.vector,
                            settings_.streaming.loads ? "kStream" : "kPlain", emitter.pointer_name(access.tensor),
                            at.offset.text);
       loaded_[access.read.get()] = name;

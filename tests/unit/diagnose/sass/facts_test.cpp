@@ -180,8 +180,8 @@ TEST(SassFactsTest, LinesAreOfTheFileThatIsAskedFor) {
       "//## File \"/a/math.h\", line 1 inlined at \"/a/prog.ucut\", line 8\n//## File \"/a/prog.ucut\", line 8\n"
       "/*0000*/ FADD R1, R2, R3 ;\n/*0010*/ @P0 BRA `(.L_x_0) ;\n/*0020*/ EXIT ;\n";
   EXPECT_EQ(sass_of(text)->at("k").loops.at(0).line, 1);
-  EXPECT_EQ(sass_of(text, "prog.ucut")->at("k").loops.at(0).line, 8);
-  EXPECT_EQ(sass_of(text, "prog.ucut")->at("k").loops.at(0).file, "/a/prog.ucut");
+  EXPECT_EQ(sass_of(text, {"prog.ucut", {}})->at("k").loops.at(0).line, 8);
+  EXPECT_EQ(sass_of(text, {"prog.ucut", {}})->at("k").loops.at(0).file, "/a/prog.ucut");
 }
 
 TEST(SassFactsTest, TextWithoutAKernelIsAnError) {

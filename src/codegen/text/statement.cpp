@@ -1,10 +1,14 @@
-#include "codegen/statement.h"
+#include "codegen/text/statement.h"
+
+#include "codegen/text/marks.h"
 
 namespace solstice::codegen {
 
+std::string text_of(const Statement& statement) { return marked(statement.text + "\n", statement.equation); }
+
 std::string text_of(const std::vector<Statement>& statements) {
   std::string out;
-  for (const Statement& s : statements) out += s.text + "\n";
+  for (const Statement& s : statements) out += text_of(s);
   return out;
 }
 

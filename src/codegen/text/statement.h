@@ -12,8 +12,11 @@ struct Statement {
   std::string text;                   // one line
   std::string type, name;             // of a definition; empty: the statement defines nothing
   std::vector<std::string> operands;  // texts of the values that the emitter put into it
+  int equation = -1;                  // of the program, that it is of; -1: of none in particular
 };
 
+// With marks (marks.h) of the equations.
+std::string text_of(const Statement& statement);
 std::string text_of(const std::vector<Statement>& statements);
 
 // Adds the operands of all statements.
