@@ -145,6 +145,8 @@ constexpr OpcodeText kThreadOpcodes[] = {
     {0x118, "NOP", Effect::kWaits, ""},
     {0x142, "BREAK", Effect::kWaits, "p87"},
     {0x146, "YIELD", Effect::kWaits, ""},
+    {0x001, "PMTRIG", Effect::kWaits, "p87"},
+    {0x15c, "BPT", Effect::kWaits, ""},
     {0x15d, "NANOSLEEP", Effect::kWaits, "b"},
     {0x192, "MEMBAR", Effect::kWaits, ""},
     {0x1ab, "ERRBAR", Effect::kWaits, ""},

@@ -168,6 +168,7 @@ constexpr Case kHonest[] = {
      "for (int i = 0; i < n; ++i) { if (t < 32) { load(to + 128 * (i & 3), b, i, n, barrier + 8 * (i & 3)); } "
      "__syncthreads(); y[i * 64 + t] = s[t] + x[t] / (n + i); if (t == 64) store(a, i, x[i], to); }",
      ""},
+    {"a trap", "if (n > 1000) __trap(); load(to, b, n, x[0], barrier); y[t] = s[t] + (u32)clock64();", ""},
     {"one of memory", "load(to, n > 3 ? a : (u64)x, n, 0, barrier);", ""},
 };
 
