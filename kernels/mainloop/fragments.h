@@ -25,13 +25,14 @@ enum class Accumulate { kInSums, kInPart };
 template <class Math, class Tile>
 struct Fragments;
 
-// Planes of 16 k an instruction [plane][instruction][register], of row lane/4 + 8r; `v` keeps the rest.
+// Planes of 16 k an instruction [plane][instruction][register], of row lane/4 + 8r; `v` keeps the rest. An infinite
+// value leaves NaN in the rest: a guard sees the sums, or the value (stream_guard.h).
 template <class Type, int kPlanes, int kCount>
 SOLSTICE_DEVICE void take_planes(u32 (&planes)[kPlanes][kCount][4], float (&v)[4 * kCount], int r) {
 #pragma unroll
   for (int plane = 0; plane < kPlanes; ++plane) {
     u32 words[2 * kCount];
-    take_plane<Type, RestOfInfinity::kNaN>(v, words);
+    take_plane<Type, TooLarge::kInfinity>(v, words);
 #pragma unroll
     for (int j = 0; j < kCount; ++j) planes[plane][j][r] = words[2 * j], planes[plane][j][r + 2] = words[2 * j + 1];
   }

@@ -13,7 +13,7 @@ Result<const ControllerSpec*> find_controller(std::string_view name) {
     if (spec->name == name) return spec;
     names += fmt::format("{}{}", names.empty() ? "" : ", ", spec->name);
   }
-  return fail(Code::bad_argument, fmt::format("there is no controller `{}`; there are {}", name, names));
+  return fail(Code::bad_argument, fmt::format("there is no controller `{}`", name), "there are " + names);
 }
 
 namespace {

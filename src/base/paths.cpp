@@ -34,7 +34,8 @@ Result<fs::path> user_folder(const char* own, const char* xdg, const char* below
   if (const std::string set = environment(own); !set.empty()) return fs::path(set);
   if (const std::string set = environment(xdg); !set.empty()) return fs::path(set) / "solstice";
   if (const std::string home = environment("HOME"); !home.empty()) return fs::path(home) / below_home / "solstice";
-  return fail(Code::not_found, fmt::format("neither {}, {} nor HOME is set; set {} to a folder", own, xdg, own));
+  return fail(Code::not_found, fmt::format("neither {}, {} nor HOME is set", own, xdg),
+              fmt::format("set {} to a folder", own));
 }
 
 }  // namespace
@@ -55,10 +56,9 @@ Result<fs::path> companion(std::string_view name) {
       if (fs::is_regular_file(candidate, ignored)) return candidate;
     }
   }
-  return fail(Code::not_found, fmt::format("`{}` is neither beside {} nor in bin/ or lib/ of a folder above it; "
-                                           "build it (./x build), unpack the bundle whole, or install the "
-                                           "wheel again",
-                                           name, self.string()));
+  return fail(Code::not_found,
+              fmt::format("`{}` is neither beside {} nor in bin/ or lib/ of a folder above it", name, self.string()),
+              "build it (./x build), unpack the bundle whole, or install the wheel again");
 }
 
 Result<fs::path> data_root() {
@@ -70,9 +70,8 @@ Result<fs::path> data_root() {
   for (fs::path folder = self.parent_path(); folder != folder.root_path(); folder = folder.parent_path()) {
     if (is_root(folder)) return folder;
   }
-  return fail(Code::not_found, fmt::format("no folder above {} holds kernels/ and machines/; "
-                                           "set SOLSTICE_ROOT to the one that does",
-                                           self.string()));
+  return fail(Code::not_found, fmt::format("no folder above {} holds kernels/ and machines/", self.string()),
+              "set SOLSTICE_ROOT to the one that does");
 }
 
 Result<fs::path> data_folder(std::string_view name) {
@@ -124,8 +123,8 @@ Result<fs::path> python_path() {
     return *root / ".venv/bin/python";
   }
   if (auto found = find_program("python3"); found.ok()) return found;
-  return fail(Code::no_python,
-              "no Python was found: neither .venv/bin/python nor python3 on PATH; set SOLSTICE_PYTHON");
+  return fail(Code::no_python, "no Python was found: neither .venv/bin/python nor python3 on PATH",
+              "set SOLSTICE_PYTHON");
 }
 
 Result<std::map<std::string, std::string>> python_environment() {

@@ -77,6 +77,7 @@ class Flattener {
     }
     flat.rhs = expander_.expand(flat.rhs);
     if (program_.tensor(flat.target).dtype == DType::kF64) flat.rhs = constant_of_doubles(flat.rhs);
+    note_last_step(flat);
     out_.equations.push_back(std::move(flat));
     out_.indices.set_source(-1);
     return success();
@@ -248,21 +249,41 @@ class Flattener {
     return out;
   }
 
+  // The index that counts the steps of recurrences of which the last state alone is read.
+  int index_of_steps(int64_t extent, bool reverse) {
+    const auto [found, fresh] = steps_.try_emplace({extent, reverse}, -1);
+    if (fresh) found->second = out_.indices.add_index("step", extent);
+    return found->second;
+  }
+
+  void note_last_step(FlatEquation& flat) const {
+    for (const auto& [kind, index] : steps_) {
+      if (!depends_on(flat.rhs, index)) continue;
+      flat.steps = index;
+      flat.last = kind.second ? 0 : kind.first - 1;
+    }
+  }
+
   // The state of a recurrence at `place`, as one node: everything that its step computes on the way is inlined.
-  Result<ExprRef> recurrence(int tensor, const std::vector<ExprRef>& place) {
+  Result<ExprRef> recurrence(int tensor, std::vector<ExprRef> place) {
     const ir::Tensor& state = program_.tensor(tensor);
     const std::vector<int>& ids = definitions_.at(tensor);
     if (ids.size() != 1 || elsewhere_.count(tensor))
       return fail(Code::not_yet, fmt::format("`{}`, a recurrence, is defined in pieces", state.name));
     const ir::Equation& equation = program_.equation(ids.front());
     const auto [along, offset] = steps_of(equation);
+    const bool reverse = equation.step_sign < 0;
+    const int64_t extent = state.shape[along];
+    if (offset == 0 && place[along]->op == Op::kInt && place[along]->integer == (reverse ? 0 : extent - 1))
+      place[along] = out_.indices.index_node(index_of_steps(extent, reverse));
     const ExprRef& step = place[along];
-    if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != state.shape[along]) {
+    if (offset != 0 || step->op != Op::kIndex || out_.indices.index(step->id).extent != extent) {
       return fail(Code::not_yet,
-                  fmt::format("`{}`, a recurrence, is read at other steps than all of its own in order", state.name));
+                  fmt::format("`{}`, a recurrence, is read at other steps than all of its own in order, or the last",
+                              state.name));
     }
     std::optional<OpenRecurrence> outer =
-        std::exchange(open_, OpenRecurrence{equation.group, tensor, place, along, equation.step_sign < 0});
+        std::exchange(open_, OpenRecurrence{equation.group, tensor, place, along, reverse});
     std::unordered_map<const ir::Expr*, ExprRef> known = std::exchange(memo_, {});
     SOLSTICE_TRY(const Inversion inverse, invert(out_.indices, program_, equation, place));
     SOLSTICE_TRY(const ExprRef value, body(ids.front(), inverse.indices));
@@ -307,6 +328,7 @@ class Flattener {
   std::set<int> elsewhere_;  // tensors with pieces that other kernels define
   std::set<int> stored_;     // tensors that this kernel writes
   std::set<int> views_;
+  std::map<std::pair<int64_t, bool>, int> steps_;  // by extent and direction
   std::unordered_map<const ir::Expr*, ExprRef> memo_;
   std::vector<ExprRef> keep_;  // keys of the memo stay alive
   std::optional<OpenRecurrence> open_;

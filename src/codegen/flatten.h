@@ -22,6 +22,10 @@ struct FlatEquation {
   std::vector<int> free;  // interner indices, order of ir::Equation::free
   std::vector<ir::ExprRef> lhs;
   ir::ExprRef rhs;
+  // The equation is of the last step of a recurrence alone: an index that counts its steps and is none of `free`, and
+  // the step. -1: of all that its free indices say.
+  int steps = -1;
+  int64_t last = 0;
 };
 
 struct FlatKernel {

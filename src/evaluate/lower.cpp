@@ -90,8 +90,8 @@ class Lowering {
   Status add_kernel(const ir::Kernel& kernel) {
     const families::Family* family = families::find_family(kernel.family);
     if (!family)
-      return fail(Code::not_found,
-                  fmt::format("no kernel family `{}`; there are: {}", kernel.family, known_families()));
+      return fail(Code::not_found, fmt::format("no kernel family `{}`", kernel.family),
+                  "there are: " + known_families());
     if (!family->available) {
       return fail(Code::not_yet, fmt::format("kernel `{}`: family `{}` is declared but has no generator yet",
                                              kernel.name, family->name));

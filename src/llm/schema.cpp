@@ -126,8 +126,8 @@ class Validator {
   }
 };
 
-Error bad_schema(const std::string& path, const std::string& why) {
-  return fail(Code::bad_argument, fmt::format("the schema at {}: {}", path, why));
+Error bad_schema(const std::string& path, const std::string& why, std::string hint = "") {
+  return fail(Code::bad_argument, fmt::format("the schema at {}: {}", path, why), std::move(hint));
 }
 
 Status check_keyword(const std::string& name, const Json& value, const std::string& path) {
@@ -138,7 +138,8 @@ Status check_keyword(const std::string& name, const Json& value, const std::stri
   if (name == "type") {
     for (const Json& type : listed(value)) {
       if (!is_one_of(type.as_string(), kTypes))
-        return bad_schema(path, fmt::format("`type` is {}; legal are {}", clipped(type), fmt::join(kTypes, ", ")));
+        return bad_schema(path, fmt::format("`type` is {}", clipped(type)),
+                          fmt::format("legal are {}", fmt::join(kTypes, ", ")));
     }
     return wants(!listed(value).empty(), "a type or a list of them");
   }
@@ -153,8 +154,9 @@ Status check_keyword(const std::string& name, const Json& value, const std::stri
   if (name == "additionalProperties") return wants(value.is_object() || value.is_bool(), "a schema, true or false");
   if (is_one_of(name, kLimits)) return wants(value.is_number(), "a number");
   if (name == "const" || is_one_of(name, kNotes)) return success();
-  return bad_schema(path, fmt::format("`{}` is not supported; there are {}, {}, {}", name, fmt::join(kStructure, ", "),
-                                      fmt::join(kLimits, ", "), fmt::join(kNotes, ", ")));
+  return bad_schema(path, fmt::format("`{}` is not supported", name),
+                    fmt::format("there are {}, {}, {}", fmt::join(kStructure, ", "), fmt::join(kLimits, ", "),
+                                fmt::join(kNotes, ", ")));
 }
 
 Status check_part(const Json& schema, const std::string& path) {

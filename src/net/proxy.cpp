@@ -63,7 +63,7 @@ Result<std::optional<Url>> proxy_of(const Url& url, const Environment& environme
   Result<Url> proxy = parse_url(text);
   if (!proxy.ok()) return std::move(proxy).context(fmt::format("reading the proxy from {}", set.name)).error();
   if (proxy->tls())
-    return fail(Code::bad_argument, fmt::format("{} names a proxy of https://; only http:// is supported", set.name));
+    return fail(Code::bad_argument, fmt::format("{} names a proxy of https://", set.name), "only http:// is supported");
   return std::optional<Url>(std::move(proxy).value());
 }
 

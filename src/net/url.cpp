@@ -13,8 +13,8 @@ namespace {
 Error bad_url(std::string_view text, std::string_view why) {
   const size_t at = text.rfind('@');
   const std::string_view shown = at == text.npos ? text : text.substr(at + 1);
-  return fail(Code::bad_argument,
-              fmt::format("not a URL: `{}`: {}; the form is http[s]://HOST[:PORT][/PATH]", shown, why));
+  return fail(Code::bad_argument, fmt::format("not a URL: `{}`: {}", shown, why),
+              "the form is http[s]://HOST[:PORT][/PATH]");
 }
 
 // Spaces and control characters would end up in a request line.

@@ -42,8 +42,8 @@ class External : public Policy {
     SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
     Result<Json> answer = parse_json(line);
     if (answer.ok()) return answer;
-    return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON; standard output is for answers alone, one a line",
-                                                name(), line.substr(0, kShown)));
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)),
+                "standard output is for answers alone, one a line");
   }
 
   Result<std::optional<Decision>> read(const Json& answer, const Tree& tree) const {

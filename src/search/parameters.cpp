@@ -25,8 +25,8 @@ Status set_value(std::string_view whose, const std::vector<Parameter>& parameter
   if (found == parameters.end()) {
     std::string known;
     for (const Parameter& p : parameters) known += (known.empty() ? "" : ", ") + std::string(p.name);
-    return fail(Code::bad_argument,
-                fmt::format("{} has no parameter `{}`; it has {}", whose, name, known.empty() ? "none" : known));
+    return fail(Code::bad_argument, fmt::format("{} has no parameter `{}`", whose, name),
+                "it has " + (known.empty() ? "none" : known));
   }
   const std::string_view text = equals == std::string_view::npos ? "" : trimmed(assignment.substr(equals + 1));
   double value = 0;

@@ -59,7 +59,7 @@ Values usual_scheduling() {
 Result<Values> parse_scheduling(std::string_view text) {
   const size_t open = text.find('(');
   if (text.substr(0, open) != kName)
-    return fail(Code::bad_argument, fmt::format("no scheduler `{}`; there is `{}`", text, kName));
+    return fail(Code::bad_argument, fmt::format("no scheduler `{}`", text), fmt::format("there is `{}`", kName));
   return parse_values(fmt::format("scheduler `{}`", kName), scheduler_parameters(), text);
 }
 

@@ -26,7 +26,7 @@ Result<Schedule> parse_schedule(std::string_view text) {
   Schedule out;
   if (text == "fixed") return out;
   if (text.substr(0, text.find('(')) != "log-gain") {
-    return fail(Code::bad_argument, fmt::format("no schedule `{}`; there are `log-gain` and `fixed`", text));
+    return fail(Code::bad_argument, fmt::format("no schedule `{}`", text), "there are `log-gain` and `fixed`");
   }
   SOLSTICE_TRY(out.log_gain, parse_scheduling(text));
   return out;

@@ -53,6 +53,15 @@ def test_a_batch_goes_out_and_comes_back(site):
     assert site.states() == [1, 2, 3, 4, 5]
 
 
+def test_a_module_that_would_be_cut_is_refused_with_the_way_out(site):
+    module = ROOT / "examples" / "partial" / "custom_operator.py"
+    done = site.text("propose", module, "--out", site.folder / "one", "--store", site.folder / "store")
+    assert done.returncode == 2
+    assert "no equations for `solstice_example.squared_relu.default`" in done.stderr
+    assert "a batch holds candidates of a whole module: `solstice optimize`, where the GPU is" in done.stderr
+    assert not (site.folder / "one").exists()
+
+
 NOTE = "times are predicted by cost models, not measured\n"
 
 

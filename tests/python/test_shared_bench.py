@@ -106,7 +106,7 @@ def test_turns_are_taken_and_a_killed_bench_goes_on(bench, tmp_path):
 
 def test_a_schedule_needs_a_total_and_one_policy(bench):
     for options, why in (
-        (["--schedule", "fair"], "no schedule `fair`; there are `log-gain` and `fixed`"),
+        (["--schedule", "fair"], "no schedule `fair`\n  hint: there are `log-gain` and `fixed`"),
         (["--numerics", "reference,high"], "--total takes a single column"),
         (["--total", "12"], "`12` has no unit"),
     ):

@@ -40,6 +40,7 @@ void adopt(Nest& nest, const FlatEquation& equation, const std::vector<int>& ord
     rename[id] = nest.flat.indices.index_node(nest.order[at++]);
   }
   FlatEquation moved = equation;
+  if (const auto steps = rename.find(equation.steps); steps != rename.end()) moved.steps = steps->second->id;
   const bool stays =
       std::all_of(rename.begin(), rename.end(), [](const auto& to) { return to.second->id == to.first; });
   if (stays) {  // the usual case: equations over the same indices share them already
@@ -148,6 +149,17 @@ Status check_serial(const ir::Program& program, const FlatKernel& flat, std::str
   return success();
 }
 
+// Steps of a recurrence of which nothing but the last state is stored: rows along them where something that is read
+// follows in memory from step to step, else columns.
+bool steps_follow(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
+  bool follow = false;
+  for (const Access& access : codegen::accesses_of(program, flat)) {
+    const bool own = access.read && flat.equations[static_cast<size_t>(access.equation)].target == equation.target;
+    follow |= own && access.offset && access.offset->coefficient(equation.steps) == 1;
+  }
+  return follow;
+}
+
 std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, const FlatEquation& equation) {
   std::map<int, int64_t> stride;
   for (size_t d = 0; d < equation.lhs.size(); ++d) {
@@ -157,6 +169,8 @@ std::vector<int> order_of(const ir::Program& program, const FlatKernel& flat, co
   }
   std::vector<int> order = equation.free;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride[a] > stride[b]; });
+  if (equation.steps >= 0)
+    order.insert(steps_follow(program, flat, equation) ? order.end() : order.begin(), equation.steps);
   return order;
 }
 
@@ -177,13 +191,19 @@ std::vector<Nest> group_equations(const ir::Program& program, const FlatKernel& 
   return nests;
 }
 
+bool is_single(const Nest& nest, const Access& access) {
+  const int steps = nest.flat.equations[static_cast<size_t>(access.equation)].steps;
+  return !access.read && !nest.loops.empty() && steps >= 0 && steps == nest.loops.back().stepping();
+}
+
 void choose_vector(const ir::Program& program, Nest& nest, int wanted) {
   if (nest.loops.empty()) return;
   int64_t width = wanted > 0 ? wanted : widest_vector(program, nest);
   const codegen::Loop& lane = nest.loops.back();
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
     const bool contiguous = access.offset && access.offset->coefficient(lane.stepping()) == 1;
-    if (!access.read) width = std::min(width, contiguous ? codegen::alignment_of(access, lane, width) : 1);
+    if (!access.read && !is_single(nest, access))
+      width = std::min(width, contiguous ? codegen::alignment_of(access, lane, width) : 1);
   }
   const bool divides = lane.extent % width == 0;
   // Counting through all points keeps stores wide where rows have an odd length: stores then follow the whole nest.

@@ -48,6 +48,9 @@ std::vector<Nest> group_equations(const ir::Program& program, const codegen::Fla
 // (`flattened`).
 void choose_vector(const ir::Program& program, Nest& nest, int wanted);
 
+// A store of one element of a row, at the last step of a recurrence that runs along it.
+bool is_single(const Nest& nest, const codegen::Access& access);
+
 // Data that fewer loops than the nest's step through: other threads read it again, from cache.
 bool is_reused(const Nest& nest, const codegen::Access& access);
 

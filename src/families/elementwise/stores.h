@@ -12,6 +12,7 @@ struct NestStore {
   const codegen::FlatEquation& equation;
   std::string name;    // "y0": of the vector
   std::string offset;  // of a vector store; "": elements are stored one by one
+  std::string test;    // of a vector store: "" or "if (...) "
 };
 
 // The vector's loops are bound, its lanes are not.

@@ -56,10 +56,8 @@ Result<std::optional<ir::Kernel>> as_rows(const ir::Kernel& kernel, const reduct
   out.knobs = {};
   for (const auto& [name, value] : kernel.knobs.items) {
     if (name != "threads" && name != "vector" && name != "split") {
-      return fail(
-          Code::illegal_knobs,
-          fmt::format("`{}` is for reductions across the contiguous axis; legal here: `threads`, `vector`, `split`",
-                      name));
+      return fail(Code::illegal_knobs, fmt::format("`{}` is for reductions across the contiguous axis", name),
+                  "legal here: `threads`, `vector`, `split`");
     }
     out.knobs.set(name == "split" ? "parts" : name, value);
   }
@@ -99,10 +97,9 @@ void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagno
   if (row.ok() && *row) return rows_family().check(context, **row, diagnostics);
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (row.ok() && (prepared.ok() || prepared.error().code == Code::not_yet)) return;
-  const std::string& text = row.ok() ? prepared.error().message : row.error().message;  // message; hint
-  const size_t end = text.find("; ");
-  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
+  const Error& error = row.ok() ? prepared.error() : row.error();
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, error.message),
+                    error.hint.empty() ? "leave the knob out, and the family chooses" : error.hint);
 }
 
 // Fitted to `bench families` on an H200: from the first copy to the first sums, and from the last copy to the results.

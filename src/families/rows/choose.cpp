@@ -20,30 +20,31 @@ using codegen::Access;
 Status check_online_knobs(const Shape& shape, const ir::Knobs& knobs) {
   SOLSTICE_CHECK(check_online(shape));
   if (knobs.find("rows_per_block") || knobs.find("parts"))
-    return fail(Code::illegal_knobs,
-                "`residency=once` needs one or more blocks per row; drop `rows_per_block` and `parts`");
+    return fail(Code::illegal_knobs, "`residency=once` needs one or more blocks per row",
+                "drop `rows_per_block` and `parts`");
   return success();
 }
 
 Status check_cluster(const Settings& s) {
   if (s.cluster == 1 || (!s.strided && s.group == s.threads && s.threads % kWarp == 0)) return success();
-  return fail(Code::illegal_knobs,
-              "`cluster` needs rows that are contiguous in memory and whole warps to a block: drop it");
+  return fail(Code::illegal_knobs, "`cluster` needs rows that are contiguous in memory and whole warps to a block",
+              "drop it");
 }
 
 // Several rows to a block are contiguous ones, each held by some of the block's threads alone.
 Status check_rows_per_block(const ir::Knobs& knobs, const Settings& s) {
   const int64_t asked = knobs.int_or("rows_per_block", 1);
   if (asked == 1) return success();
-  const auto refuse = [&](const std::string& why) {
-    return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why));
+  const auto refuse = [&](const std::string& why, std::string hint) {
+    return fail(Code::illegal_knobs, fmt::format("rows_per_block={}: {}", asked, why), std::move(hint));
   };
   if (s.strided)
-    return refuse(
-        fmt::format("this kernel assigns neighbouring rows to lanes, {} per block; drop it", s.rows_per_block()));
+    return refuse(fmt::format("this kernel assigns neighbouring rows to lanes, {} per block", s.rows_per_block()),
+                  "drop it");
   if (s.cluster > 1)
-    return refuse(fmt::format("cluster={} needs whole blocks per row; drop one of the two", s.cluster));
-  if (asked > s.threads) return refuse(fmt::format("a block of {} threads; legal: up to {}", s.threads, s.threads));
+    return refuse(fmt::format("cluster={} needs whole blocks per row", s.cluster), "drop one of the two");
+  if (asked > s.threads)
+    return refuse(fmt::format("a block of {} threads", s.threads), fmt::format("legal: up to {}", s.threads));
   return success();
 }
 
@@ -84,8 +85,8 @@ Result<int> vector_for(const ir::Program& program, const Shape& shape, const ir:
   const auto vector = static_cast<int>(knobs.int_or("vector", widest));
   if (vector > widest || widest % vector != 0) {
     return fail(Code::illegal_knobs,
-                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements; legal: divisors of {}", vector,
-                            widest, widest));
+                fmt::format("`vector={}`: this kernel's rows are aligned to {} elements", vector, widest),
+                fmt::format("legal: divisors of {}", widest));
   }
   return vector;
 }
@@ -110,8 +111,9 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
         Code::illegal_knobs,
         fmt::format(
             "parts={}: only contiguous rows with a single pass of reductions can be split, without `cluster` and "
-            "`rows_per_block`; legal: 1",
-            s.parts));
+            "`rows_per_block`",
+            s.parts),
+        "legal: 1");
   }
   SOLSTICE_CHECK(check_rows_per_block(knobs, s));
   SOLSTICE_CHECK(check_cluster(s));
@@ -138,16 +140,16 @@ Result<Settings> settings_of(const ir::Program& program, const Shape& shape, con
                 : in_shared          ? Residency::kShared
                                      : Residency::kReload;
   if (s.residency == Residency::kRegisters && registers > 2 * kRegisterBytes) {
-    return fail(Code::illegal_knobs, fmt::format("residency=registers: {} bytes of a row's values a thread > {}; more "
-                                                 "`threads`, a `cluster`, or residency=shared",
-                                                 registers, 2 * kRegisterBytes));
+    return fail(
+        Code::illegal_knobs,
+        fmt::format("residency=registers: {} bytes of a row's values a thread > {}", registers, 2 * kRegisterBytes),
+        "more `threads`, a `cluster`, or residency=shared");
   }
   if (s.residency == Residency::kShared && held > 0 && !in_shared) {
     return fail(Code::illegal_knobs,
-                fmt::format("residency=shared: {} threads x {} B + {} B for what they exchange = {} KiB > {} KiB; a "
-                            "larger `cluster`, or "
-                            "residency=l2",
-                            s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024));
+                fmt::format("residency=shared: {} threads x {} B + {} B for what they exchange = {} KiB > {} KiB",
+                            s.threads, held, exchanged, ceil_div(held * s.threads + exchanged, 1024), limit / 1024),
+                "a larger `cluster`, or residency=l2");
   }
   SOLSTICE_CHECK(check_exchanged(exchanged, limit, s));
   return s;

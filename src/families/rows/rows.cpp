@@ -165,10 +165,9 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto prepared = prepare(context.program, kernel, &context.machine);
   if (prepared.ok() || prepared.error().code == Code::not_yet) return;
-  const std::string& text = prepared.error().message;  // message; hint
-  const size_t end = text.find("; ");
-  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
+  const Error& error = prepared.error();
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, error.message),
+                    error.hint.empty() ? "leave the knob out, and the family chooses" : error.hint);
 }
 
 Result<Cost> cost_of(const Context& context, const Shape& shape, const Layout& layout) {

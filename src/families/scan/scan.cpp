@@ -69,10 +69,9 @@ Match match(const ir::Program& program, const ir::Kernel& kernel) {
 void check(const Context& context, const ir::Kernel& kernel, Diagnostics& diagnostics) {
   const auto shape = scheduled_shape_of(context.program, kernel, knobs_of(kernel.knobs), context.machine);
   if (shape.ok() || shape.error().code == Code::not_yet) return;
-  const std::string& text = shape.error().message;  // message; hint
-  const size_t end = text.find("; ");
-  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, text.substr(0, end)),
-                    end == std::string::npos ? "leave the knob out, and the family chooses" : text.substr(end + 2));
+  const Error& error = shape.error();
+  diagnostics.error("E201", kernel.span, fmt::format("kernel `{}`: {}", kernel.name, error.message),
+                    error.hint.empty() ? "leave the knob out, and the family chooses" : error.hint);
 }
 
 // Additions and shuffles of a scan, an element: its own, the second pass over the tile, and its share of its warp's. A

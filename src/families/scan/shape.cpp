@@ -76,6 +76,27 @@ class Extractor {
   std::map<const ir::Expr*, ExprRef> memo_;
 };
 
+// Elements that read the last state of a recurrence, each of its own: several would each take all steps.
+Status check_last_states(const ir::Program& program, const Shape& shape) {
+  for (const codegen::FlatEquation& equation : shape.nest.flat.equations) {
+    if (equation.steps < 0) continue;
+    std::set<int> own;
+    ir::walk_distinct(equation.rhs, [&](const ir::Expr& e) {
+      if (!codegen::is_recurrence(e)) return;
+      for (const ExprRef& arg : e.args)
+        ir::walk_distinct(arg, [&](const ir::Expr& part) {
+          if (part.op == Op::kIndex) own.insert(part.id);
+        });
+    });
+    for (const int id : shape.nest.order) {
+      if (shape.nest.flat.indices.index(id).extent == 1 || own.contains(id)) continue;
+      return fail(Code::not_yet, fmt::format("several elements of `{}` read one last state: give the reader a kernel",
+                                             program.tensor(equation.target).name));
+    }
+  }
+  return success();
+}
+
 }  // namespace
 
 Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
@@ -104,6 +125,7 @@ Result<Shape> shape_of(const ir::Program& program, const ir::Kernel& kernel) {
                             "recurrence, such as `h[n] = a[n] * h[n-1 else 0] + b[n]`",
                             kernel.name));
   }
+  SOLSTICE_CHECK(check_last_states(program, out));
   SOLSTICE_CHECK(elementwise::check_serial(program, out.nest.flat, "scan"));
   return out;
 }

@@ -51,7 +51,9 @@ void shift_rows(const ir::Program& program, Shape& shape, int wanted) {
   elementwise::Nest& nest = shape.nest;
   int vector = wanted;
   for (const Access& access : codegen::accesses_of(program, nest.flat)) {
-    while (!access.read && vector > 1 && !elementwise::is_congruent(nest, access, vector)) vector /= 2;
+    while (!access.read && !elementwise::is_single(nest, access) && vector > 1 &&
+           !elementwise::is_congruent(nest, access, vector))
+      vector /= 2;
   }
   if (vector <= nest.vector || shape.extent < kShortRow * vector) return;
   nest.vector = vector;
@@ -176,7 +178,7 @@ int items_of_ring(const ir::Program& program, const Shape& shape) {
 // All blocks of the machine take tiles in turn.
 Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& shape) {
   const auto refuse = [](const char* why) {
-    return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}; sharing=block", why));
+    return fail(Code::illegal_knobs, fmt::format("`sharing=grid`: {}", why), "sharing=block");
   };
   for (const Prefix& prefix : shape.prefixes) {
     if (bytes_of(program, prefix) > kLargestOffer)
@@ -184,7 +186,8 @@ Status share(const ir::Program& program, const Knobs& knobs, int sms, Shape& sha
   }
   constexpr int kStages = 3;  // one told of and two on their way, or one of these being told of
   shape.stages = knobs.stages >= 0 ? knobs.stages : kStages;
-  if (shape.stages < kStages) return fail(Code::illegal_knobs, "`sharing=grid` holds 3 or 4 tiles; leave `stages` out");
+  if (shape.stages < kStages)
+    return fail(Code::illegal_knobs, "`sharing=grid` holds 3 or 4 tiles", "leave `stages` out");
   shape.grid = sms;  // at least
   shape.threads = knobs.threads > 0 ? knobs.threads : shape.by_columns ? kGridThreads / 2 : kGridThreads;
   shape.group = shape.by_columns ? shape.threads / kWarp : shape.threads;
@@ -220,10 +223,10 @@ Status choose_stages(const ir::Program& program, const Knobs& knobs, int sms, Sh
   shape.stages = static_cast<int>(std::min<int64_t>(asked ? knobs.stages : helps ? kAhead : 0, shape.tiles()));
   const int64_t bytes = shared_bytes_of(program, shape);
   if (asked && shape.stages > 0 && bytes > kMostShared)
-    return fail(
-        Code::illegal_knobs,
-        fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}; fewer stages, threads or items",
-                    shape.stages, bytes, kMostShared));
+    return fail(Code::illegal_knobs,
+                fmt::format("`stages={}`: tiles take {} bytes of shared memory, a block has {}", shape.stages, bytes,
+                            kMostShared),
+                "fewer stages, threads or items");
   if (!asked && bytes * resident > kMostShared) shape.stages = 0;
   return success();
 }

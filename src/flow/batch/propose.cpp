@@ -20,6 +20,7 @@
 #include "flow/run/state/commands.h"
 #include "flow/run/state/engine.h"
 #include "flow/run/state/stored_runs.h"
+#include "ir/opaque.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -328,6 +329,18 @@ Status close_run(Run& run, const ProposeOptions& options, const Result<ProposeOu
                           summary_of(report, Seconds(0), std::nullopt));
 }
 
+// A batch has candidates of one program. The stages of a module that is cut are programs of their own, each with
+// inputs that PyTorch's calls make, and verified together.
+Error refused(Error error) {
+  const size_t way = error.hint.find(ir::kRunByPyTorch);
+  if (way == std::string::npos) return error;
+  error.hint.resize(way);
+  error.hint +=
+      "PyTorch can run it, but a batch holds candidates of a whole module: `solstice optimize`, where the GPU is, "
+      "leaves such calls to PyTorch, and optimises the parts of the module around them";
+  return error;
+}
+
 }  // namespace
 
 Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& progress) {
@@ -343,6 +356,7 @@ Result<ProposeOutcome> propose_batch(const ProposeOptions& options, Progress& pr
   SOLSTICE_CHECK(begin_run(run));
   ProposeStages at;
   Result<ProposeOutcome> done = propose_in(run, options, at);
+  if (!done.ok()) done = refused(done.error());
   account_for_agent(run);
   SOLSTICE_CHECK(close_run(run, options, done));
   return done;

@@ -58,7 +58,7 @@ class Interpreter {
       const int64_t n = t.elements();
       total += n;
       if (total > kMostElements)
-        return fail(Code::too_large, "the interpreter holds at most 16 GiB of values; shrink the dims");
+        return fail(Code::too_large, "the interpreter holds at most 16 GiB of values", "shrink the dims");
       Storage::Entry& entry = storage_.tensors[i];
       if (given(t, static_cast<int>(i))) {
         SOLSTICE_TRY(entry.values, values_of(inputs, t));

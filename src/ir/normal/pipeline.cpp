@@ -100,8 +100,8 @@ Result<NormalForm> normal_form(const Program& program, const NormalOptions& opti
     if (found == all.end()) {
       std::vector<std::string_view> names;
       for (const NormalPass& pass : normal_passes()) names.push_back(pass.name);
-      return fail(Code::bad_argument,
-                  fmt::format("there is no pass `{}`; choose from {}", name, fmt::join(names, ", ")));
+      return fail(Code::bad_argument, fmt::format("there is no pass `{}`", name),
+                  fmt::format("choose from {}", fmt::join(names, ", ")));
     }
     enabled.*found->enabled = false;
   }

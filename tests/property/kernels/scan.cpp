@@ -1,5 +1,6 @@
 // Prefix reductions along one axis: either direction, with or without their own element, filtered, over flipped
-// tensors, several in one kernel, with maps before and behind; and linear recurrences in their place.
+// tensors, several in one kernel, with maps before and behind; and linear recurrences in their place, at times only
+// their last states.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,11 +19,16 @@ class ScanDraft {
     filtered_ = random_.percent(25);
     recurrent_ = random_.percent(30);
     choose_axes();
+    last_ = recurrent_ && all_.size() > 1 && random_.percent(30);
     data_ = d_.whole(all_);
-    const int prefixes = random_.of({1, 1, 1, 2, 3});
+    // Last states of several layouts would be boxes of different extents.
+    const int prefixes = last_ ? 1 : random_.of({1, 1, 1, 2, 3});
     for (int k = 0; k < prefixes; ++k) prefixes_.push_back(recurrent_ ? recurrence() : named(prefix()));
-    const int outputs = std::max(prefixes, random_.of({1, 1, 2}));
-    for (int k = 0; k < outputs; ++k) output(prefixes_[static_cast<size_t>(std::min(k, prefixes - 1))]);
+    const int outputs = last_ ? 1 : std::max(prefixes, random_.of({1, 1, 2}));
+    for (int k = 0; k < outputs; ++k) {
+      const Term& prefix = prefixes_[static_cast<size_t>(std::min(k, prefixes - 1))];
+      last_ ? last_state(prefix) : output(prefix);
+    }
   }
 
  private:
@@ -148,12 +154,27 @@ class ScanDraft {
     d_.define(name, names_of(all_), value.text, all_);
   }
 
+  void last_state(const Term& state) {
+    Axes at = all_, sides = all_;
+    at[along_at_].name = std::to_string(backwards_ ? 0 : along_.extent - 1);
+    sides.erase(sides.begin() + static_cast<long>(along_at_));
+    Term value = state;
+    value.text = fmt::format("{}[{}]", state.text.substr(0, state.text.find('[')), names_of(at));
+    if (random_.percent(50)) {
+      value = d_.combined(d_.real(
+                              1, [&] { return d_.read(sides); }, sides),
+                          value);
+    }
+    const std::string name = d_.output(shape_of(sides), value, random_.percent(5));
+    d_.define(name, names_of(sides), value.text, sides);
+  }
+
   Draft& d_;
   Random& random_;
   Axes all_;
   Axis along_;
   size_t along_at_ = 0;
-  bool backwards_ = false, filtered_ = false, recurrent_ = false, slow_ = false;
+  bool backwards_ = false, filtered_ = false, recurrent_ = false, slow_ = false, last_ = false;
   Whole data_;
   std::vector<Term> prefixes_;
 };

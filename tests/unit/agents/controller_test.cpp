@@ -222,7 +222,7 @@ TEST(Controller, TheGrammarPageFits) {
 }
 
 TEST(Controller, AnUnknownOneIsAnErrorWithTheKnown) {
-  EXPECT_EQ(find_controller("mantis").error().message, "there is no controller `mantis`; there are flat, inprompt");
+  EXPECT_EQ(find_controller("mantis").error().sentence(), "there is no controller `mantis`; there are flat, inprompt");
 }
 
 }  // namespace

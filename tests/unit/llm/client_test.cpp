@@ -150,6 +150,7 @@ TEST_F(ClientTest, MistakesAreNamedBeforeAnythingIsAsked) {
   request = question();
   request.schema = *parse_json(R"({"type":"object","oneOf":[]})");
   EXPECT_NE((*client)->ask(request).error().text().find("`oneOf` is not supported"), std::string::npos);
+  EXPECT_NE((*client)->ask(request).error().hint.find("there are type, properties"), std::string::npos);
 }
 
 TEST(Backoff, DoublesWithChanceFromASeed) {

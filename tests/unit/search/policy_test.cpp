@@ -254,7 +254,7 @@ TEST(External, AnswersAreReadStrictly) {
     grow(tree, 0, 3);
     tree.add(Proposal{.program = "in flight"});
     const auto decision = (*mind)->decide(tree);
-    if (!decision.ok()) return decision.error().message;
+    if (!decision.ok()) return decision.error().sentence();
     return *decision ? fmt::format("node {}", (*decision)->node) : "wait";
   };
   EXPECT_EQ(answer(R"({"expand": 1.0})"), "node 1");

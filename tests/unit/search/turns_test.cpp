@@ -56,7 +56,7 @@ TEST(Turns, EndWithTheBudgetOrWhenNothingIsWorthATrial) {
 TEST(Turns, KnowTheirSchedules) {
   EXPECT_FALSE(schedule("fixed").log_gain);
   EXPECT_EQ(schedule("log-gain(floor=7)").log_gain->find("floor")->second, 7);
-  EXPECT_EQ(parse_schedule("fair").error().message, "no schedule `fair`; there are `log-gain` and `fixed`");
+  EXPECT_EQ(parse_schedule("fair").error().sentence(), "no schedule `fair`; there are `log-gain` and `fixed`");
   EXPECT_FALSE(parse_schedule("log-gain(flor=1)").ok());
 }
 

@@ -28,7 +28,7 @@ constexpr double kEvenWaste = 0.06;  // of a row's pieces, that making them even
 // waited for.
 constexpr int64_t kHeldPieces = 4, kHeldLag = 3;
 
-Error refuse(const std::string& why) { return fail(Code::illegal_knobs, why); }
+Error refuse(std::string why, std::string hint) { return fail(Code::illegal_knobs, std::move(why), std::move(hint)); }
 
 // Data that pass through the ring: those of the row that lie in runs of memory.
 Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape& shape) {
@@ -44,7 +44,7 @@ Result<std::vector<RunRead>> streams_of(const ir::Program& program, const Shape&
     read.access = access;
     out.push_back(std::move(read));
   }
-  if (out.empty()) return refuse("`team`: no tensor is contiguous along the row; drop it");
+  if (out.empty()) return refuse("`team`: no tensor is contiguous along the row", "drop it");
   return out;
 }
 
@@ -112,8 +112,8 @@ Status set_runs(const ir::Program& program, const Shape& shape, bool may_shift, 
                                   [&](const RunRead& s) { return is_run(shape, s.access, all); });
   team.flat = all == 1 || (joined && inner * element_of(team) < kPiece);
   if (!team.flat && inner * element_of(team) < kLeastPiece) {
-    return refuse(
-        fmt::format("`team`: a row in runs of {} elements; legal: runs of {}", inner, kLeastPiece / element_of(team)));
+    return refuse(fmt::format("`team`: a row in runs of {} elements", inner),
+                  fmt::format("legal: runs of {}", kLeastPiece / element_of(team)));
   }
   team.extent = team.flat ? shape.column_count : inner;
   team.runs = shape.column_count / team.extent;
@@ -215,24 +215,24 @@ Seconds MultiBlock::time(const Shape& shape, Bytes traffic, BytesPerSecond copy,
 Result<MultiBlock> multi_block_of(const ir::Program& program, const Shape& shape, const ir::Knobs& knobs,
                                   const machine::Machine& machine) {
   if (shape.strided || shape.columns.empty())
-    return refuse("`team`: a row that is not contiguous in memory; legal: rows of runs");
+    return refuse("`team`: a row that is not contiguous in memory", "legal: rows of runs");
   for (const char* other : {"cluster", "parts", "rows_per_block", "residency", "blocks", "passes"}) {
-    if (knobs.find(other)) return refuse(fmt::format("`team` and `{}` exclude each other; drop one", other));
+    if (knobs.find(other)) return refuse(fmt::format("`team` and `{}` exclude each other", other), "drop one");
   }
-  if (shape.column_count > INT32_MAX / 2) return refuse("`team`: a row of more than 2^30 elements");
+  if (shape.column_count > INT32_MAX / 2) return refuse("`team`: a row of more than 2^30 elements", "drop it");
   MultiBlock team;
   SOLSTICE_TRY(team.streams, streams_of(program, shape));
   const Phases phases = phases_of(shape, false);
   team.holds =
       std::any_of(phases.sweeps.begin(), phases.sweeps.end(), [](const Sweep& s) { return !s.stores.empty(); });
   const Result<OnlineReductions> found = online_reductions_of(shape, phases);
-  if (!found.ok()) return refuse(fmt::format("`team`: {}; drop it", found.error().message));
+  if (!found.ok()) return refuse(fmt::format("`team`: {}", found.error().message), "drop it");
   const OnlineReductions& reductions = *found;
   team.results = static_cast<int>(reductions.first.size() + reductions.second.size());
   SOLSTICE_TRY(team.vector, vector_for(program, shape, knobs));
   SOLSTICE_CHECK(set_runs(program, shape, !knobs.find("vector"), team));
   team.threads = static_cast<int>(knobs.int_or("threads", team.threads));
-  if (team.threads > 512) return refuse(fmt::format("`team` with threads={}; legal: up to 512", team.threads));
+  if (team.threads > 512) return refuse(fmt::format("`team` with threads={}", team.threads), "legal: up to 512");
   const int64_t sms = std::max(1, machine.sm_count);
   const int64_t limit = shared_of(&machine);
   const auto asked = static_cast<int>(knobs.int_or("team", 0));
@@ -267,8 +267,9 @@ Result<MultiBlock> multi_block_of(const ir::Program& program, const Shape& shape
     }
   }
   if (least.value == 0) {
-    return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks; residency=l2",
-                              shape.column_count, asked > 0 ? asked : sms));
+    return refuse(fmt::format("`team`: a row of {} elements does not fit the shared memory of {} blocks",
+                              shape.column_count, asked > 0 ? asked : sms),
+                  "residency=l2");
   }
   return best;
 }

@@ -11,7 +11,7 @@ namespace solstice::families::rows {
 
 Status check_online(const Shape& shape) {
   const auto refuse = [](const std::string& why) {
-    return fail(Code::illegal_knobs, "`residency=once`: " + why + "; drop it");
+    return fail(Code::illegal_knobs, "`residency=once`: " + why, "drop it");
   };
   if (shape.strided || shape.columns.empty()) return refuse("a row that is not contiguous in memory");
   const Phases phases = phases_of(shape, false);

@@ -6,6 +6,7 @@
 #include "ir/equivalence.h"
 #include "ir/interpret.h"
 #include "unit/families/expect.h"
+#include "unit/families/h200.h"
 
 namespace solstice::families {
 namespace {
@@ -239,6 +240,53 @@ TEST(Recurrence, AlongAnOuterAxis) {
                                 "s[t,b,c] = k[t,b,c] + (1 - sigmoid(g[c])) * x[b,t,c]\n"
                                 "h[b,t,c] = s[t,b,c]\ny[b,t,c] = s[t,b,c] * x[b,t,c] + k[t,b,c]"),
                      1e-2);
+}
+// Neither memory nor traffic of the states before.
+TEST(Recurrence, LastStateAlone) {
+  const std::string step = "s[t,b,c] = a[b,t,c] * s[t-1,b,c else h0[b,c]] + x[b,t,c]\n";
+  const std::string tensors =
+      "\ninput a : f32[B, T, C]\ninput x : f32[B, T, C]\ninput h0 : f32[B, C]\noutput y : f32[B, C]\n";
+  for (const char* sizes : {"B = 2, T = 300, C = 36", "B = 3, T = 77, C = 5", "B = 1, T = 16, C = 1"})
+    expect_interpreted(recurrence(sizes, tensors, "", step + "y[b,c] = tanh(s[T-1,b,c]) * x[b,0,c]"));
+  expect_interpreted(recurrence("B = 1, T = 5000, C = 64", tensors, "sharing=grid, threads=128, items=4",
+                                step + "y[b,c] = s[T-1,b,c]"));
+  expect_interpreted(recurrence("B = 2, T = 50, C = 12", tensors + "output h : f32[T, B, C]\n", "",
+                                step + "h[t,b,c] = s[t,b,c]\ny[b,c] = s[T-1,b,c]"));
+}
+TEST(Recurrence, LastStateOfRows) {
+  const std::string head = "\ninput a : f32[M, T]\ninput b : f32[M, T]\noutput y : f32[M]\n";
+  const std::string forwards = "h[m,t] = a[m,t]*h[m,t-1 else 0] + b[m,t]\ny[m] = h[m,T-1]";
+  for (const char* sizes : {"M = 5, T = 64", "M = 7, T = 96", "M = 3, T = 2051", "M = 2, T = 17"})
+    expect_interpreted(recurrence(sizes, head, "", forwards));
+  expect_interpreted(recurrence("M = 3, T = 5000", head, "sharing=grid, threads=128, items=4", forwards));
+  expect_interpreted(
+      recurrence("M = 3, T = 700", head, "", "h[m,t] = a[m,t]*h[m,t+1 else 0] + b[m,t]\ny[m] = 2*h[m,0]"));
+}
+TEST(Recurrence, LastStatesTogether) {
+  expect_interpreted(recurrence(
+      "T = 90, C = 40", "\ninput a : f32[T, C]\ninput b : f32[T, C]\noutput y : f32[C]\noutput z : f32[C]\n", "",
+      "g[t,c] = a[t,c]*g[t-1,c else 0] + b[t,c]\nh[t,c] = b[t,c]*h[t-1,c else 0] + a[t,c]\n"
+      "y[c] = g[T-1,c]\nz[c] = h[T-1,c] - g[T-1,c]"));
+}
+TEST(Recurrence, LastStateIsItsOnlyTraffic) {
+  const std::string head = "dim T = 1024, C = 16384\ninput a : f32[T, C]\ninput b : f32[T, C]\n";
+  const std::string step = "h[t,c] = a[t,c]*h[t-1,c else 0] + b[t,c]\n";
+  const Program last = program_of(head + "output y : f32[C]\nkernel k by scan() {\n" + step + "y[c] = h[T-1,c]\n}\n");
+  const Program all = program_of(head + "output h : f32[T, C]\nkernel k by scan() {\n" + step + "}\n");
+  const auto cost = [](const Program& program) {
+    return find_family("scan")->cost(Context{program, h200()}, program.kernels.front());
+  };
+  ASSERT_TRUE(cost(last).ok()) << cost(last).error().text();
+  EXPECT_EQ(cost(last)->traffic.value, (2.0 * 1024 * 16384 + 16384) * 4);
+  EXPECT_LT(cost(last)->time.value, 0.8 * cost(all)->time.value);
+}
+// Each reader would take all steps.
+TEST(Recurrence, LastStateOfSeveralReadersIsRefused) {
+  const Program program =
+      program_of(recurrence("T = 64, M = 8", "\ninput a : f32[T]\ninput w : f32[M]\noutput y : f32[M]\n", "",
+                            "h[t] = a[t]*h[t-1 else 0] + 1\ny[m] = w[m] * h[T-1]"));
+  EXPECT_NE(find_family("scan")->match(program, program.kernels.front()).reason.find("several elements of `y`"),
+            std::string::npos);
 }
 // A factor's product over many steps overflows; the state is 0 and stays it until something is added.
 TEST(Recurrence, ProductsThatOverflow) {
