@@ -60,7 +60,7 @@ namespace {
 std::string store_with_tail(const Draft& draft, const NestStore& store) {
   const std::string pointer = draft.emitter.pointer_name(store.equation.target);
   const std::string text =
-      fmt::format("{}store<{}>({} + {}, {});\n", store.test, hint(draft.settings), pointer, store.offset, store.name);
+      fmt::format("store<{}>({} + {}, {});\n", hint(draft.settings), pointer, store.offset, store.name);
   if (draft.nest.shifted) {
     return fmt::format(
         "if (whole) {{\n{0}}} else {{\n#pragma unroll\nfor (int lane = 0; lane < {1}; ++lane) if ({2}) {3}[{4} + lane] "
@@ -76,7 +76,8 @@ std::string store_with_tail(const Draft& draft, const NestStore& store) {
 
 std::string vector_store(const Draft& draft, const NestStore& store) {
   if (store.offset.empty()) return "";
-  return codegen::marked(store_with_tail(draft, store), store.equation.equation, "store");
+  const std::string text = codegen::marked(store_with_tail(draft, store), store.equation.equation, "store");
+  return store.test.empty() ? text : fmt::format("{}{{\n{}}}\n", store.test, text);
 }
 
 }  // namespace solstice::families::elementwise
