@@ -34,7 +34,7 @@ class PretendedGpu : public search::Overlapped {
     out.state = TrialState::kVerified;
     Facts facts = trial.candidate.facts(builds_.setting(), nullptr);
     facts.measured = microseconds(node);
-    trial.diagnosis = Diagnosing(std::move(facts), &*trial.candidate.built(), builds_.setting(), {}, Seconds(0));
+    trial.diagnosis = Diagnosing(std::move(facts), {&*trial.candidate.built()}, builds_.setting(), {}, Seconds(0));
     return out;
   }
   bool concluded(int node, Seconds patience) override { return begun_.at(node).diagnosis.done(patience); }

@@ -49,7 +49,7 @@ TEST(Findings, ADiagnosisBesideTheSearchSaysTheSame) {
   set_source({"sass", false, "nvdisasm was not found", "install it"}, facts);
   Json expected = Json::object(), found = Json::object();
   add_findings(facts, setting, {.keep_facts = true}, expected);
-  Diagnosing diagnosing(facts, nullptr, setting, {.keep_facts = true}, Seconds(0.25));
+  Diagnosing diagnosing(facts, {}, setting, {.keep_facts = true}, Seconds(0.25));
   while (!diagnosing.done(Seconds(1))) continue;
   const DiagnosisTime took = diagnosing.finish(Seconds(0.5), found);
   EXPECT_EQ(took.facts.value, 0.25);

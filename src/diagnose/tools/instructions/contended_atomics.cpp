@@ -39,6 +39,7 @@ void find_contended(const Tool& tool, const KernelView& view, std::vector<Findin
         fmt::format("up to {:.0f} threads of `{}` add to each result by atomic operations", each, step->entry),
         view.gain_of(*step, gain, "if nothing waited for its turn"));
     finding.place.step = step->step;
+    if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic instructions", atomics, "", "sass"));
     finding.evidence.push_back(evidence("threads", threads_of(*step), "", "plan"));
     finding.evidence.push_back(evidence("results", results, "", "plan"));

@@ -17,7 +17,7 @@ void find_narrow_loads(const Tool& tool, const KernelView& view, std::vector<Fin
         fmt::format("the loads of `{}` move {:.0f} bits a thread where 128 would do", step->entry, found.bits),
         view.gain_of(*step, narrow->gain(), narrow->because()));
     finding.place.step = step->step;
-    name_place(*step, code, narrow_accesses("global", false), finding);
+    name_place(*step, access_code(*step, false), narrow_accesses("global", false), finding);
     finding.evidence.push_back(evidence("global loads", found.count, "instructions", "sass"));
     finding.evidence.push_back(evidence("mean width", found.bits, "bits", "sass"));
     if (narrow->flight.needed > 0) {

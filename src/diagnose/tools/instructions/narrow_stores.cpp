@@ -17,7 +17,7 @@ void find_narrow_stores(const Tool& tool, const KernelView& view, std::vector<Fi
         fmt::format("the stores of `{}` move {:.0f} bits a thread where 128 would do", step->entry, found.bits),
         view.gain_of(*step, narrow->gain(), narrow->because()));
     finding.place.step = step->step;
-    name_place(*step, code, narrow_accesses("global", true), finding);
+    name_place(*step, access_code(*step, true), narrow_accesses("global", true), finding);
     finding.evidence.push_back(evidence("global stores", found.count, "instructions", "sass"));
     finding.evidence.push_back(evidence("mean width", found.bits, "bits", "sass"));
     if (narrow->flight.needed > 0) {

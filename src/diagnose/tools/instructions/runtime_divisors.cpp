@@ -51,6 +51,7 @@ void find_runtime_divisors(const Tool& tool, const KernelView& view, std::vector
                     step->entry, found.all()),
         view.gain_of(*step, gain_without(tool, view, *code, found), "without the instructions of these divisions"));
     finding.place.step = step->step;
+    name_place(*step, code, of_opcode("I2F.RP"), finding);
     finding.evidence.push_back(evidence("divisions of 32 bits", found.narrow, "", "sass"));
     finding.evidence.push_back(evidence("divisions of 64 bits", found.wide, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));

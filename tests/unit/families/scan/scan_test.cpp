@@ -246,7 +246,8 @@ TEST(Recurrence, LastStateAlone) {
   const std::string step = "s[t,b,c] = a[b,t,c] * s[t-1,b,c else h0[b,c]] + x[b,t,c]\n";
   const std::string tensors =
       "\ninput a : f32[B, T, C]\ninput x : f32[B, T, C]\ninput h0 : f32[B, C]\noutput y : f32[B, C]\n";
-  for (const char* sizes : {"B = 2, T = 300, C = 36", "B = 3, T = 77, C = 5", "B = 1, T = 16, C = 1"})
+  for (const char* sizes :
+       {"B = 2, T = 300, C = 36", "B = 2, T = 40, C = 1026", "B = 3, T = 77, C = 5", "B = 1, T = 16, C = 1"})
     expect_interpreted(recurrence(sizes, tensors, "", step + "y[b,c] = tanh(s[T-1,b,c]) * x[b,0,c]"));
   expect_interpreted(recurrence("B = 1, T = 5000, C = 64", tensors, "sharing=grid, threads=128, items=4",
                                 step + "y[b,c] = s[T-1,b,c]"));
