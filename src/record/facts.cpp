@@ -37,10 +37,12 @@ std::optional<Fault> map_fault(const std::map<std::string, T>& values) {
   return std::nullopt;
 }
 
+// Of another entry of the step's machine code, -1 for none: check_code() looks at them.
+bool is_index(std::string_view name) { return name == "parent" || name == "loop" || name == "place"; }
+
 template <typename R, typename F>
 bool member_fault(const R& record, const F& field, std::optional<Fault>& out) {
-  // A loop without one around it has -1.
-  if (std::string_view(field.name) == "parent") return true;
+  if (is_index(field.name)) return true;
   if (auto fault = number_fault(record.*(field.member)))
     out = Fault{fmt::format(".{}{}", field.name, fault->path), fault->why};
   return !out;
@@ -101,18 +103,31 @@ Status check_extents(const StepFacts& step, const char* name, const std::array<i
                                     extents[2], most));
 }
 
-Status check_step(const StepFacts& step) {
-  SOLSTICE_CHECK(check_extents(step, "grid", step.grid, kMostBlocks));
-  SOLSTICE_CHECK(check_extents(step, "block", step.block, kMostThreads));
-  SOLSTICE_CHECK(check_extents(step, "cluster", step.cluster, kMostThreads));
-  if (!step.sass) return success();
-  for (size_t i = 0; i < step.sass->loops.size(); ++i) {
-    const int parent = step.sass->loops[i].parent;
+Status check_index(const StepFacts& step, const char* what, int index, int least, size_t count) {
+  if (index >= least && index < static_cast<int>(count)) return success();
+  return bad_step(step, fmt::format("its machine code is of {} {}, and has {} of them", what, index, count));
+}
+
+Status check_code(const StepFacts& step, const SassFacts& sass) {
+  for (size_t i = 0; i < sass.loops.size(); ++i) {
+    const int parent = sass.loops[i].parent;
     if (parent < -1 || parent >= static_cast<int>(i))
       return bad_step(step,
                       fmt::format("loop {} lies in loop {}; an outer one comes before its inner ones", i, parent));
   }
+  for (const SassSpot& spot : sass.spots) {
+    SOLSTICE_CHECK(check_index(step, "place", spot.place, 0, sass.places.size()));
+    SOLSTICE_CHECK(check_index(step, "loop", spot.loop, -1, sass.loops.size()));
+  }
+  for (const SassRun& run : sass.runs) SOLSTICE_CHECK(check_index(step, "place", run.place, -1, sass.places.size()));
   return success();
+}
+
+Status check_step(const StepFacts& step) {
+  SOLSTICE_CHECK(check_extents(step, "grid", step.grid, kMostBlocks));
+  SOLSTICE_CHECK(check_extents(step, "block", step.block, kMostThreads));
+  SOLSTICE_CHECK(check_extents(step, "cluster", step.cluster, kMostThreads));
+  return step.sass ? check_code(step, *step.sass) : success();
 }
 
 }  // namespace

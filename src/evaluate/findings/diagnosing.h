@@ -21,7 +21,8 @@ class Diagnosing {
   // Adds the source `sass` to the facts, where there is code to read, and runs the tools. What it refers to
   // outlives it.
   // `took`: seconds that the facts took, for the record.
-  Diagnosing(Facts facts, const CodeToRead& code, const Setting& setting, const DiagnosisOptions& options, Seconds took);
+  Diagnosing(Facts facts, const CodeToRead& code, const Setting& setting, const DiagnosisOptions& options,
+             Seconds took);
   // It is done; waits for that, at most so long.
   bool done(Seconds patience) const;
   // Waits for it, and adds to the record what add_findings() says and `diagnosing`, with what was `waited` before.

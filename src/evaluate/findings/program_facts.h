@@ -36,7 +36,8 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTr
 void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts);
 
 // By the source `counters`: the launches of a call, the longest first, each by ncu on the inputs of `test`. `plan` is
-// the candidate's plan.json; launches that would begin after `most` are left out. Errors: those of diagnose::counters_of().
+// the candidate's plan.json; launches that would begin after `most` are left out. Errors: those of
+// diagnose::counters_of().
 Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
                     Facts& facts);
 

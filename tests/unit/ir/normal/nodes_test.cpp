@@ -143,7 +143,7 @@ TEST(NormalNodes, PassesAreNamedTimedAndMayBeLeftOut) {
   const auto program = load_program(std::string("program p\n") + kAnchors[0].text, "p", diagnostics);
   const auto wrong = normal_form(*program, options);
   ASSERT_FALSE(wrong.ok());
-  EXPECT_NE(wrong.error().message.find("expand, hoist"), std::string::npos);
+  EXPECT_NE(wrong.error().hint.find("expand, hoist"), std::string::npos);
 }
 
 }  // namespace
