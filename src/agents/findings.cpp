@@ -7,7 +7,7 @@
 
 #include "agents/machine_use.h"
 #include "base/time_text.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "record/kernel_trace.h"
 
 namespace solstice::agents {

@@ -58,7 +58,4 @@ struct FlatNode {
 Result<FlatNode> flatten_node(const ir::Program& program, const ir::Kernel& kernel, int equation,
                               const ir::ExprRef& node);
 
-// Tensors that the kernel must write: outputs, buffers' new values, and what others read.
-std::vector<int> materialised(const ir::Program& program, const ir::Kernel& kernel);
-
 }  // namespace solstice::codegen

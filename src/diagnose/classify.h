@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "machine/machine.h"
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose {
 

@@ -33,7 +33,7 @@ struct DiagnoseOptions {
   size_t most_findings = 200, most_of_step = 2;
 };
 
-// Of any facts that validate() accepts (record/facts.h).
+// Of any facts that validate() accepts (record/diagnosis/facts.h).
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options = {});
 
 }  // namespace solstice::diagnose

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "machine/machine.h"
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose {
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "machine/machine.h"
-#include "record/sass_facts.h"
+#include "record/diagnosis/sass_facts.h"
 
 namespace solstice::diagnose {
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <string_view>
 
-#include "record/facts.h"
-#include "record/finding.h"
+#include "record/diagnosis/facts.h"
+#include "record/diagnosis/finding.h"
 
 namespace solstice::diagnose {
 
@@ -21,7 +21,7 @@ void name_hot_places(const SassFacts& sass, CounterFacts& counters);
 using Weight = std::function<double(const SassMix&)>;
 
 Weight instructions();
-Weight of_kind(std::string kind);       // of work: "fp64" (record/sass_facts.h)
+Weight of_kind(std::string kind);       // of work: "fp64" (record/diagnosis/sass_facts.h)
 Weight of_opcode(std::string name);     // of SassMix::named: "BAR.SYNC"
 Weight accesses_of(std::string space);  // loads and stores
 // By the bits that they lack to 128.

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose {
 

@@ -17,8 +17,8 @@
 #include "diagnose/place.h"
 #include "diagnose/product_shape.h"
 #include "machine/machine.h"
-#include "record/facts.h"
-#include "record/finding.h"
+#include "record/diagnosis/facts.h"
+#include "record/diagnosis/finding.h"
 
 namespace solstice::diagnose {
 
@@ -116,7 +116,7 @@ std::optional<double> stall(const StepFacts& step, std::string_view reason);
 // Where a step spends its time, as far as its machine code tells: the innermost loop of most instructions that does not
 // only wait, else the whole function. Null: there is no machine code.
 const SassMix* hot_code(const StepFacts& step);
-// Instructions of this kind of work (record/sass_facts.h).
+// Instructions of this kind of work (record/diagnosis/sass_facts.h).
 double count_of(const SassMix& mix, const std::string& kind);
 // The same of accesses of global memory: the innermost loop that has most of them, the whole function if it has no
 // loop. Null as well where its loops have none.

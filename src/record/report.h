@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "record/diagnosis/finding.h"
 #include "record/fields.h"
-#include "record/finding.h"
 #include "record/kernel_table.h"
 #include "record/kernel_trace.h"
 #include "record/original.h"
@@ -216,7 +216,7 @@ struct Report {
   std::map<std::string, std::string> versions;
   std::map<std::string, std::string> options;  // numerics, weights, budget
   Json agent;                                  // language model that took part: who, and its account; null: none
-  // Stage: what it took; "oracle: REQUEST" within them. "search: diagnosis" (record/diagnosis_time.h).
+  // Stage: what it took; "oracle: REQUEST" within them. "search: diagnosis" (record/diagnosis/diagnosis_time.h).
   std::map<std::string, Seconds> timings;
   std::vector<std::string> command;
   std::string working_folder;  // folder of the command

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "mutate_input.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace solstice;

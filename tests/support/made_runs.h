@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "search/tree.h"
 #include "store/store.h"
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "record/kernel_table.h"
 #include "search/counts.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose {
 

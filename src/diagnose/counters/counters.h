@@ -20,7 +20,7 @@
 #include <vector>
 
 #include "base/stop.h"
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 #include "run/judge.h"
 
 namespace solstice::diagnose {

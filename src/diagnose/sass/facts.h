@@ -1,4 +1,4 @@
-// Facts that stand in machine code (record/sass_facts.h), from its text.
+// Facts that stand in machine code (record/diagnosis/sass_facts.h), from its text.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "diagnose/sass/places.h"
-#include "record/sass_facts.h"
+#include "record/diagnosis/sass_facts.h"
 
 namespace solstice::diagnose {
 

@@ -1,4 +1,4 @@
-// Static counts of instructions (record/sass_facts.h).
+// Static counts of instructions (record/diagnosis/sass_facts.h).
 #pragma once
 
 #include <map>
@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "diagnose/sass/instruction.h"
-#include "record/sass_facts.h"
+#include "record/diagnosis/sass_facts.h"
 
 namespace solstice::diagnose::sass {
 

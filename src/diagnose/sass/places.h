@@ -11,7 +11,7 @@
 
 #include "diagnose/sass/instruction.h"
 #include "diagnose/sass/parts.h"
-#include "record/sass_facts.h"
+#include "record/diagnosis/sass_facts.h"
 #include "record/source_line.h"
 
 namespace solstice::diagnose::sass {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "diagnose/sass/flow.h"
-#include "record/sass_facts.h"
+#include "record/diagnosis/sass_facts.h"
 
 namespace solstice::diagnose::sass {
 

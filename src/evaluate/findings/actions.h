@@ -4,7 +4,7 @@
 #include <string>
 
 #include "evaluate/candidate.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 
 namespace solstice::evaluate {
 

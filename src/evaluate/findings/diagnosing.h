@@ -5,7 +5,7 @@
 #include <future>
 
 #include "evaluate/findings/diagnosis.h"
-#include "record/diagnosis_time.h"
+#include "record/diagnosis/diagnosis_time.h"
 
 namespace solstice::evaluate {
 

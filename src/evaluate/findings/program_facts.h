@@ -1,4 +1,4 @@
-// Facts about a candidate, from everything that preparing and measuring it brought (record/facts.h).
+// Facts about a candidate, from everything that preparing and measuring it brought (record/diagnosis/facts.h).
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 #include "evaluate/build.h"
 #include "evaluate/candidate.h"
 #include "evaluate/kernel_facts.h"
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 #include "record/kernel_table.h"
 #include "run/judge.h"
 #include "sol/report.h"

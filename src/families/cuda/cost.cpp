@@ -2,6 +2,7 @@
 #include <map>
 
 #include "codegen/flatten.h"
+#include "codegen/materialised.h"
 #include "families/cuda/emit.h"
 #include "families/emission.h"
 #include "ir/count.h"

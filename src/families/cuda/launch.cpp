@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "codegen/flatten.h"
+#include "codegen/materialised.h"
 #include "families/cuda/descriptor.h"
 
 namespace solstice::families::cuda {

@@ -18,7 +18,7 @@
 #include "flow/run/stages/finals/conclusion.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/state/resume_options.h"
-#include "record/diagnosis_time.h"
+#include "record/diagnosis/diagnosis_time.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;

@@ -8,7 +8,7 @@
 
 #include "ir/bind.h"
 #include "propose/facts/facts.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "search/gain.h"
 
 namespace solstice::propose {

@@ -1,4 +1,4 @@
-// Findings of a search's trials (record/finding.h), and what became of those that were acted on.
+// Findings of a search's trials (record/diagnosis/finding.h), and what became of those that were acted on.
 #pragma once
 
 #include <string>

@@ -1,12 +1,12 @@
-// Counsel of a candidate's findings (record/finding.h) on the moves from it. It orders them; it takes none away, and
-// says nothing of what is legal or what is faster.
+// Counsel of a candidate's findings (record/diagnosis/finding.h) on the moves from it. It orders them; it takes none
+// away, and says nothing of what is legal or what is faster.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "propose/moves/moves.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "search/tool_sums.h"
 
 namespace solstice::propose {

@@ -3,7 +3,7 @@
 #include "agents/answer.h"
 #include "agents/findings.h"
 #include "llm/ledger.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "record/kernel_facts.h"
 #include "support/golden.h"
 #include "unit/agents/support.h"

@@ -1,6 +1,6 @@
 // solstice list tools --stats over a store that was written here.
 #include "flow/run/state/facts.h"
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "store/store.h"
 #include "unit/cli/program.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose::testing {
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "record/diagnosis_time.h"
+#include "record/diagnosis/diagnosis_time.h"
 
 namespace solstice::evaluate {
 namespace {

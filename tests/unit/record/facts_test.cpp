@@ -1,12 +1,12 @@
 // Facts that a program cannot have written are refused, with the place.
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
 
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 
 namespace solstice {
 namespace {

@@ -1,4 +1,4 @@
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 #include "record/verdict.h"
 #include "search/tool_sums.h"
 

@@ -12,7 +12,7 @@
 #include "flow/run/stages/search/other_arithmetic.h"
 #include "flow/run/stages/search/restore.h"
 #include "flow/run/state/trial_of.h"
-#include "record/diagnosis_time.h"
+#include "record/diagnosis/diagnosis_time.h"
 
 namespace solstice::flow {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "flow/run/report/report_text.h"
-#include "record/diagnosis_time.h"
+#include "record/diagnosis/diagnosis_time.h"
 #include "support/golden.h"
 
 namespace solstice::flow {

@@ -1,4 +1,4 @@
-#include "record/finding.h"
+#include "record/diagnosis/finding.h"
 
 #include <fmt/format.h>
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "base/result.h"
+#include "record/diagnosis/sass_facts.h"
 #include "record/fields.h"
 #include "record/kernel_facts.h"
 #include "record/plan.h"
-#include "record/sass_facts.h"
 #include "record/timing.h"
 
 namespace solstice {

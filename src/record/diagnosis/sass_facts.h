@@ -1,4 +1,4 @@
-// Static facts about the machine code of a kernel, a part of solstice.facts/1 (record/facts.h).
+// Static facts about the machine code of a kernel, a part of solstice.facts/1 (record/diagnosis/facts.h).
 #pragma once
 
 #include <map>

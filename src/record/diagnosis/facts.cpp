@@ -1,4 +1,4 @@
-#include "record/facts.h"
+#include "record/diagnosis/facts.h"
 
 #include <fmt/format.h>
 
