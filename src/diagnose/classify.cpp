@@ -28,11 +28,16 @@ void add(std::vector<ClassShare>& needs, Class unit, Seconds time) {
   needs.push_back({unit, time});
 }
 
-void settle_class(Classified& out, Seconds launches) {
+// A launch and work that takes less than it end within two launches, as far as a time is known.
+bool is_launch(Seconds most, std::optional<Seconds> measured, Seconds launches) {
+  return most < launches && (!measured || *measured < launches * 2);
+}
+
+void settle_class(Classified& out, std::optional<Seconds> measured, Seconds launches) {
   std::stable_sort(out.needs.begin(), out.needs.end(), [](const auto& a, const auto& b) { return a.time > b.time; });
   if (out.needs.empty()) return;
   const Seconds most = out.needs.front().time;
-  out.analytic = most < launches ? Class::kLaunch : out.needs.front().unit;
+  out.analytic = is_launch(most, measured, launches) ? Class::kLaunch : out.needs.front().unit;
   if (out.analytic != Class::kLaunch && out.needs.size() > 1 && out.needs[1].time > most * kAlmostAsMuch) {
     const bool both_memory = out.analytic == Class::kDram && out.needs[1].unit == Class::kL2;
     if (!both_memory) out.analytic = Class::kMixed;
@@ -90,7 +95,7 @@ Classified classify(const KernelSheet& kernel, const machine::Machine& machine) 
   for (const ResourceNeed& need : kernel.needs) {
     if (const auto unit = class_of(need.resource)) add(out.needs, *unit, need.time);
   }
-  settle_class(out, machine.launch_time());
+  settle_class(out, kernel.measured, machine.launch_time());
   measure(kernel, out);
   return out;
 }
@@ -105,7 +110,7 @@ Classified classify(const Facts& facts, const machine::Machine& machine) {
     for (const ClassShare& need : classify(kernel, machine).needs) sums[need.unit] += need.time;
   }
   for (const auto& [unit, time] : sums) out.needs.push_back({unit, time});
-  settle_class(out, machine.launch_time() * static_cast<double>(launches));
+  settle_class(out, facts.measured, machine.launch_time() * static_cast<double>(launches));
   return out;
 }
 

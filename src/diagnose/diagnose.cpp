@@ -27,21 +27,6 @@ std::optional<SourceState> missing_source(const Facts& facts, const Tool& tool,
   return std::nullopt;
 }
 
-// Parts of facts whose source is left out.
-void strip(Facts& facts, const std::vector<std::string>& without) {
-  const auto out = [&](const char* name) { return is_among(without, name); };
-  if (out("trace")) facts.timeline.clear();
-  for (KernelSheet& kernel : facts.kernels) {
-    if (out("trace")) kernel.measured.reset();
-    for (StepFacts& step : kernel.steps) {
-      if (out("trace")) step.measured.reset();
-      if (out("sass")) step.sass.reset();
-      if (out("counters")) step.counters.reset();
-      if (out("ptxas")) step.registers = step.spill_stores = step.spill_loads = step.stack_bytes = std::nullopt;
-    }
-  }
-}
-
 bool looks_at(const Tool& tool, Class limited) {
   return tool.classes.empty() || limited == Class::kMixed ||
          std::find(tool.classes.begin(), tool.classes.end(), limited) != tool.classes.end();
@@ -50,10 +35,13 @@ bool looks_at(const Tool& tool, Class limited) {
 ProgramView view_of(const Facts& facts, const machine::Machine& machine, const Diagnosis& classes) {
   ProgramView out{facts, machine, {}};
   Seconds sum;
+  bool timed = true;  // else the call's time and the kernels' are not of one kind
   for (const KernelSheet& kernel : facts.kernels) {
-    if (!kernel.once) sum += kernel.measured.value_or(kernel.predicted.value_or(Seconds(0)));
+    if (kernel.once) continue;
+    sum += kernel.measured.value_or(kernel.predicted.value_or(Seconds(0)));
+    timed = timed && kernel.measured;
   }
-  const Seconds whole = std::max(sum, out.time());
+  const Seconds whole = timed ? std::max(sum, out.time()) : sum;
   const bool multiplies = std::any_of(facts.kernels.begin(), facts.kernels.end(), [](const KernelSheet& kernel) {
     return std::any_of(kernel.needs.begin(), kernel.needs.end(),
                        [](const ResourceNeed& need) { return need.resource.starts_with("tensor."); });
@@ -127,9 +115,26 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
 
 }  // namespace
 
+void leave_out(const std::vector<std::string>& sources, Facts& facts) {
+  const auto out = [&](const char* name) { return is_among(sources, name); };
+  if (out("trace")) facts.timeline.clear();
+  for (KernelSheet& kernel : facts.kernels) {
+    if (out("trace")) kernel.measured.reset();
+    for (StepFacts& step : kernel.steps) {
+      if (out("trace")) step.measured.reset();
+      if (out("sass")) step.sass.reset();
+      if (out("counters")) step.counters.reset();
+      if (!out("ptxas")) continue;
+      step.registers = step.spill_stores = step.spill_loads = step.stack_bytes = step.shared_bytes = std::nullopt;
+      step.occupancy.reset();
+      step.notes.clear();
+    }
+  }
+}
+
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options) {
   Facts seen = facts;
-  strip(seen, options.without);
+  leave_out(options.without, seen);
   Diagnosis out;
   out.program = classify(seen, machine);
   for (const KernelSheet& kernel : seen.kernels) out.kernels.emplace_back(kernel.kernel, classify(kernel, machine));

@@ -33,6 +33,9 @@ struct DiagnoseOptions {
   size_t most_findings = 200, most_of_step = 2;
 };
 
+// Takes what only these sources said out of the facts.
+void leave_out(const std::vector<std::string>& sources, Facts& facts);
+
 // Of any facts that validate() accepts (record/diagnosis/facts.h).
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options = {});
 

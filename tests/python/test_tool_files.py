@@ -84,3 +84,11 @@ def test_the_table_is_read_by_what_lists_and_diagnoses_alone():
         "evaluate/findings/diagnosis.cpp",
         "flow/run/profile.cpp",
     }
+
+
+def test_every_counter_that_a_tool_reads_is_collected():
+    metric = re.compile(r'"([a-z0-9]+__[a-z0-9_.]+)"')
+    collected = set(metric.findall((ROOT / "src/diagnose/counters/counter_table.cpp").read_text()))
+    sources = [path for path in (ROOT / "src/diagnose").rglob("*.cpp") if path.name != "counter_table.cpp"]
+    read = {name for path in sources for name in metric.findall(path.read_text())}
+    assert read and read - collected == set()

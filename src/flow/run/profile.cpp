@@ -103,8 +103,23 @@ Status take_module_of(const store::LoadedRun& loaded, RunOptions& options, Progr
   return success();
 }
 
+namespace {
+
+// Findings on the kernel, as its own where it shares them with others, and those on the whole program.
+void keep_kernel(const std::string& kernel, std::vector<Finding>& findings) {
+  std::erase_if(findings, [&](Finding& finding) {
+    std::string& on = finding.place.kernel;
+    const auto shared = std::find(finding.also.begin(), finding.also.end(), kernel);
+    if (shared != finding.also.end()) std::swap(*shared, on);
+    return !on.empty() && on != kernel;
+  });
+}
+
+}  // namespace
+
 Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
   SOLSTICE_CHECK(check_kernel(facts, wanted.kernel));
+  diagnose::leave_out(wanted.without, facts);
   SOLSTICE_TRY(const machine::Machine machine, machine::load_machine(facts.machine));
   const evaluate::Setting setting{machine, facts.numerics, facts.frozen};
   Profile out;
@@ -113,9 +128,7 @@ Result<Profile> profile_facts(Facts facts, const ProfileOptions& wanted) {
   options.without = wanted.without;
   SOLSTICE_TRY(options.tools, tools_of(wanted.tools, own));
   out.diagnosis = evaluate::diagnose_facts(facts, setting, std::move(options));
-  if (!wanted.kernel.empty()) {
-    std::erase_if(out.diagnosis.findings, [&](const Finding& f) { return f.place.kernel != wanted.kernel; });
-  }
+  if (!wanted.kernel.empty()) keep_kernel(wanted.kernel, out.diagnosis.findings);
   out.predicted = facts.device.empty();
   out.notes = notes_on(facts, machine);
   out.facts = std::move(facts);

@@ -146,6 +146,36 @@ TEST(Tools, ProductsOnCudaCores) {
   EXPECT_EQ(of_tool(moves, "no tensor cores")->actions[0].knobs.at("math"), "fp16x3");
 }
 
+// A kernel of others is judged by its machine code, and not at all without it.
+TEST(Tools, ProductsOfGivenCodeAreSeenInItsMachineCode) {
+  Facts facts = healthy();
+  KernelSheet& kernel = facts.kernels[0];
+  kernel.family = "cuda";
+  kernel.needs.push_back({"tensor.f16", "fp16x3", "FLOP", 4e11, Seconds(5e-4)});
+  kernel.measured = facts.measured = Seconds(4e-3);
+  EXPECT_EQ(of_tool(findings(facts), "no tensor cores"), nullptr);
+  kernel.steps[0].sass = SassFacts();
+  kernel.steps[0].sass->mix.counts["wgmma"] = 24;
+  EXPECT_EQ(of_tool(findings(facts), "no tensor cores"), nullptr);
+  kernel.steps[0].sass->mix.counts.clear();
+  EXPECT_NE(of_tool(findings(facts), "no tensor cores"), nullptr);
+}
+
+// Work that should take less than a launch, and took much longer, is no matter of launches.
+TEST(Tools, ASlowSmallKernelIsNotBoundByItsLaunch) {
+  Facts facts = healthy();
+  facts.kernels[0].needs = {{"dram", "", "B", 4e5, Seconds(1e-7)}};
+  EXPECT_EQ(diagnose(facts, h200()).kernels[0].second.of(), Class::kDram);
+  facts.kernels[0].measured = facts.measured = Seconds(1.5e-6);
+  EXPECT_EQ(diagnose(facts, h200()).kernels[0].second.of(), Class::kLaunch);
+}
+
+TEST(Tools, WhatIsLeftOutIsGone) {
+  Facts facts = healthy();
+  leave_out({"ptxas", "trace"}, facts);
+  EXPECT_FALSE(facts.kernels[0].measured || facts.kernels[0].steps[0].registers || facts.kernels[0].steps[0].occupancy);
+}
+
 TEST(Tools, ManySmallKernelsAreLaunches) {
   Facts facts = healthy();
   const KernelSheet kernel = facts.kernels[0];

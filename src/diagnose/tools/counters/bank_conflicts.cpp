@@ -1,6 +1,8 @@
 // Accesses of a warp to one bank of shared memory are served one after the other.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
@@ -13,8 +15,7 @@ void find_conflicts(const Tool& tool, const KernelView& view, std::vector<Findin
     if (!conflicts || !wavefronts || *wavefronts <= 0) continue;
     const double share = *conflicts / *wavefronts;
     if (share < tool.threshold("share")) continue;
-    const double pipe = counter(*step, "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed").value_or(1);
-    const double lost = std::min(0.95, share * pipe);
+    const double lost = std::min(0.95, share);
     Finding finding = finding_on(
         tool, view,
         fmt::format("{:.0f} % of the shared memory wavefronts of `{}` are bank conflicts", 100 * share, step->entry),

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "diagnose/tool.h"
 
@@ -15,10 +16,20 @@ const ResourceNeed* tensor_need(const KernelSheet& kernel) {
   return nullptr;
 }
 
+// By the machine code; nothing where it was not read and others wrote the kernel.
+std::optional<bool> uses_tensor_cores(const KernelView& view) {
+  std::optional<bool> out;
+  for (const StepFacts* step : view.steps()) {
+    if (!step->sass) continue;
+    out = out.value_or(false) || count_of(step->sass->mix, "wgmma") + count_of(step->sass->mix, "mma") > 0;
+  }
+  if (!out && view.kernel.family != "cuda") out = view.kernel.family == "gemm" && view.kernel.math != "simt";
+  return out;
+}
+
 void find_simt_products(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   const ResourceNeed* need = tensor_need(view.kernel);
-  const bool simt = view.kernel.math == "simt" || view.kernel.family != "gemm";
-  if (!need || !simt || !view.kernel.missing.empty()) return;
+  if (!need || uses_tensor_cores(view).value_or(true) || !view.kernel.missing.empty()) return;
   if (need->time / view.time() < tool.threshold("share")) return;
   Finding finding = finding_on(
       tool, view, fmt::format("its products run on CUDA cores, where the policy allows {} on tensor cores", need->how),
