@@ -278,7 +278,8 @@ def test_a_bench_cuts_too_and_its_row_says_how_much_is_ours(environment, tmp_pat
         tmp_path / "one",
     )
     (row,) = json.loads((tmp_path / "one" / "bench.json").read_text())["rows"]
-    assert row["variants"][0]["parts"]["all"] == 3 and row["variants"][0]["turns"]["trials"] == 8
+    assert row["variants"][0]["parts"]["all"] == 3
+    assert 0 < row["variants"][0]["turns"]["trials"] <= 8
 
 
 def test_refusals_of_a_draw_name_the_way_out(environment, write_model):
