@@ -26,7 +26,9 @@ def program(tmp_path):
 
 def start(env, *arguments):
     command = [sys.executable, "-m", "solstice", *arguments]
-    return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    # Tests that run in the background ignore Ctrl-C, and so would a shell, which cannot trap it then.
+    return subprocess.Popen(command, env=env, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL), **pipes)
 
 
 def test_arguments_and_exit_code_pass_through(program):

@@ -72,8 +72,8 @@ def run(*arguments):
     return done
 
 
-def optimize(file, out, *more):
-    return run("optimize", file, "--device", "model", "--budget", "4s,8trials", "--no-baselines", "--out", out, *more)
+def optimize(file, out, *more, budget="4s,8trials"):
+    return run("optimize", file, "--device", "model", "--budget", budget, "--no-baselines", "--out", out, *more)
 
 
 @pytest.mark.slow
@@ -133,7 +133,8 @@ def test_a_stage_equal_to_an_earlier_one_begins_with_what_that_found(environment
             return x""",
     ).replace("torch.nn.Linear(256, 1024), torch.nn.Linear(1024, 256)", "torch.nn.Linear(256, 256), None")
     more = "\n            self.again, self.third = torch.nn.Linear(256, 256), torch.nn.Linear(256, 256)\n"
-    done = optimize(write_model(text.replace("(256, 256), None\n", "(256, 256), None" + more)), tmp_path / "out")
+    file = write_model(text.replace("(256, 256), None\n", "(256, 256), None" + more))
+    done = optimize(file, tmp_path / "out", budget="60s,8trials")  # trials are counted, on a slow machine too
     assert "equal to stage 1" in done.stderr
     database = sqlite3.connect(tmp_path / "home" / "runs.db")
     trials = [
