@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "diagnose/place.h"
+
 namespace solstice::diagnose {
 namespace {
 
@@ -64,6 +66,32 @@ std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFact
   out.by_flight = std::min(out.flight.gain(), kWidest / out.found.bits);
   out.by_issue = gain_of_issue(*code, out.found);
   return out;
+}
+
+void find_narrow_accesses(const Tool& tool, const KernelView& view, bool store, std::vector<Finding>& out) {
+  const char* const what = store ? "stores" : "loads";
+  for (const StepFacts* step : view.steps()) {
+    const auto narrow = narrow_access(view, *step, store, tool.threshold("bits"));
+    if (!narrow || narrow->gain() < tool.threshold("gain")) continue;
+    const MeanAccess& found = narrow->found;
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("the {} of `{}` move {:.0f} bits a thread where 128 would do", what, step->entry, found.bits),
+        view.gain_of(*step, narrow->gain(), narrow->because()));
+    finding.place.step = step->step;
+    name_place(*step, access_code(*step, store), narrow_accesses("global", store), finding);
+    finding.evidence.push_back(evidence(fmt::format("global {}", what), found.count, "instructions", "sass"));
+    finding.evidence.push_back(evidence("mean width", found.bits, "bits", "sass"));
+    if (narrow->flight.needed > 0) {
+      finding.evidence.push_back(evidence("in flight", narrow->flight.bytes, "B an SM", "plan"));
+      finding.evidence.push_back(evidence("to hide memory's latency", narrow->flight.needed, "B an SM", "plan"));
+    }
+    if (view.kernel.knobs.contains("vector"))
+      finding.actions.push_back(change_knobs(view, {{"vector", "4"}}, "four elements a thread"));
+    finding.actions.push_back(advice("vectors of 16 bytes: contiguous elements a thread, aligned rows"));
+    finding.confidence = Confidence::kLow;
+    out.push_back(std::move(finding));
+  }
 }
 
 }  // namespace solstice::diagnose

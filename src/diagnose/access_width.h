@@ -28,4 +28,7 @@ struct NarrowAccess {
 // or where the mean is wider than `bits`.
 std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFacts& step, bool store, double bits);
 
+// Of a tool with the thresholds `bits` and `gain`: the kernel's steps whose loads or stores are narrow.
+void find_narrow_accesses(const Tool& tool, const KernelView& view, bool store, std::vector<Finding>& out);
+
 }  // namespace solstice::diagnose

@@ -11,10 +11,6 @@
 namespace solstice::diagnose {
 namespace {
 
-bool is_among(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // The first source of the tool that is not there.
 std::optional<SourceState> missing_source(const Facts& facts, const Tool& tool,
                                           const std::vector<std::string>& without) {
@@ -133,8 +129,9 @@ void leave_out(const std::vector<std::string>& sources, Facts& facts) {
 }
 
 Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const DiagnoseOptions& options) {
-  Facts seen = facts;
-  leave_out(options.without, seen);
+  std::optional<Facts> fewer;
+  if (!options.without.empty()) leave_out(options.without, fewer.emplace(facts));
+  const Facts& seen = fewer ? *fewer : facts;
   Diagnosis out;
   out.program = classify(seen, machine);
   for (const KernelSheet& kernel : seen.kernels) out.kernels.emplace_back(kernel.kernel, classify(kernel, machine));

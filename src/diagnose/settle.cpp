@@ -31,10 +31,6 @@ const StepFacts* step_of_finding(const KernelView& view, const Finding& finding)
   return finding.place.step.empty() && steps.size() == 1 ? steps[0] : nullptr;
 }
 
-bool is_of(const std::vector<std::string>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
-
 // Samples of the tool's reasons among those that do not wait for other warps: who waits at a barrier waits for what the
 // others wait for. Nothing of a kernel whose warps have different roles, which wait for each other by design.
 std::optional<double> share_of_samples(const Tool& tool, const StepFacts& step) {
@@ -42,7 +38,7 @@ std::optional<double> share_of_samples(const Tool& tool, const StepFacts& step) 
   if (step.sass && count_of(step.sass->mix, "wgmma") > 0) return std::nullopt;
   double share = 0, others = 1;
   for (const std::string& reason : tool.shows_as) share += stall(step, reason).value_or(0);
-  if (!is_of(tool.shows_as, "barrier")) others -= std::min(stall(step, "barrier").value_or(0), kMostWaiting);
+  if (!is_among(tool.shows_as, "barrier")) others -= std::min(stall(step, "barrier").value_or(0), kMostWaiting);
   return std::min(share / others, kMostWaiting);
 }
 
@@ -63,7 +59,7 @@ void hold_to_samples(const Tool& tool, const KernelView& view, Finding& finding)
 void doubt_unmeasured(const Tool& tool, const KernelView& view, Finding& finding) {
   if (view.kernel.measured) return;
   const bool at_memory = view.limited == Class::kDram || view.limited == Class::kL2;
-  const bool of_instructions = !tool.shows_as.empty() && !is_of(tool.shows_as, "long_scoreboard");
+  const bool of_instructions = !tool.shows_as.empty() && !is_among(tool.shows_as, "long_scoreboard");
   const bool of_one_step = !finding.place.step.empty() && view.steps().size() > 1;
   if ((at_memory && of_instructions) || of_one_step) finding.confidence = Confidence::kLow;
 }
@@ -109,8 +105,7 @@ double gain_at_place(const Finding& finding) {
 
 bool explains(const Found& cause, const Found& other) {
   if (cause.tool == other.tool || !same_place(cause.finding, other.finding)) return false;
-  const auto& named = cause.tool->explains;
-  const bool is_named = std::find(named.begin(), named.end(), other.tool->name) != named.end();
+  const bool is_named = is_among(cause.tool->explains, other.tool->name);
   const bool follows = cause.tool->says == Says::kCause && other.tool->says != Says::kCause;
   if (!is_named && (!follows || other.finding.place.kernel.empty())) return false;
   if (cause.finding.severity == FindingSeverity::kNote) return other.finding.severity == FindingSeverity::kNote;
@@ -120,8 +115,7 @@ bool explains(const Found& cause, const Found& other) {
 void take_in(Finding& other, Finding& cause) {
   for (Evidence& each : other.evidence) cause.evidence.push_back(std::move(each));
   for (std::string& source : other.sources) {
-    if (std::find(cause.sources.begin(), cause.sources.end(), source) == cause.sources.end())
-      cause.sources.push_back(std::move(source));
+    if (!is_among(cause.sources, source)) cause.sources.push_back(std::move(source));
   }
 }
 
@@ -168,7 +162,7 @@ void merge_alike(std::vector<Found>& found) {
     Finding& one = out[at->second].finding;
     const bool as_grave_as_its_gain = one.severity == severity_of(one.gain.program);
     const std::string& kernel = each.finding.place.kernel;
-    if (kernel != one.place.kernel && !is_of(one.also, kernel)) one.also.push_back(kernel);
+    if (kernel != one.place.kernel && !is_among(one.also, kernel)) one.also.push_back(kernel);
     one.gain.program = together(one.gain.program, each.finding.gain.program);
     if (as_grave_as_its_gain) one.severity = severity_of(one.gain.program);
     set_severity(*each.tool, one);

@@ -16,6 +16,10 @@ constexpr double kHigh = 1.15, kMedium = 1.05, kLow = 1.01;  // bounds of the ga
 
 }  // namespace
 
+bool is_among(const std::vector<std::string>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
 FindingSeverity severity_of(double gain) {
   if (gain >= kHigh) return FindingSeverity::kHigh;
   if (gain >= kMedium) return FindingSeverity::kMedium;

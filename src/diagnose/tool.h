@@ -101,6 +101,8 @@ struct Tool {
 
 const std::vector<const Tool*>& all_tools();  // generated table
 
+bool is_among(const std::vector<std::string>& names, std::string_view name);
+
 // By the bound of the gain of the whole program.
 FindingSeverity severity_of(double gain);
 

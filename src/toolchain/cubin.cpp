@@ -134,6 +134,12 @@ bool is_read(const std::vector<ConstantRead>& reads, uint64_t offset) {
   });
 }
 
+bool holds_relocations(const Section& section) {
+  return section.type == kRelocations || section.type == kShortRelocations;
+}
+
+uint64_t bytes_of_relocation(const Section& table) { return table.type == kRelocations ? 24 : 16; }
+
 // The variables in global memory that relocations give to code, directly or by bank 4.
 Status read_relocations(const std::vector<Section>& sections, const Section& table, CubinFacts& out) {
   const bool addresses = table.name.find(kAddressSection) != std::string::npos;
@@ -141,7 +147,7 @@ Status read_relocations(const std::vector<Section>& sections, const Section& tab
   if (table.link >= sections.size()) return damaged();
   const Section& symbols = sections[table.link];
   if (symbols.link >= sections.size()) return damaged();
-  const uint64_t step = table.type == kRelocations ? 24 : 16;
+  const uint64_t step = bytes_of_relocation(table);
   for (uint64_t i = 0; i + step <= table.content.size(); i += step) {
     SOLSTICE_TRY(const uint64_t offset, at<uint64_t>(table.content, i));
     SOLSTICE_TRY(const uint64_t info, at<uint64_t>(table.content, i + 8));
@@ -167,13 +173,13 @@ Result<std::vector<CodeSection>> code_of(std::string_view cubin) {
       out.push_back({section.name.substr(kCodePrefix.size()), section.content});
   }
   for (const Section& table : sections) {
-    if (table.type != kRelocations && table.type != kShortRelocations) continue;
+    if (!holds_relocations(table)) continue;
     const auto changed = std::find_if(out.begin(), out.end(), [&](const CodeSection& code) {
       return table.name == fmt::format(".rel{}{}", kCodePrefix, code.name) ||
              table.name == fmt::format(".rela{}{}", kCodePrefix, code.name);
     });
     if (changed == out.end()) continue;
-    const uint64_t step = table.type == kRelocations ? 24 : 16;
+    const uint64_t step = bytes_of_relocation(table);
     for (uint64_t i = 0; i + step <= table.content.size(); i += step) {
       SOLSTICE_TRY(const uint64_t offset, at<uint64_t>(table.content, i));
       changed->relocated.push_back(offset);
@@ -199,8 +205,7 @@ Result<CubinFacts> read_cubin(std::string_view cubin) {
   }
   for (const Section& section : sections) {
     if (section.name == ".symtab") SOLSTICE_CHECK(read_symbols(sections, section, out));
-    if (section.type == kRelocations || section.type == kShortRelocations)
-      SOLSTICE_CHECK(read_relocations(sections, section, out));
+    if (holds_relocations(section)) SOLSTICE_CHECK(read_relocations(sections, section, out));
     if (!section.name.starts_with(kInfoPrefix)) continue;
     CubinKernel kernel{section.name.substr(kInfoPrefix.size()), {}, 0};
     SOLSTICE_CHECK(read_info(section.content, kernel));

@@ -19,8 +19,7 @@ class Diagnosing {
  public:
   Diagnosing() = default;  // there is nothing to diagnose
   // Adds the source `sass` to the facts, where there is code to read, and runs the tools. What it refers to
-  // outlives it.
-  // `took`: seconds that the facts took, for the record.
+  // outlives it. `took`: seconds that the facts took, for the record.
   Diagnosing(Facts facts, const CodeToRead& code, const Setting& setting, const DiagnosisOptions& options,
              Seconds took);
   // It is done; waits for that, at most so long.
