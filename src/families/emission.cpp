@@ -181,8 +181,8 @@ Result<Emission> one_launch(const ir::Program& program, const ir::Kernel& kernel
                             const std::string& code, const std::vector<int>& tensors, const LaunchShape& shape) {
   if (shape.blocks > INT32_MAX) {
     return fail(Code::too_large,
-                fmt::format("kernel `{}` needs {} blocks; a launch holds {}: raise `unroll` or `threads`", kernel.name,
-                            shape.blocks, INT32_MAX));
+                fmt::format("kernel `{}` needs {} blocks; a launch holds {}", kernel.name, shape.blocks, INT32_MAX),
+                "raise `unroll` or `threads`");
   }
   Emission out;
   out.sources.push_back({kernel.name, code, {}});

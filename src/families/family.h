@@ -57,7 +57,7 @@ template <class T>
 Match match_of(const Result<T>& made) {
   if (made.ok()) return {true, "", true};
   const bool missing = made.error().code == Code::not_yet;
-  return {missing, made.error().message, !missing};
+  return {missing, made.error().sentence(), !missing};
 }
 
 // Time by the family's model, with what bounds it; `terms` are the model's addends, for reports.

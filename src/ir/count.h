@@ -42,7 +42,7 @@ struct TensorCount {
 
 struct Count {
   std::vector<EquationCount> equations;  // live ones in text order
-  std::vector<TensorCount> inputs;       // inputs, params, buffers and draws that must be read
+  std::vector<TensorCount> inputs;       // inputs, params, buffers and draws that every algorithm reads (reads.h)
   std::vector<TensorCount> outputs;      // outputs and new values of buffers that must be written
   std::vector<int> opaque;               // of Program::opaques: their cost is unknown
   Work total() const;

@@ -48,11 +48,10 @@ class Unifier {
   const ir::Index& index(int id) const { return out_.flat.indices.index(id); }
 
   Error refuse(const FlatEquation& equation, const std::string& why) const {
-    return fail(
-        Code::not_yet,
-        fmt::format("`{}` {}; an epilogue reads the product only at its own element: store the product, and read it in "
-                    "another kernel",
-                    program_.tensor(equation.target).name, why));
+    return fail(Code::not_yet,
+                fmt::format("`{}` {}; an epilogue reads the product only at its own element",
+                            program_.tensor(equation.target).name, why),
+                "store the product, and read it in another kernel");
   }
 
   Survey survey(const FlatEquation& equation) const {

@@ -47,7 +47,7 @@ Result<Settings> legal_settings(const Context& context, const ir::Kernel& kernel
   check_rules(gemm_rules(), config, kernel.span, diagnostics);
   if (!diagnostics.has_errors()) return config.settings;
   const Diagnostic& first = diagnostics.all().front();
-  return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}; {}", kernel.name, first.message, first.hint));
+  return fail(Code::illegal_knobs, fmt::format("kernel `{}`: {}", kernel.name, first.message), first.hint);
 }
 
 Result<Cost> cost(const Context& context, const ir::Kernel& kernel) {

@@ -15,7 +15,7 @@ namespace {
 
 Status require_built(const ir::Kernel& kernel) {
   if (kernel.knobs.name_or("backend", "lean") == "cutlass")
-    return fail(Code::not_yet, "`backend=cutlass` is not built yet; `backend=lean` is");
+    return fail(Code::not_yet, "`backend=cutlass` is not built yet", "`backend=lean` is");
   return success();
 }
 

@@ -65,8 +65,9 @@ class Shaper {
     int64_t step;  // through the primary tensor
   };
 
-  Error refuse(const FlatEquation& equation, const std::string& why) const {
-    return fail(Code::illegal_knobs, fmt::format("`{}` {}", program_.tensor(equation.target).name, why));
+  Error refuse(const FlatEquation& equation, const std::string& why, std::string hint = "") const {
+    return fail(Code::illegal_knobs, fmt::format("`{}` {}", program_.tensor(equation.target).name, why),
+                std::move(hint));
   }
 
   bool has_reductions() const {
@@ -204,7 +205,8 @@ class Shaper {
       return refuse(
           equation,
           "reduces what another reduction depends on: a scan, a product, or a second axis; a kernel reduces along one "
-          "axis, so store the inner result and reduce it in another kernel");
+          "axis",
+          "store the inner result and reduce it in another kernel");
     }
     for (const ExprRef& r : reductions) SOLSTICE_CHECK(bind_axes(equation, r->binders, columns_, r, "column", rename));
     const std::set<int> numbering = rows_in(equation);
@@ -247,12 +249,12 @@ class Shaper {
       const Axis* axis = step == 0 ? nullptr : find(rows_, taken, index.extent, step);
       if (!axis && step != 0) axis = find(columns_, taken, index.extent, step);
       if (!axis || axis->step != step)
-        return refuse(equation, "has no reduction and does not cover the reduced data; put it into a `map` kernel");
+        return refuse(equation, "has no reduction and does not cover the reduced data", "put it into a `map` kernel");
       taken.insert(axis->index);
       rename[id] = out_.flat.indices.index_node(axis->index);
     }
     if (taken.size() != rows_.size() + columns_.size())
-      return refuse(equation, "has no reduction and spans only a part of the rows; put it into a `map` kernel");
+      return refuse(equation, "has no reduction and spans only a part of the rows", "put it into a `map` kernel");
     equation.rhs = out_.flat.indices.substitute(equation.rhs, rename);
     for (ExprRef& e : equation.lhs) e = out_.flat.indices.substitute(e, rename);
     return success();

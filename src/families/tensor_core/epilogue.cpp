@@ -40,9 +40,9 @@ double instructions_of_element(const RowResident& rows, const codegen::ResidentE
 Error refuse_part_of_row(const std::string& name) {
   return fail(Code::not_yet,
               fmt::format("`{}` reduces along a part of the product's rows or columns, or a batch: an epilogue "
-                          "reduces along all of its rows or all of its columns; store the product, and reduce it in a "
-                          "kernel `by rows` or `by reduce`",
-                          name));
+                          "reduces along all of its rows or all of its columns",
+                          name),
+              "store the product, and reduce it in a kernel `by rows` or `by reduce`");
 }
 
 // The values of an element that reductions along N need. None where they run along M: `turned`.

@@ -3,21 +3,12 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/analysis/reads.h"
 #include "ir/substitute.h"
 
 namespace solstice::ir {
 
-Domain inside(const Expr& node, size_t argument, const Domain& domain) {
-  if (node.op == Op::kReduce && argument == 0 && node.args.size() > 1) return domain.with(node.args[1]);
-  if (node.op == Op::kSelect && argument > 0) return domain.with(node.args[0], argument == 2);
-  return domain;
-}
-
-std::vector<ExprRef> read_indices(const Expr& read) {
-  return {read.args.begin(), read.args.end() - (read.has_else ? 1 : 0)};
-}
-
-Liveness::Liveness(const Program& program, const Needs& needs) : program_(program) {
+Liveness::Liveness(const Program& program, const Needs& needs, Reads reads) : program_(program), reads_(reads) {
   for (size_t i = 0; i < program.tensors.size(); ++i) {
     const Tensor& tensor = program.tensors[i];
     const int id = static_cast<int>(i);
@@ -106,15 +97,14 @@ void Liveness::keep_conditions(const Equation& equation, Domain& domain) const {
   }
 }
 
-void Liveness::visit(const Equation& equation) { visit(equation.rhs, domain(equation)); }
-
-void Liveness::visit(const ExprRef& e, const Domain& domain) {
-  if (e->op == Op::kRead) {
-    Reading& reading = readings_[e->id];
-    if (++reading.count == 1) reading.read = e, reading.conditions = domain.conditions();
-    need(e->id, domain.reach(read_indices(*e), program_.tensor(e->id).shape));
-  }
-  for (size_t i = 0; i < e->args.size(); ++i) visit(e->args[i], inside(*e, i, domain));
+void Liveness::visit(const Equation& equation) {
+  const ReadVisitor visit = [&](const ExprRef& read, const Domain& around) {
+    Reading& reading = readings_[read->id];
+    if (++reading.count == 1) reading.read = read, reading.conditions = around.conditions();
+    need(read->id, around.reach(read_indices(*read), program_.tensor(read->id).shape));
+  };
+  if (reads_ == Reads::kAll) return each_read(equation.rhs, domain(equation), visit);
+  each_certain_read(equation.rhs, domain(equation), visit);
 }
 
 }  // namespace solstice::ir

@@ -14,10 +14,13 @@ namespace solstice::ir {
 // Parts of tensors, by tensor: per dim the coordinates, none for all of them.
 using Needs = std::map<int, std::vector<std::vector<bool>>>;
 
+// Reads that count: all, or those that no algorithm can leave out (reads.h).
+enum class Reads { kAll, kCertain };
+
 class Liveness {
  public:
   // Outputs that are in `needs` are needed in that part alone.
-  explicit Liveness(const Program& program, const Needs& needs = {});
+  explicit Liveness(const Program& program, const Needs& needs = {}, Reads reads = Reads::kAll);
   bool live(const Equation& equation) const { return needed_.count(equation.target) != 0; }
   // The equation's points that are needed.
   Domain domain(const Equation& equation) const;
@@ -34,17 +37,13 @@ class Liveness {
   void need_all(int tensor);
   void need(int tensor, const std::vector<Marks>& marks);
   void visit(const Equation& equation);
-  void visit(const ExprRef& e, const Domain& domain);
 
   void keep_conditions(const Equation& equation, Domain& domain) const;
 
   const Program& program_;
+  Reads reads_;
   Needs needed_;
   std::map<int, Reading> readings_;  // by tensor
 };
-
-// The domain inside a node's argument: a reduction's condition, the branch of a select.
-Domain inside(const Expr& node, size_t argument, const Domain& domain);
-std::vector<ExprRef> read_indices(const Expr& read);
 
 }  // namespace solstice::ir

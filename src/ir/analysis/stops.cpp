@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 
 namespace solstice::ir {
 namespace {

@@ -1,10 +1,10 @@
 #include "ir/count.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 
+#include "ir/analysis/reads.h"
 #include "ir/count/work.h"
 
 namespace solstice::ir {
@@ -13,12 +13,6 @@ namespace {
 DType wider(DType a, DType b) {
   if (is_float(a) != is_float(b)) return is_float(a) ? a : b;
   return size_of(a) >= size_of(b) ? a : b;
-}
-
-// Reads with the domain around each.
-void each_read(const ExprRef& e, const Domain& domain, const std::function<void(const Expr&, const Domain&)>& visit) {
-  if (e->op == Op::kRead) visit(*e, domain);
-  for (size_t i = 0; i < e->args.size(); ++i) each_read(e->args[i], inside(*e, i, domain), visit);
 }
 
 // A part of a tensor that is read: how much of it, and the coordinates of each dim.
@@ -63,12 +57,6 @@ double elements_read(const Tensor& tensor, const Expr& read, const Domain& domai
     shape.push_back(tensor.shape[d]);
   }
   return domain.image(indices, shape);
-}
-
-bool reads_values(const ExprRef& index) {
-  bool found = false;
-  walk(index, [&](const Expr& node) { found = found || node.op == Op::kRead; });
-  return found;
 }
 
 IndexSet indices_of(const std::vector<ExprRef>& expressions) {
@@ -119,20 +107,14 @@ double physical_elements(const Tensor& tensor) {
 class ProgramCounter {
  public:
   ProgramCounter(const Program& program, const Needs& needs)
-      : program_(program), liveness_(program, needs), dtypes_(dtypes_of(program)) {}
+      : program_(program), needs_(needs), liveness_(program, needs), dtypes_(dtypes_of(program)) {}
 
   Count run() {
     Count out;
     for (size_t id = 0; id < program_.equations.size(); ++id) {
       if (liveness_.live(program_.equations[id])) out.equations.push_back(equation(static_cast<int>(id)));
     }
-    std::map<int, TensorCount> by_storage;
-    for (const auto& [tensor, parts] : given_) {
-      const double elements = united_elements(parts);
-      TensorCount& known = by_storage[storage_of(program_, tensor)];
-      if (known.tensor < 0 || elements > known.elements) known = {tensor, elements};
-    }
-    for (const auto& [storage, tensor] : by_storage) out.inputs.push_back(tensor);
+    out.inputs = certain_inputs();
     for (size_t id = 0; id < program_.tensors.size(); ++id) {
       const Tensor& tensor = program_.tensors[id];
       if (tensor.kind != TensorKind::kOutput && tensor.into < 0) continue;
@@ -144,6 +126,34 @@ class ProgramCounter {
 
  private:
   DType dtype(int tensor) const { return dtypes_[static_cast<size_t>(tensor)]; }
+
+  // Parts of inputs, params, buffers and draws, by tensor, that no algorithm can leave out.
+  std::map<int, std::vector<ReadPart>> certain_parts() const {
+    std::map<int, std::vector<ReadPart>> out;
+    const Liveness certain(program_, needs_, Reads::kCertain);
+    for (const Equation& equation : program_.equations) {
+      if (!certain.live(equation)) continue;
+      each_certain_read(equation.rhs, certain.domain(equation), [&](const ExprRef& read, const Domain& around) {
+        const Tensor& tensor = program_.tensor(read->id);
+        if (!is_given(tensor)) return;
+        out[read->id].push_back(
+            {elements_read(tensor, *read, around), around.reach(read_indices(*read), tensor.shape)});
+      });
+    }
+    return out;
+  }
+
+  std::vector<TensorCount> certain_inputs() const {
+    std::map<int, TensorCount> by_storage;
+    for (const auto& [tensor, parts] : certain_parts()) {
+      const double elements = united_elements(parts);
+      TensorCount& known = by_storage[storage_of(program_, tensor)];
+      if (known.tensor < 0 || elements > known.elements) known = {tensor, elements};
+    }
+    std::vector<TensorCount> out;
+    for (const auto& [storage, tensor] : by_storage) out.push_back(tensor);
+    return out;
+  }
 
   EquationCount equation(int id) {
     const Equation& equation = program_.equation(id);
@@ -157,15 +167,14 @@ class ProgramCounter {
     out.steps = equation.step_index >= 0 ? domain.extent(equation.step_index) : 0;
     out.dtype = dtype(equation.target);
     std::map<int, ReadCount> reads;
-    each_read(equation.rhs, domain, [&](const Expr& read, const Domain& around) {
-      const Tensor& tensor = program_.tensor(read.id);
-      const double elements = elements_read(tensor, read, around);
-      ReadCount& known = reads[read.id];
-      known.tensor = read.id;
+    each_read(equation.rhs, domain, [&](const ExprRef& read, const Domain& around) {
+      const Tensor& tensor = program_.tensor(read->id);
+      const double elements = elements_read(tensor, *read, around);
+      ReadCount& known = reads[read->id];
+      known.tensor = read->id;
       known.elements = std::max(known.elements, elements);
-      known.most = std::max(known.most, most_elements_read(tensor, read, around, elements));
-      if (is_given(tensor)) given_[read.id].push_back({elements, around.reach(read_indices(read), tensor.shape)});
-      out.dtype = wider(out.dtype, dtype(read.id));
+      known.most = std::max(known.most, most_elements_read(tensor, *read, around, elements));
+      out.dtype = wider(out.dtype, dtype(read->id));
     });
     for (const auto& [tensor, count] : reads) out.reads.push_back(count);
     walk(equation.rhs, [&](const Expr& node) { out.reduces = out.reduces || node.op == Op::kReduce; });
@@ -174,9 +183,9 @@ class ProgramCounter {
   }
 
   const Program& program_;
+  const Needs& needs_;
   Liveness liveness_;
   std::vector<DType> dtypes_;
-  std::map<int, std::vector<ReadPart>> given_;  // parts of inputs, params, buffers and draws
 };
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <set>
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 #include "ir/count/factoring.h"
 #include "ir/count/op_cost.h"
 #include "ir/equal.h"

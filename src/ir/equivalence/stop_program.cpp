@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 
 namespace solstice::ir {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 #include "ir/condition.h"
 
 namespace solstice::ir {

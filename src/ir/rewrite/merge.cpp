@@ -1,6 +1,6 @@
 #include "ir/rewrite/merge.h"
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 #include "ir/rewrite/edit.h"
 
 namespace solstice::ir {

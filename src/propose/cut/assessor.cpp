@@ -51,7 +51,7 @@ Group Assessor::cheapest(const PlanningContext& context) {
     kernel.family = std::string(family->name);
     const Result<families::Cost> cost = family->cost(ask, kernel);
     if (!cost.ok()) {
-      best.reasons.push_back(fmt::format("{}: {}", family->name, cost.error().message));
+      best.reasons.push_back(fmt::format("{}: {}", family->name, cost.error().sentence()));
       continue;
     }
     if (best.family && cost->time >= best.cost) continue;

@@ -22,7 +22,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ir/analysis/live.h"
+#include "ir/analysis/reads.h"
 #include "ir/analysis/stops.h"
 #include "ir/condition.h"
 #include "ir/equal.h"

@@ -231,5 +231,29 @@ TEST(CountSteps, RecurrencesHaveThem) {
   EXPECT_EQ(all.total().contraction, 2 * 50 * 8 * 8);
 }
 
+// Bytes of an honest kernel may be fewer than those of its equations, where values decide what it reads.
+TEST(CountReads, WhatValuesMayLeaveOutIsNotCertain) {
+  const auto read = [](const std::string& equations, const std::string& name) {
+    const Program program =
+        load("dim M = 8, N = 16\ninput x : f32[M,N]\ninput z : f32[M,N]\ninput i : i32[M,N]\ninput c : bool[M,N]\n" +
+             equations);
+    return read_of(program, count(program), name);
+  };
+  EXPECT_EQ(read("output y : bool[M]\ny[m] = any[n](x[m,n] > 2)\n", "x"), 0);
+  EXPECT_EQ(read("output y : bool[M]\nt[m,n] = x[m,n] > 2\ny[m] = all[n](t[m,n])\n", "x"), 0);
+  EXPECT_EQ(read("output y : i32[M]\ny[m] = max[n](i[m,n])\n", "i"), 0);
+  EXPECT_EQ(read("output y : f32[M]\ny[m] = max[n](x[m,n])\n", "x"), 8 * 16);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(c[m,n], x[m,n], 0.0)\n", "x"), 0);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(c[m,n], x[m,n], 0.0)\n", "c"), 8 * 16);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(n < 4, x[m,n], 0.0)\n", "x"), 8 * 4);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(c[m,n], x[m,n] + z[m,n], -x[m,n])\n", "x"), 8 * 16);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(c[m,n], x[m,n] + z[m,n], -x[m,n])\n", "z"), 0);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = select(x[m,n] > 0 and x[m,n] < 6, x[m,n], 6.0)\n", "x"), 8 * 16);
+  EXPECT_EQ(read("output y : bool[M,N]\ny[m,n] = x[m,n] > 0 and z[m,n] > 0\n", "z"), 0);
+  EXPECT_EQ(read("output y : f32[M]\ny[m] = sum[n where c[m,n]](x[m,n])\n", "x"), 0);
+  EXPECT_EQ(read("output y : f32[M]\ny[m] = sum[n where n <= m](x[m,n])\n", "x"), 8 * 9 / 2);
+  EXPECT_EQ(read("output y : f32[M,N]\ny[m,n] = x[m,n] * c[m,n]\n", "x"), 8 * 16);  // 0 * NaN is NaN
+}
+
 }  // namespace
 }  // namespace solstice::ir

@@ -179,7 +179,8 @@ Status check_dropin(Run& run, const Measurable& measurable, const Chosen& chosen
       return decline(run, std::move(*why));
     const double limit = timed_limit(*check);
     const ReadClocks clocks = [&run] { return run.engine.judge->clocks(); };
-    const Result<Timing> headline = time_in_tries([&] { return compare_once(run, path, limit, clocks); });
+    const Result<Timing> headline =
+        time_in_tries(winner.timing->win, [&] { return compare_once(run, path, limit, clocks); });
     if (!headline.ok()) return declined_or_error(run, headline.error());
     return conclude_headline(run, measurable.bounds, winner, *headline);
   });

@@ -29,10 +29,14 @@ std::string objection(const Timing& headline);
 // True where a higher clock on one side does not decide between win and no win, and slowdown touched few rounds.
 bool settled(const Timing& headline);
 
-// One try after the other, at most three, until it is settled: slowdown and a change of clocks pass. All rounds of all
-// tries count, so that a lucky try does not outweigh the others.
+// True where the drop-in seems faster and noise leaves it open: a busy host, and kernels of a few microseconds.
+bool noisy(const Timing& headline);
+
+// One try after the other: at most three until it is settled, for slowdown and a change of clocks pass, and at most six
+// while it is noisy, where the judge's measurement of the kernels was a win (`kernels_won`). All rounds of all tries
+// count, so that a lucky try does not outweigh the others.
 using HeadlineTry = std::function<Result<std::vector<TimingRound>>()>;
-Result<Timing> time_in_tries(const HeadlineTry& once);
+Result<Timing> time_in_tries(bool kernels_won, const HeadlineTry& once);
 
 // The reason that the headline cannot be: the drop-in, which launches the candidate's kernels, took a tenth less time
 // (and a microsecond) than they took by themselves in the judge's measurement. So a drop-in's speedup is at most the
