@@ -81,13 +81,16 @@ install_torch() {
     { cat "$root/.venv/pip.log" >&2; return 1; }
 }
 
+toolkit_has_disassembler() {
+  command -v nvdisasm cuobjdump >/dev/null || compgen -G "${CUDA_HOME:-/usr/local/cuda}/bin/nvdisasm" >/dev/null
+}
+
 install_cuda() {
-  local pins=$root/requirements-cuda.txt
-  if toolkit_has_nvrtc || torch_has_nvrtc; then
-    pip_install --no-deps "$(grep '^nvidia-cutlass' "$pins")"
-  else
-    pip_install --no-deps -r "$pins"
-  fi
+  local names=(cutlass) pins=() name
+  if ! toolkit_has_nvrtc && ! torch_has_nvrtc; then names+=(cuda-nvrtc cuda-runtime cuda-crt cuda-cccl); fi
+  if ! toolkit_has_disassembler; then names+=(cuda-nvdisasm); fi
+  for name in "${names[@]}"; do pins+=("$(grep "^nvidia-$name==" "$root/requirements-cuda.txt")"); done
+  pip_install --no-deps "${pins[@]}"
 }
 
 site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
