@@ -37,7 +37,7 @@ needs_program = pytest.mark.skipif(
 
 
 def optimize(run, path, out, *more, **options):
-    return run("optimize", path, "--device", "model", "--budget", "20s,2trials", "--out", out, *more, **options)
+    return run("optimize", path, "--device", "model", "--budget", "60s,2trials", "--out", out, *more, **options)
 
 
 def earlier(run, path, out):

@@ -72,7 +72,7 @@ def run(*arguments):
     return done
 
 
-def optimize(file, out, *more, budget="4s,8trials"):
+def optimize(file, out, *more, budget="60s,8trials"):
     return run("optimize", file, "--device", "model", "--budget", budget, "--no-baselines", "--out", out, *more)
 
 
@@ -197,7 +197,7 @@ def test_from_python(environment):
     module = torch.nn.Sequential(
         torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Dropout(0.1), torch.nn.Linear(1024, 256)
     )
-    options = {"device": "model", "budget": "4s,8trials", "baselines": False, "progress": False, "program": PROGRAM}
+    options = {"device": "model", "budget": "60s,8trials", "baselines": False, "progress": False, "program": PROGRAM}
     found = solstice.optimize(module, torch.randn(2048, 256), **options).solstice
     assert found.outcome == "predicted"
     assert [part.what for part in found.parts if not part.ours and not part.what.startswith("stage")] == [
@@ -223,7 +223,7 @@ def stored(home):
 @pytest.mark.slow
 def test_a_run_of_parts_goes_on_where_it_was_killed(environment, tmp_path, write_model):
     out, home = tmp_path / "out", tmp_path / "home"
-    options = ["--device", "model", "--budget", "20s,8trials", "--out", out]
+    options = ["--device", "model", "--budget", "60s,8trials", "--out", out]
     command = [PROGRAM, "optimize", write_model(MODEL), *map(str, options)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
         until(process, "stage 2: search")
@@ -260,7 +260,7 @@ def test_a_run_of_parts_goes_on_where_it_was_killed(environment, tmp_path, write
 def test_a_bench_cuts_too_and_its_row_says_how_much_is_ours(environment, tmp_path, write_model):
     (tmp_path / "problems" / "level1").mkdir(parents=True)
     write_model(MODEL, "problems/level1/1_Dropout.py")
-    options = ["--device", "model", "--budget", "4s,8trials", "--opponents", "none"]
+    options = ["--device", "model", "--budget", "60s,8trials", "--opponents", "none"]
     run("bench", "kernelbench", "--path", tmp_path / "problems", *options, "--out", tmp_path / "bench")
     (row,) = json.loads((tmp_path / "bench" / "bench.json").read_text())["rows"]
     (variant,) = row["variants"]

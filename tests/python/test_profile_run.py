@@ -40,7 +40,7 @@ def searched(homes, tmp_path_factory):
     (folder / "model.py").write_text(textwrap.dedent(MODEL))
     terms = ["--eval", "--numerics", "high", "--weights", "frozen"]
     places = ["--device", "model", "--store", "store", "--out", "out"]
-    command = [PROGRAM, "optimize", "model.py", *terms, *places, "--budget", "20s,2trials"]
+    command = [PROGRAM, "optimize", "model.py", *terms, *places, "--budget", "60s,2trials"]
     environment = {**os.environ, **homes}
     done = subprocess.run(command, check=False, cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -126,7 +126,7 @@ def test_rewritten_equations_are_searched_beside_the_problems_own(run, write_mod
     reports = {}
     for rewrites in ("on", "off"):
         code, _, err = run(
-            "optimize", path, "--device", "model", "--rewrites", rewrites, "--budget", "10s,3trials",
+            "optimize", path, "--device", "model", "--rewrites", rewrites, "--budget", "60s,3trials",
             "--out", tmp_path / rewrites,
         )  # fmt: skip
         assert code == 0, err
@@ -148,7 +148,7 @@ def test_a_bench_of_several_policies_is_merged_and_rendered_again(run, write_mod
         folder = tmp_path / f"kb{number}" / "level1"
         folder.mkdir(parents=True)
         pathlib.Path(write_model(SUM_OF_PRODUCT)).rename(folder / f"{number}_Sum.py")
-        options = ("--device", "model", "--numerics", "reference,high", "--rewrites", "both", "--budget", "5s,2trials")
+        options = ("--device", "model", "--numerics", "reference,high", "--rewrites", "both", "--budget", "60s,2trials")
         code, out, err = run(
             "bench", "kernelbench", "--path", tmp_path / f"kb{number}", *options, "--out", tmp_path / f"out{number}"
         )

@@ -116,7 +116,7 @@ def test_doctor_finds_the_environment(installed):
 def test_examples_from_the_wheel_are_optimized_and_nothing_is_written_there(installed, name):
     before = installed.files()
     example = installed.packages / "solstice/_program/examples" / name
-    done = installed.run("solstice", "optimize", example, "--device", "model", "--budget", "2s,1trials")
+    done = installed.run("solstice", "optimize", example, "--device", "model", "--budget", "60s,1trials")
     assert done.returncode == 0, done.stderr
     assert list(installed.home.glob("runs/*/report.md"))
     assert installed.files() == before

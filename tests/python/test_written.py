@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 PROGRAM = ROOT / "build" / "bin" / "solstice"
 ROWS = ROOT / "docs" / "tutorial" / "rms_silu.ucut"
 GIVEN = ROOT / "examples" / "programs" / "05_softmax.ucut"
-FEW = ("--budget", "20s,3trials", "--quiet")
+FEW = ("--budget", "60s,3trials", "--quiet")
 
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
 
