@@ -76,17 +76,17 @@ std::string words_of(const Result<run::ProfiledRun>& run) { return run.ok() ? ru
 
 }  // namespace
 
-NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view entry) {
+NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view kernels) {
   if (auto known = known_failure(log)) return *std::move(known);
   if (auto known = known_failure(words_of(run))) return *std::move(known);
   if (!run.ok()) return of_error(run.error());
   if (run->verdict.outcome != Outcome::kPassed)
-    return {fmt::format("the profiled run of `{}` failed: {}", entry, run->verdict.message),
+    return {fmt::format("the profiled run of {} failed: {}", kernels, run->verdict.message),
             run->verdict.outcome == Outcome::kHung ? kLongerLimit : "", false};
   if (log.find("No kernels were profiled") != std::string_view::npos)
-    return {fmt::format("ncu saw no launch of `{}`", entry), "", false};
+    return {fmt::format("ncu saw no launch of {}", kernels), "", false};
   if (const std::string words = first_error(log); !words.empty()) return {"ncu: " + words, "", false};
-  return {fmt::format("ncu left no report of `{}`: it {}", entry, run->end.exit.text()), "", false};
+  return {fmt::format("ncu left no report of {}: it {}", kernels, run->end.exit.text()), "", false};
 }
 
 std::set<std::string> refused_metrics(std::string_view log, const std::vector<std::string>& metrics) {
