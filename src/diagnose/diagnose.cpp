@@ -68,9 +68,8 @@ Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramVie
 }
 
 const KernelView* view_of_finding(const ProgramView& view, const Finding& finding) {
-  const auto found = std::find_if(view.kernels.begin(), view.kernels.end(), [&](const KernelView& each) {
-    return each.kernel.kernel == finding.place.kernel;
-  });
+  const auto found = std::find_if(view.kernels.begin(), view.kernels.end(),
+                                  [&](const KernelView& each) { return each.kernel.kernel == finding.place.kernel; });
   return found == view.kernels.end() ? nullptr : &*found;
 }
 

@@ -32,7 +32,7 @@ std::optional<std::string> missing_counters(const Tool& tool, const SourceState&
 }
 
 void add_open(const SourceState& source, const std::string& why, const StepFacts& step, const Tool& tool,
-         std::vector<OpenQuestion>& out) {
+              std::vector<OpenQuestion>& out) {
   for (OpenQuestion& open : out) {
     if (open.source == source.name && open.why == why) return open.steps.push_back(step.step);
   }

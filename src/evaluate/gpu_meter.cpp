@@ -1,4 +1,3 @@
-#include "evaluate/findings/counter_facts.h"
 #include "evaluate/gpu_meter.h"
 
 #include <algorithm>
@@ -6,6 +5,7 @@
 
 #include "base/clock.h"
 #include "evaluate/by_kernel.h"
+#include "evaluate/findings/counter_facts.h"
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {

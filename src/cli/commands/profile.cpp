@@ -65,8 +65,7 @@ bool is_run(const std::string& subject) {
 
 Result<flow::RunOptions> options_of(const Invocation& in) {
   flow::RunOptions options;
-  SOLSTICE_TRY(const double seconds,
-               parse_real("--counter-time", in.get("--counter-time"), 1, kMostCounterTime.value));
+  SOLSTICE_TRY(const double seconds, parse_real("--counter-time", in.get("--counter-time"), 1, kMostCounterTime.value));
   options.diagnosis.counter_time = Seconds(seconds);
   options.diagnosis.all_counters = in.has("--facts");
   options.place.device = in.get("--device");

@@ -55,8 +55,8 @@ void leave_out_shortest(std::vector<Group>& groups, ChosenLaunches& out) {
     left += shortest.time;
     if (left.value > kShortestShare * all.value) return;
     for (const StepFacts* step : shortest.steps)
-      out.left_out[step->step] =
-          fmt::format("it is among the shortest, which take at most {:.0f} % of the time together", 100 * kShortestShare);
+      out.left_out[step->step] = fmt::format(
+          "it is among the shortest, which take at most {:.0f} % of the time together", 100 * kShortestShare);
     groups.pop_back();
   }
 }

@@ -14,9 +14,9 @@
 namespace solstice::diagnose {
 
 struct Counter {
-  std::string_view name;      // "DRAM bytes read"
-  std::string_view metric;    // ncu's: "dram__bytes_read.sum"
-  std::string_view unit;      // of the value in CounterFacts: "byte", "share", "s", "cycle", "inst", "sector/request"
+  std::string_view name;    // "DRAM bytes read"
+  std::string_view metric;  // ncu's: "dram__bytes_read.sum"
+  std::string_view unit;    // of the value in CounterFacts: "byte", "share", "s", "cycle", "inst", "sector/request"
 };
 
 // In the order in which a list of them is read: time, units, memory from DRAM to registers, pipes, issue, stalls.

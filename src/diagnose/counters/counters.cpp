@@ -82,9 +82,7 @@ run::ProfileLimits Reading::limits_of(const LaunchBatch& batch) const {
 }
 
 void Reading::take(const LaunchBatch& batch, BatchResult found) {
-  const auto is_read = [&](const Step* step) {
-    return std::count(batch.wanted.begin(), batch.wanted.end(), step) > 0;
-  };
+  const auto is_read = [&](const Step* step) { return std::count(batch.wanted.begin(), batch.wanted.end(), step) > 0; };
   std::erase_if(open_, is_read);
   std::erase_if(alone_, is_read);
   out_.notes.insert(out_.notes.end(), found.notes.begin(), found.notes.end());

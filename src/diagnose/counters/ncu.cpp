@@ -159,8 +159,9 @@ std::vector<std::string> ncu_command(const fs::path& ncu, const NcuLaunches& lau
 }
 
 Result<std::string> print_page(const fs::path& ncu, const fs::path& report, std::string_view page, Seconds limit) {
-  std::vector<std::string> options = {"--import", report.string(),       "--csv",   "--print-units",  "base",
-                                      "--print-kernel-base", "mangled", "--page", std::string(page)};
+  std::vector<std::string> options = {"--import",      report.string(), "--csv",
+                                      "--print-units", "base",          "--print-kernel-base",
+                                      "mangled",       "--page",        std::string(page)};
   SOLSTICE_TRY(CommandOutput said, ask(ncu, std::move(options), limit));
   if (said.exit.ok()) return std::move(said.out);
   return fail(Code::process_failed, fmt::format("ncu could not print the {} page: it {}: {}", page, said.exit.text(),

@@ -292,11 +292,6 @@ void add_missing_sass(const Plan& plan, const std::string& module, const Error& 
   }
 }
 
-struct SassOfModule {
-  Result<std::map<std::string, SassFacts>> code;
-  std::string no_places = "";  // why, where they were asked for
-};
-
 // With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
 SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines) {
   const families::Source& source = built.sources[i];
@@ -313,22 +308,27 @@ SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* l
 
 }  // namespace
 
+void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& facts) {
+  SourceState state{"sass", read.empty(), "", ""};
+  for (size_t i = 0; i < read.size(); ++i) {
+    const std::string& module = plan.modules[i].name;
+    if (read[i].code.ok()) {
+      state.there = true;
+      add_sass_of(plan, module, *read[i].code, facts);
+    } else {
+      add_missing_sass(plan, module, read[i].code.error(), state);
+    }
+    if (!read[i].no_places.empty()) add_reason("no places in the program: " + read[i].no_places, state);
+  }
+  set_source(std::move(state), facts);
+}
+
 void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
   std::vector<std::optional<SassOfModule>> read(built.compiled.size());
   for_each_parallel(read.size(), [&](size_t i) { read[i] = sass_of_module(built, i, lines); });
-  SourceState state{"sass", read.empty(), "", ""};
-  for (size_t i = 0; i < read.size(); ++i) {
-    const auto& found = read[i]->code;
-    const std::string& module = built.plan.modules[i].name;
-    if (found.ok()) {
-      state.there = true;
-      add_sass_of(built.plan, module, *found, facts);
-    } else {
-      add_missing_sass(built.plan, module, found.error(), state);
-    }
-    if (!read[i]->no_places.empty()) add_reason("no places in the program: " + read[i]->no_places, state);
-  }
-  set_source(std::move(state), facts);
+  std::vector<SassOfModule> all;
+  for (std::optional<SassOfModule>& each : read) all.push_back(*std::move(each));
+  take_sass(built.plan, all, facts);
 }
 
 }  // namespace solstice::evaluate

@@ -1,6 +1,7 @@
 // Facts about a candidate, from everything that preparing and measuring it brought (record/diagnosis/facts.h).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,14 @@ Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTr
 // says why. Null: they are not asked for. Sampled addresses of add_counters() get these places. A cubin that cannot be
 // read costs its own kernels alone: they are `missing` in the source.
 void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts);
+
+// What was read of the machine code of a module.
+struct SassOfModule {
+  Result<std::map<std::string, SassFacts>> code;  // by function
+  std::string no_places = {};                     // why there are none, where they were asked for
+};
+// The source `sass` of what was read, in the order of the plan's modules.
+void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& facts);
 
 // Sets the state of a source.
 void set_source(SourceState state, Facts& facts);

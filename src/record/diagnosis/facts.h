@@ -22,8 +22,8 @@ namespace solstice {
 struct SourceState {
   std::string name;
   bool there = false;
-  std::string why = {};    // it is not, or only in part
-  std::string opens = {};  // the one line that would open it
+  std::string why = {};                             // it is not, or only in part
+  std::string opens = {};                           // the one line that would open it
   std::map<std::string, std::string> missing = {};  // steps that it says nothing of, and why: it was read in part
   static auto fields() {
     return std::make_tuple(field("name", &SourceState::name, "ptxas, cubin, sass, plan, trace or counters"),

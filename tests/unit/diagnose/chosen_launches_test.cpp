@@ -1,9 +1,8 @@
 // Which launches of a call are counted, and what is said of the others.
 #include "diagnose/counters/chosen_launches.h"
 
-#include <gtest/gtest.h>
-
 #include <fmt/format.h>
+#include <gtest/gtest.h>
 
 namespace solstice::diagnose {
 namespace {

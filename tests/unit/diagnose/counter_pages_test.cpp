@@ -189,7 +189,8 @@ TEST(RawPage, HasARowForEachLaunchByItsNumber) {
   const std::string whole = recorded("raw.csv");
   const size_t row = whole.find("\"0\",\"574\"");
   std::string second = replaced(whole.substr(row), "\"0\",\"574\"", "\"1\",\"574\"");
-  second = replaced(replaced(second, "\"(1024, 1, 1)\",\"(1024, 1, 1)\"", "\"(64, 2, 1)\",\"(8, 1, 3)\""), "5,792", "6,000");
+  second =
+      replaced(replaced(second, "\"(1024, 1, 1)\",\"(1024, 1, 1)\"", "\"(64, 2, 1)\",\"(8, 1, 3)\""), "5,792", "6,000");
   if (second.back() != '\n') second += '\n';
   const RawPage page = read_raw_page(whole.substr(0, row) + second + whole.substr(row), {"gpu__time_duration.sum"});
   ASSERT_EQ(page.launches.size(), 2u);

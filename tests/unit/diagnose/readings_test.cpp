@@ -102,7 +102,8 @@ TEST(Readings, MachineCodeThatIsMissingIsSoForItsKernelsAlone) {
   Facts facts = two_kernels();
   facts.sources.push_back({"sass", true, "", "", {{"b", "nvdisasm failed"}}});
   facts.kernels[0].steps[0].sass = SassFacts{};
-  const OpenQuestion* open = open_of(diagnosis_of(facts), "slow division");
+  const Diagnosis found = diagnosis_of(facts);
+  const OpenQuestion* open = open_of(found, "slow division");
   ASSERT_TRUE(open);
   EXPECT_EQ(open->steps, std::vector<std::string>{"b"});
   EXPECT_EQ(open->why, "nvdisasm failed");

@@ -17,8 +17,7 @@ void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>
     const double atomics = *returning + *reducing, share = atomics / *all;
     if (share < tool.threshold("share")) continue;
     Finding finding = finding_on(
-        tool, view,
-        fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * share, step->entry),
+        tool, view, fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * share, step->entry),
         view.gain_of(*step, 1 / (1 - std::min(0.95, share)), "if L2 had none of them to serve"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
