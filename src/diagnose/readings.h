@@ -4,7 +4,8 @@
 
 #include <vector>
 
-#include "diagnose/diagnose.h"
+#include "diagnose/open_question.h"
+#include "diagnose/tool.h"
 
 namespace solstice::diagnose {
 

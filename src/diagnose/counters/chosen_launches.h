@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/counters/counters.h"
+#include "diagnose/counters/counter_request.h"
 #include "record/diagnosis/facts.h"
 
 namespace solstice::diagnose {

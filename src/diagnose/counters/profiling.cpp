@@ -60,6 +60,38 @@ bool is_of(const SourcePage& page, const RawPage& raw) {
                     });
 }
 
+// That of a launch of the report, by order or as the one listing of its kernel's one launch; null: it cannot be told.
+SourceListing* listing_of(SourcePage& page, const RawPage& raw, size_t row) {
+  if (is_of(page, raw)) return &page.launches[row];
+  const std::string& kernel = raw.launches[row].kernel;
+  const auto is_same = [&](const auto& each) { return each.kernel == kernel; };
+  const auto found = std::find_if(page.launches.begin(), page.launches.end(), is_same);
+  const bool once = std::count_if(page.launches.begin(), page.launches.end(), is_same) == 1 &&
+                    std::count_if(raw.launches.begin(), raw.launches.end(), is_same) == 1;
+  return once ? &*found : nullptr;
+}
+
+// ncu's log has them by launch too; without its word on each they are not known.
+void add_passes(std::string_view log, RawPage& raw) {
+  const std::vector<int64_t> passes = passes_of_log(log);
+  if (passes.size() != raw.launches.size()) return;
+  for (size_t i = 0; i < passes.size(); ++i) raw.launches[i].passes = passes[i];
+}
+
+void take_launch(const std::string& step, RawLaunch& row, SourceListing* listing, BatchResult& out) {
+  add_notes(step, row.notes, out.notes);
+  if (listing) add_notes(step, listing->notes, out.notes);
+  CounterFacts facts = facts_of(row, listing);
+  if (!facts.metrics.empty() || !facts.stalls.empty()) out.steps[step] = std::move(facts);
+}
+
+std::string why_not_all(const LaunchBatch& batch, const RawPage& raw, const std::vector<std::optional<size_t>>& rows) {
+  const bool told = std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.has_value(); });
+  if (told || raw.launches.empty()) return "ncu's report holds none of the counters that were asked for";
+  return fmt::format("the {} launches of ncu's report are not the {} that were asked for, and cannot be told apart",
+                     raw.launches.size(), batch.launches.size());
+}
+
 }  // namespace
 
 std::vector<std::string> Profiling::choose_metrics(std::string_view arch) {
@@ -97,7 +129,7 @@ Result<std::string> Profiling::page(const std::filesystem::path& report, const L
   return text;
 }
 
-// Empty where the page cannot be had, or is not of the launches of the report.
+// Empty where the page cannot be had.
 SourcePage Profiling::listings(const std::filesystem::path& report, const LaunchBatch& batch, const RawPage& raw,
                                std::vector<std::string>& notes) const {
   const Result<std::string> text = page(report, batch, "source");
@@ -107,10 +139,10 @@ SourcePage Profiling::listings(const std::filesystem::path& report, const Launch
   }
   SourcePage out = read_source_page(*text, request_.most_hot);
   notes.insert(notes.end(), out.notes.begin(), out.notes.end());
-  if (is_of(out, raw)) return out;
-  notes.push_back(fmt::format("ncu's source page has {} listings that are not those of its {} launches",
-                              out.launches.size(), raw.launches.size()));
-  return {};
+  if (!is_of(out, raw))
+    notes.push_back(fmt::format("ncu's source page has {} listings that are not those of its {} launches",
+                                out.launches.size(), raw.launches.size()));
+  return out;
 }
 
 BatchResult Profiling::read_report(const std::filesystem::path& report, const LaunchBatch& batch,
@@ -122,32 +154,17 @@ BatchResult Profiling::read_report(const std::filesystem::path& report, const La
     return out;
   }
   RawPage raw = read_raw_page(*raw_text, metrics_);
-  const std::vector<int64_t> passes = passes_of_log(log);
-  for (size_t i = 0; i < raw.launches.size() && passes.size() == raw.launches.size(); ++i)
-    raw.launches[i].passes = passes[i];
+  add_passes(log, raw);
   std::vector<std::string> notes = std::move(raw.notes);
   SourcePage source = request_.sampling ? listings(report, batch, raw, notes) : SourcePage();
   add_notes(batch.wanted.front()->name, notes, out.notes);
   const std::vector<std::optional<size_t>> rows = rows_of(batch, raw.launches);
   for (size_t i = 0; i < batch.launches.size(); ++i) {
-    const Step& step = *batch.launches[i];
-    const bool wanted = std::count(batch.wanted.begin(), batch.wanted.end(), &step) > 0;
-    if (!wanted || !rows[i]) continue;
-    SourceListing* listing = source.launches.empty() ? nullptr : &source.launches[*rows[i]];
-    RawLaunch& row = raw.launches[*rows[i]];
-    CounterFacts facts = facts_of(row, listing);
-    add_notes(step.name, row.notes, out.notes);
-    if (listing) add_notes(step.name, listing->notes, out.notes);
-    if (!facts.metrics.empty() || !facts.stalls.empty()) out.steps[step.name] = std::move(facts);
+    const bool wanted = std::count(batch.wanted.begin(), batch.wanted.end(), batch.launches[i]) > 0;
+    if (wanted && rows[i])
+      take_launch(batch.launches[i]->name, raw.launches[*rows[i]], listing_of(source, raw, *rows[i]), out);
   }
-  if (out.steps.size() == batch.wanted.size()) return out;
-  const bool told = std::all_of(rows.begin(), rows.end(), [](const auto& row) { return row.has_value(); });
-  out.failure = NcuFailure{
-      told || raw.launches.empty()
-          ? "ncu's report holds none of the counters that were asked for"
-          : fmt::format("the {} launches of ncu's report are not the {} that were asked for, and cannot be told apart",
-                        raw.launches.size(), batch.launches.size()),
-      "", false};
+  if (out.steps.size() < batch.wanted.size()) out.failure = NcuFailure{why_not_all(batch, raw, rows), "", false};
   return out;
 }
 

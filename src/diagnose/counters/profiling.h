@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "diagnose/counters/counters.h"
+#include "diagnose/counters/counter_request.h"
 #include "diagnose/counters/launch_batch.h"
 #include "diagnose/counters/ncu_failure.h"
 

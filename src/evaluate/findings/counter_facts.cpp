@@ -4,6 +4,8 @@
 
 #include "diagnose/counters/chosen_launches.h"
 #include "diagnose/counters/counter_table.h"
+#include "diagnose/counters/counters.h"
+#include "diagnose/tool.h"
 
 namespace solstice::evaluate {
 

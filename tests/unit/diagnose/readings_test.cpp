@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "diagnose/counters/counter_table.h"
+#include "diagnose/diagnose.h"
 
 namespace solstice::diagnose {
 namespace {
