@@ -15,6 +15,7 @@ struct KnownFailure {
   std::string_view mark;
   std::string_view why;
   std::string_view opens;
+  bool of_all = true;  // else of a launch that needs more memory than others
 };
 
 // The first that is found counts: a later one is often the consequence.
@@ -27,8 +28,9 @@ constexpr KnownFailure kKnownFailures[] = {
     {"lock file", "ncu could not open its lock file", "make TMPDIR a folder that this user may write"},
     {"InterprocessLockFailed", "ncu could not take its lock file", "make TMPDIR a folder that this user may write"},
     {"nsufficient free memory", "the GPU has too little free memory for ncu to save what the launch writes",
-     "free memory on the GPU"},
-    {"to save context state", "there is too little memory to save what the launch writes", "free memory on the GPU"},
+     "free memory on the GPU", false},
+    {"to save context state", "there is too little memory to save what the launch writes", "free memory on the GPU",
+     false},
     {"nsufficient driver version", "the driver is older than this ncu needs",
      "a newer driver, or an older Nsight Compute"},
     {"onfidential computing", "counters cannot be read in confidential computing mode", "switch it off for this GPU"},
@@ -52,7 +54,8 @@ std::optional<NcuFailure> known_failure(std::string_view said) {
   for (const KnownFailure& known : kKnownFailures) {
     if (said.find(known.mark) == std::string_view::npos) continue;
     const std::string words = first_error(said);
-    return NcuFailure{std::string(known.why) + (words.empty() ? "" : ": " + words), std::string(known.opens), true};
+    return NcuFailure{std::string(known.why) + (words.empty() ? "" : ": " + words), std::string(known.opens),
+                      known.of_all};
   }
   return std::nullopt;
 }
