@@ -68,6 +68,7 @@ def profile(folder, twin, target, options):
         facts = Path(scratch) / "facts.json"
         command = [options.solstice, "profile", folder / f"{twin}.ucut", "--of", folder / "problem.py"]
         command += ["--facts", facts, "--device", options.device, "--quiet", "--json"]
+        command += ["--counter-time", str(max(1, round(options.timeout / 2)))]
         command += ["--without", options.without] if options.without else []
         command += meta_of(folder).get("options", [])
         code, errors = finished([*map(str, command)], options.timeout)

@@ -69,22 +69,30 @@ void measure(const KernelSheet& kernel, Classified& out) {
     counters = &*step.counters;
   }
   if (!counters) return;
-  bool any = false;
+  size_t known = 0;
   for (const Utilisation& each : kUtilisations) {
     const auto found = counters->metrics.find(each.metric);
     if (found == counters->metrics.end()) continue;
-    any = true;
+    ++known;
     if (found->second <= out.measured_share) continue;
     out.measured_share = found->second;
     out.measured = each.unit;
   }
-  if (any && out.measured_share < kBusy) out.measured = Class::kLatency;
+  // A unit that was not counted may be the busy one.
+  if (known < std::size(kUtilisations) && out.measured_share < kBusy) out.measured.reset();
+  if (known == std::size(kUtilisations) && out.measured_share < kBusy) out.measured = Class::kLatency;
   if (!out.measured || *out.measured == out.analytic || out.analytic == Class::kMixed) return;
   out.conflict = fmt::format("by its equations {}, by counters {} ({:.0f} % of its peak)", enum_name(out.analytic),
                              enum_name(*out.measured), 100 * out.measured_share);
 }
 
 }  // namespace
+
+std::vector<std::string> class_metrics() {
+  std::vector<std::string> out;
+  for (const Utilisation& each : kUtilisations) out.emplace_back(each.metric);
+  return out;
+}
 
 std::vector<const char*> enum_names(Class) {
   return {"tensor", "simt", "sfu", "issue", "dram", "l2", "latency", "launch", "mixed"};

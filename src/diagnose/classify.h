@@ -28,6 +28,9 @@ struct Classified {
   std::string conflict = {};
 };
 
+// Of ncu, that measure a class.
+std::vector<std::string> class_metrics();
+
 // From the kernel's needs, launches and (where there) counters. Without needs: kMixed.
 Classified classify(const KernelSheet& kernel, const machine::Machine& machine);
 // From the kernels' together and the bounds.

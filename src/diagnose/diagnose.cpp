@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "diagnose/readings.h"
 #include "diagnose/settle.h"
 
 namespace solstice::diagnose {
@@ -66,6 +67,30 @@ Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramVie
   return out;
 }
 
+const KernelView* view_of_finding(const ProgramView& view, const Finding& finding) {
+  const auto found = std::find_if(view.kernels.begin(), view.kernels.end(),
+                                  [&](const KernelView& each) { return each.kernel.kernel == finding.place.kernel; });
+  return found == view.kernels.end() ? nullptr : &*found;
+}
+
+// One question for all kernels that are open for the same reason.
+void add_open_steps(const Tool& tool, const ProgramView& view, std::vector<OpenQuestion>& out) {
+  std::vector<OpenQuestion> all;
+  for (const KernelView& kernel : view.kernels) {
+    if (kernel.kernel.once || !tool.of_kernel || !looks_at(tool, kernel.limited)) continue;
+    for (OpenQuestion& open : open_steps(tool, kernel)) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const OpenQuestion& other) {
+        return other.source == open.source && other.why == open.why;
+      });
+      if (same == all.end())
+        all.push_back(std::move(open));
+      else
+        same->steps.insert(same->steps.end(), open.steps.begin(), open.steps.end());
+    }
+  }
+  std::move(all.begin(), all.end(), std::back_inserter(out));
+}
+
 void check_actions(const DiagnoseOptions& options, Finding& finding) {
   for (FindingAction& action : finding.actions) {
     if (action.kind == ActionKind::kText || action.kind == ActionKind::kCode) continue;
@@ -104,6 +129,7 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
       continue;
     }
     check_actions(options, finding);
+    if (const KernelView* kernel = view_of_finding(view, finding)) say_how_read(tool, *kernel, finding);
     hold_to_measurements(tool, view, finding);
     all.push_back({std::move(finding), &tool});
   }
@@ -139,13 +165,15 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
   std::vector<Found> found;
   for (const Tool* tool : options.tools.empty() ? all_tools() : options.tools) {
     const std::optional<SourceState> missing = missing_source(seen, *tool, options.without);
-    if (missing)
+    if (missing) {
       out.open.push_back({tool->name, tool->question, missing->name, missing->why, missing->opens});
-    else
-      run_tool(*tool, view, options, found, out);
+      continue;
+    }
+    run_tool(*tool, view, options, found, out);
+    add_open_steps(*tool, view, out.open);
   }
   out.findings = settle(std::move(found));
-  std::sort(out.open.begin(), out.open.end(), [](const auto& a, const auto& b) { return a.tool < b.tool; });
+  std::stable_sort(out.open.begin(), out.open.end(), [](const auto& a, const auto& b) { return a.tool < b.tool; });
   std::sort(out.faults.begin(), out.faults.end());
   return out;
 }

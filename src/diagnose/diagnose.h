@@ -5,16 +5,10 @@
 #include <string>
 #include <vector>
 
+#include "diagnose/open_question.h"
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
-
-// Why a tool said nothing: its sources are not there.
-struct OpenQuestion {
-  std::string tool, question;
-  std::string source;  // that is missing
-  std::string why, opens;
-};
 
 struct Diagnosis {
   Classified program;

@@ -16,6 +16,18 @@ constexpr double kHigh = 1.15, kMedium = 1.05, kLow = 1.01;  // bounds of the ga
 
 }  // namespace
 
+std::vector<std::string> counters_to_ask(const std::vector<const Tool*>& tools) {
+  std::vector<std::string> asked = class_metrics();
+  for (const Tool* tool : tools) {
+    if (tool->elsewhere) return counter_metrics();
+    for (const auto* metrics : {&tool->counters, &tool->or_counters})
+      asked.insert(asked.end(), metrics->begin(), metrics->end());
+  }
+  std::vector<std::string> out = counter_metrics();
+  std::erase_if(out, [&](const std::string& metric) { return !is_among(asked, metric); });
+  return out;
+}
+
 bool is_among(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }

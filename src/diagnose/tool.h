@@ -95,11 +95,19 @@ struct Tool {
   Says says = Says::kCause;
   std::vector<std::string> shows_as = {};  // stall reasons of warps that meet the cause; none: it has no such
   std::vector<std::string> explains = {};  // tools whose findings on the same place follow from this one's
+  // Counters that it needs, by ncu's names: a launch without one of them leaves its question open. `or_counters`: it
+  // reads them where they are there.
+  std::vector<std::string> counters = {}, or_counters = {};
+  bool warp_states = false;  // it needs what warps wait for
 
   double threshold(std::string_view which) const;
 };
 
 const std::vector<const Tool*>& all_tools();  // generated table
+
+// What these tools read, and what measures a class, in the order of the table. Of programs, which may read any
+// (Tool::elsewhere), all.
+std::vector<std::string> counters_to_ask(const std::vector<const Tool*>& tools);
 
 bool is_among(const std::vector<std::string>& names, std::string_view name);
 

@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "evaluate/by_kernel.h"
+#include "evaluate/findings/counter_facts.h"
 #include "run/timing_stats.h"
 
 namespace solstice::evaluate {
@@ -132,8 +133,7 @@ Facts GpuMeter::facts_of(const Preparation& candidate, const search::Measurement
 }
 
 void GpuMeter::count(int node, Facts& facts) {
-  const Status counted =
-      add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis.counter_time, facts);
+  const Status counted = add_counters(builds_.plan_of(node), judge_, cases_.front(), options_.diagnosis, facts);
   if (!counted.ok()) set_source({"counters", false, counted.error().message, counted.error().hint}, facts);
 }
 

@@ -268,3 +268,30 @@ def test_a_program_of_five_hundred_kernels_is_diagnosed(tmp_path):
 def test_what_does_not_exist_is_named(facts):
     assert "its kernels are" in run("profile", facts[0], "--kernel", "nobody").stderr
     assert "sources are" in run("profile", facts[0], "--without", "tea").stderr
+
+
+def test_a_source_that_was_read_in_part_says_what_it_lacks(facts, tmp_path):
+    record = json.loads(facts[0].read_text())
+    kernel = record["kernels"][0]
+    step = next(each for each in kernel["steps"] if each["entry"])["step"] if kernel.get("steps") else None
+    if step is None:
+        pytest.skip("nothing was compiled here")
+    for source in record["sources"]:
+        if source["name"] == "counters":
+            source.update(there=True, why=f"`{step}`: no time was left", opens="a longer time")
+            source["missing"] = {step: "no time was left"}
+    file = tmp_path / "partial.json"
+    file.write_text(json.dumps(record))
+    text = run("profile", file).stdout
+    assert f"counters in part: `{step}`: no time was left" in text
+    assert f"open without counters for `{step}`" in text
+    open_for = [each for each in profiled(file)["open"] if each.get("steps") == [step]]
+    assert {"divergence", "warp stall"} <= {each["tool"] for each in open_for}
+    assert all(each["why"] == "no time was left" and each["opens"] == "a longer time" for each in open_for)
+
+
+@pytest.mark.parametrize("seconds", ["0", "soon"])
+def test_the_time_of_counters_is_a_number_of_seconds(seconds):
+    done = run("profile", ROOT / "examples/softmax.py", "--device", "model", "--counter-time", seconds)
+    assert done.returncode == 2
+    assert "--counter-time" in done.stderr

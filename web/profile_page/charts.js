@@ -3,10 +3,10 @@
 const kColours = 7;
 const kLeastStall = 0.01; // of a launch's samples: less is drawn with the others
 
-// Launches with samples, each with its kernel.
+// Launches that were sampled, each with its kernel: not those alike.
 const stalledSteps = kernels.flatMap((kernel) =>
   kernel.steps
-    .filter((step) => step.counters && Object.keys(step.counters.stalls || {}).length)
+    .filter((step) => step.counters && !step.counters.of && Object.keys(step.counters.stalls || {}).length)
     .map((step) => ({kernel, step, stalls: step.counters.stalls})),
 );
 

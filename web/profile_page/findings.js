@@ -13,12 +13,22 @@ function drawFindings() {
   at('findings').replaceChildren(findingsList(profile.findings, kernelButton));
 }
 
-function sourceItem(source, questions) {
+const MOST_STEPS = 8;
+
+// Launches that a question is open for; none: it is for all.
+function stepsText(steps) {
+  const shown = steps.slice(0, MOST_STEPS).join(', ');
+  return steps.length > MOST_STEPS ? `${shown} and ${steps.length - MOST_STEPS} more` : shown;
+}
+
+// Questions of one source that are open for the same launches and the same reason.
+function sourceItem(questions) {
   const first = questions[0];
+  const where = first.steps ? ` for ${stepsText(first.steps)}` : '';
   return el(
     'div',
     {class: 'source'},
-    el('h3', {}, `Without ${source}`),
+    el('h3', {}, `Without ${first.source}${where}`),
     el('p', {}, `Not read: ${first.why || 'it is not there'}.`),
     first.opens ? el('p', {class: 'opens'}, 'To open: ', el('code', {}, first.opens)) : null,
     el('ul', {}, ...questions.map((each) => el('li', {}, each.question, ' ', el('span', {class: 'tag'}, each.tool)))),
@@ -26,11 +36,12 @@ function sourceItem(source, questions) {
 }
 
 function drawOpen() {
-  const bySource = new Map();
+  const groups = new Map();
   for (const question of profile.open) {
-    bySource.set(question.source, [...(bySource.get(question.source) || []), question]);
+    const key = JSON.stringify([question.source, question.steps || [], question.why]);
+    groups.set(key, [...(groups.get(key) || []), question]);
   }
-  const parts = [...bySource].sort().map(([source, questions]) => sourceItem(source, questions));
+  const parts = [...groups.keys()].sort().map((key) => sourceItem(groups.get(key)));
   if (profile.faults.length) {
     const faults = profile.faults.map((fault) => el('li', {}, fault));
     parts.push(el('div', {class: 'source'}, el('h3', {}, 'Tools that failed'), el('ul', {}, ...faults)));

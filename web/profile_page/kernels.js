@@ -215,7 +215,16 @@ function countersOf(step) {
     ['counter', ([name]) => name],
     ['value', ([, value]) => digits(value, 5)],
   ];
-  return [folded(counted(metrics.length, 'counter'), false, wideTable(columns, metrics))];
+  const {of, cold, passes} = step.counters;
+  const notes = [
+    of ? `Read of ${of}, a launch alike.` : null,
+    cold ? 'Read with empty caches; in a call L2 has what earlier launches left.' : null,
+    passes ? `Passes over the launch: ${passes}.` : null,
+  ].filter((note) => note);
+  return [
+    folded(counted(metrics.length, 'counter'), false, wideTable(columns, metrics)),
+    ...notes.map((note) => el('p', {class: 'hint'}, note)),
+  ];
 }
 
 function sassOf(step) {

@@ -15,6 +15,7 @@
 #include "cli/named_store.h"
 #include "cli/named_trial.h"
 #include "cli/progress.h"
+#include "cli/values.h"
 #include "cli/view/finding_text.h"
 #include "cli/view/profile_page.h"
 #include "cli/view/table.h"
@@ -23,6 +24,7 @@
 namespace solstice::cli {
 namespace {
 
+constexpr Seconds kMostCounterTime{86400};
 constexpr const char* kSources[] = {"ptxas", "cubin", "sass", "plan", "trace", "counters"};
 
 // "sass,counters".
@@ -61,8 +63,11 @@ bool is_run(const std::string& subject) {
   return subject.find_first_of("./:") == std::string::npos;
 }
 
-flow::RunOptions options_of(const Invocation& in) {
+Result<flow::RunOptions> options_of(const Invocation& in) {
   flow::RunOptions options;
+  SOLSTICE_TRY(const double seconds, parse_real("--counter-time", in.get("--counter-time"), 1, kMostCounterTime.value));
+  options.diagnosis.counter_time = Seconds(seconds);
+  options.diagnosis.all_counters = in.has("--facts");
   options.place.device = in.get("--device");
   options.place.machine = in.get("--machine");
   options.terms.numerics = in.get("--numerics");
@@ -76,7 +81,7 @@ Result<flow::Profile> profile_trial(const Invocation& in, const flow::ProfileOpt
   SOLSTICE_TRY(store::Store store, named_store(in));
   SOLSTICE_CHECK(store.close_abandoned());
   SOLSTICE_TRY(const store::LoadedRun loaded, store.load_run(in.get("SUBJECT")));
-  flow::RunOptions options = options_of(in);
+  SOLSTICE_TRY(flow::RunOptions options, options_of(in));
   SOLSTICE_TRY(options.module.mode, mode_of(in));
   if (in.has("--of")) {
     SOLSTICE_TRY(options.module, named_module(in.get("--of"), in));
@@ -93,7 +98,7 @@ Result<flow::Profile> profile_trial(const Invocation& in, const flow::ProfileOpt
 
 Result<flow::Profile> profile_file(const Invocation& in, const flow::ProfileOptions& wanted, Progress& progress) {
   const std::string& subject = in.get("SUBJECT");
-  flow::RunOptions options = options_of(in);
+  SOLSTICE_TRY(flow::RunOptions options, options_of(in));
   std::string text;
   if (ends(subject, ".ucut")) {
     SOLSTICE_TRY(text, lang::read_program(subject));
@@ -181,7 +186,14 @@ const Command solstice_commands_profile = {
           false,
           false},
          {"--tool", "TOOL", "an executable of yours that looks too: command:PROGRAM", "", {}, false, false},
-         {"--facts", "FILE", "write the facts there", "", {}, false, false},
+         {"--counter-time",
+          "SECONDS",
+          "for counters of all launches; those that would begin later are left out and named",
+          "60",
+          {},
+          false,
+          false},
+         {"--facts", "FILE", "write the facts there, with every counter", "", {}, false, false},
          {"--html", "FILE", "write the profile as one page for a browser", "", {}, false, false},
          {"--store", "DIR", "run store [default: yours]", "", {}, false, false},
          eval_flag(),

@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+#include <tuple>
+
 #include "cli/view/table.h"
 
 namespace solstice::cli {
@@ -64,20 +68,42 @@ std::string heading(const flow::Profile& profile) {
   return out + fmt::format("\nbounded by: {}\n", class_text(profile.diagnosis.program));
 }
 
+constexpr size_t kMostSteps = 4;  // that are named in a line
+
+// "", or " for `a`, `b` and 12 more".
+std::string for_steps(const std::vector<std::string>& steps) {
+  if (steps.empty()) return "";
+  const size_t shown = std::min(steps.size(), kMostSteps);
+  const auto end = steps.begin() + static_cast<std::ptrdiff_t>(shown);
+  std::string out = fmt::format(" for `{}`", fmt::join(steps.begin(), end, "`, `"));
+  return shown == steps.size() ? out : out + fmt::format(" and {} more", steps.size() - shown);
+}
+
 std::string open_text(const diagnose::Diagnosis& diagnosis) {
-  std::map<std::string, std::vector<const diagnose::OpenQuestion*>> by_source;
-  for (const diagnose::OpenQuestion& open : diagnosis.open) by_source[open.source].push_back(&open);
+  using Key = std::tuple<std::string, std::vector<std::string>, std::string>;
+  std::map<Key, std::vector<const diagnose::OpenQuestion*>> questions;
+  for (const diagnose::OpenQuestion& open : diagnosis.open)
+    questions[{open.source, open.steps, open.why}].push_back(&open);
   std::string out;
-  for (const auto& [source, questions] : by_source) {
+  for (const auto& [key, open] : questions) {
     std::vector<std::string> asked;
-    for (const diagnose::OpenQuestion* open : questions) asked.push_back(open->tool);
-    const diagnose::OpenQuestion& first = *questions.front();
-    out += wrap(fmt::format("open without {} ({}{}): {}", source, first.why,
+    for (const diagnose::OpenQuestion* each : open) asked.push_back(each->tool);
+    const diagnose::OpenQuestion& first = *open.front();
+    out += wrap(fmt::format("open without {}{} ({}{}): {}", first.source, for_steps(first.steps), first.why,
                             first.opens.empty() ? "" : "; to open: " + first.opens, fmt::join(asked, ", ")),
                 kFindingWidth, 2) +
            "\n";
   }
   for (const std::string& fault : diagnosis.faults) out += "tool failed: " + fault + "\n";
+  return out;
+}
+
+std::string partial_sources_text(const Facts& facts) {
+  std::string out;
+  for (const SourceState& source : facts.sources) {
+    if (source.there && !source.why.empty())
+      out += wrap(fmt::format("{} in part: {}", source.name, source.why), kFindingWidth, 2) + "\n";
+  }
   return out;
 }
 
@@ -103,7 +129,7 @@ std::string profile_text(const flow::Profile& profile) {
   int number = 0;
   for (const Finding& finding : profile.diagnosis.findings) out += finding_text(finding, ++number) + "\n";
   if (number == 0) out += "no findings\n\n";
-  return out + open_text(profile.diagnosis);
+  return out + partial_sources_text(profile.facts) + open_text(profile.diagnosis);
 }
 
 Json profile_json(const flow::Profile& profile) {
@@ -119,12 +145,11 @@ Json profile_json(const flow::Profile& profile) {
   for (const auto& [name, found] : profile.diagnosis.kernels) kernels.set(name, classified(found));
   for (const Finding& finding : profile.diagnosis.findings) findings.push(to_json(finding));
   for (const diagnose::OpenQuestion& each : profile.diagnosis.open) {
-    open.push(Json::object()
-                  .set("tool", each.tool)
-                  .set("question", each.question)
-                  .set("source", each.source)
-                  .set("why", each.why)
-                  .set("opens", each.opens));
+    Json question = Json::object().set("tool", each.tool).set("question", each.question).set("source", each.source);
+    question.set("why", each.why).set("opens", each.opens);
+    Json steps = Json::array();
+    for (const std::string& step : each.steps) steps.push(step);
+    open.push(each.steps.empty() ? question : question.set("steps", steps));
   }
   for (const std::string& fault : profile.diagnosis.faults) faults.push(fault);
   Json notes = Json::array();

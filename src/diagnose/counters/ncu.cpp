@@ -122,7 +122,7 @@ std::set<std::string> known_metrics(const fs::path& ncu, std::string_view chip,
   return out;
 }
 
-std::vector<std::string> ncu_command(const fs::path& ncu, const NcuLaunch& launch, const NcuFiles& files) {
+std::vector<std::string> ncu_command(const fs::path& ncu, const NcuLaunches& launches, const NcuFiles& files) {
   std::vector<std::string> out = {ncu.string(),
                                   "--config-file",
                                   "off",
@@ -139,18 +139,19 @@ std::vector<std::string> ncu_command(const fs::path& ncu, const NcuLaunch& launc
                                   "--kernel-name-base",
                                   "mangled",
                                   "--kernel-name",
-                                  launch.entry,
+                                  launches.kernels,
                                   "--launch-skip",
-                                  std::to_string(launch.skip),
+                                  std::to_string(launches.skip),
                                   "--launch-count",
-                                  "1",
+                                  std::to_string(launches.count),
                                   "--log-file",
                                   files.log.string(),
                                   "--force-overwrite",
                                   "--export",
                                   files.report.string()};
-  if (!launch.metrics.empty()) out.insert(out.end(), {"--metrics", fmt::format("{}", fmt::join(launch.metrics, ","))});
-  if (launch.sampling) {
+  if (!launches.metrics.empty())
+    out.insert(out.end(), {"--metrics", fmt::format("{}", fmt::join(launches.metrics, ","))});
+  if (launches.sampling) {
     out.insert(out.end(), {"--section-folder", files.sections.string(), "--section", kSamplingSection,
                            "--warp-sampling-max-passes", "1"});
   }
@@ -158,9 +159,10 @@ std::vector<std::string> ncu_command(const fs::path& ncu, const NcuLaunch& launc
 }
 
 Result<std::string> print_page(const fs::path& ncu, const fs::path& report, std::string_view page, Seconds limit) {
-  SOLSTICE_TRY(
-      CommandOutput said,
-      ask(ncu, {"--import", report.string(), "--csv", "--print-units", "base", "--page", std::string(page)}, limit));
+  std::vector<std::string> options = {"--import",      report.string(), "--csv",
+                                      "--print-units", "base",          "--print-kernel-base",
+                                      "mangled",       "--page",        std::string(page)};
+  SOLSTICE_TRY(CommandOutput said, ask(ncu, std::move(options), limit));
   if (said.exit.ok()) return std::move(said.out);
   return fail(Code::process_failed, fmt::format("ncu could not print the {} page: it {}: {}", page, said.exit.text(),
                                                 (said.out + said.err).substr(0, 200)));

@@ -27,23 +27,26 @@ std::string_view ncu_chip(std::string_view arch);
 std::set<std::string> known_metrics(const std::filesystem::path& ncu, std::string_view chip,
                                     const std::vector<std::string>& metrics);
 
-struct NcuLaunch {
-  std::string entry;  // symbol of the kernel
-  int skip = 0;       // launches of it before the one that counts
+struct NcuLaunches {
+  std::string kernels;  // a symbol, or "regex:" and an expression for several
+  int skip = 0;         // launches of these kernels before the first that counts
+  size_t count = 1;     // that follow each other
   std::vector<std::string> metrics;
   bool sampling = true;
 };
 
-// Files of one profiled launch, below a folder that the runner cannot write.
+// Files of one process of ncu, below a folder that the runner cannot write.
 struct NcuFiles {
   std::filesystem::path report, log, sections;
 };
 
 // ncu with its options; the profiled program's command line follows. Each pass of a launch begins with flushed caches,
-// as a timed repetition does, at the clocks that the GPU has, and on the memory that the launch found.
-std::vector<std::string> ncu_command(const std::filesystem::path& ncu, const NcuLaunch& launch, const NcuFiles& files);
+// as a timed call does (docs/diagnosis.md, "Caches"), at the clocks that the GPU has, and on the memory that the launch
+// found.
+std::vector<std::string> ncu_command(const std::filesystem::path& ncu, const NcuLaunches& launches,
+                                     const NcuFiles& files);
 
-// A page of a report: "raw" or "source". Errors process_failed (with ncu's words), deadline.
+// A page of a report: "raw" or "source", kernels by their symbols. Errors process_failed (with ncu's words), deadline.
 Result<std::string> print_page(const std::filesystem::path& ncu, const std::filesystem::path& report,
                                std::string_view page, Seconds limit);
 

@@ -15,6 +15,7 @@ struct KnownFailure {
   std::string_view mark;
   std::string_view why;
   std::string_view opens;
+  bool of_all = true;  // else of a launch that needs more memory than others
 };
 
 // The first that is found counts: a later one is often the consequence.
@@ -27,8 +28,9 @@ constexpr KnownFailure kKnownFailures[] = {
     {"lock file", "ncu could not open its lock file", "make TMPDIR a folder that this user may write"},
     {"InterprocessLockFailed", "ncu could not take its lock file", "make TMPDIR a folder that this user may write"},
     {"nsufficient free memory", "the GPU has too little free memory for ncu to save what the launch writes",
-     "free memory on the GPU"},
-    {"to save context state", "there is too little memory to save what the launch writes", "free memory on the GPU"},
+     "free memory on the GPU", false},
+    {"to save context state", "there is too little memory to save what the launch writes", "free memory on the GPU",
+     false},
     {"nsufficient driver version", "the driver is older than this ncu needs",
      "a newer driver, or an older Nsight Compute"},
     {"onfidential computing", "counters cannot be read in confidential computing mode", "switch it off for this GPU"},
@@ -52,7 +54,8 @@ std::optional<NcuFailure> known_failure(std::string_view said) {
   for (const KnownFailure& known : kKnownFailures) {
     if (said.find(known.mark) == std::string_view::npos) continue;
     const std::string words = first_error(said);
-    return NcuFailure{std::string(known.why) + (words.empty() ? "" : ": " + words), std::string(known.opens), true};
+    return NcuFailure{std::string(known.why) + (words.empty() ? "" : ": " + words), std::string(known.opens),
+                      known.of_all};
   }
   return std::nullopt;
 }
@@ -76,17 +79,17 @@ std::string words_of(const Result<run::ProfiledRun>& run) { return run.ok() ? ru
 
 }  // namespace
 
-NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view entry) {
+NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view kernels) {
   if (auto known = known_failure(log)) return *std::move(known);
   if (auto known = known_failure(words_of(run))) return *std::move(known);
   if (!run.ok()) return of_error(run.error());
   if (run->verdict.outcome != Outcome::kPassed)
-    return {fmt::format("the profiled run of `{}` failed: {}", entry, run->verdict.message),
+    return {fmt::format("the profiled run of {} failed: {}", kernels, run->verdict.message),
             run->verdict.outcome == Outcome::kHung ? kLongerLimit : "", false};
   if (log.find("No kernels were profiled") != std::string_view::npos)
-    return {fmt::format("ncu saw no launch of `{}`", entry), "", false};
+    return {fmt::format("ncu saw no launch of {}", kernels), "", false};
   if (const std::string words = first_error(log); !words.empty()) return {"ncu: " + words, "", false};
-  return {fmt::format("ncu left no report of `{}`: it {}", entry, run->end.exit.text()), "", false};
+  return {fmt::format("ncu left no report of {}: it {}", kernels, run->end.exit.text()), "", false};
 }
 
 std::set<std::string> refused_metrics(std::string_view log, const std::vector<std::string>& metrics) {

@@ -18,9 +18,9 @@ struct NcuFailure {
   bool of_all = false;  // of the machine: no other launch would fare better
 };
 
-// `log` is what ncu wrote to its log file; `run` the profiled run, or the error that ended it. For a launch of which no
-// report came.
-NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view entry);
+// `log` is what ncu wrote to its log file; `run` the profiled run, or the error that ended it; `kernels` those that
+// were to be read, quoted. For launches of which no report came.
+NcuFailure explain_failure(std::string_view log, const Result<run::ProfiledRun>& run, std::string_view kernels);
 
 // Those of `metrics` that ncu refused by name; it then profiles nothing at all.
 std::set<std::string> refused_metrics(std::string_view log, const std::vector<std::string>& metrics);

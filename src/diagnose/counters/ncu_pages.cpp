@@ -35,7 +35,7 @@ std::optional<int64_t> read_count(std::string_view text) {
 struct RawRows {
   const Row* names = nullptr;
   const Row* units = nullptr;
-  const Row* values = nullptr;
+  std::vector<const Row*> values;  // by the launch's number
 };
 
 // The row of units has no launch's number.
@@ -51,10 +51,11 @@ RawRows find_rows(const CsvTable& table) {
     } else if (row[id].empty() && !out.units) {
       out.units = &row;
     } else if (read_number(row[id])) {
-      out.values = &row;
-      return out;
+      out.values.push_back(&row);
     }
   }
+  std::stable_sort(out.values.begin(), out.values.end(),
+                   [&](const Row* a, const Row* b) { return *read_number((*a)[id]) < *read_number((*b)[id]); });
   return out;
 }
 
@@ -66,13 +67,13 @@ double scale_of(const RawRows& rows, size_t column, std::string_view metric) {
   return counter->unit == "share" ? 0.01 : counter->unit == "s" ? 1e-9 : 1;
 }
 
-void take_metric(const RawRows& rows, const std::string& metric, RawPage& out) {
+void take_metric(const RawRows& rows, const Row& values, const std::string& metric, RawLaunch& out) {
   const size_t column = column_of(*rows.names, metric);
   if (column == kNowhere) {
     out.notes.push_back(fmt::format("{}: not in ncu's report", metric));
     return;
   }
-  const std::string& text = (*rows.values)[column];
+  const std::string& text = values[column];
   if (const auto number = read_number(text)) {
     out.metrics[metric] = *number * scale_of(rows, column, metric);
   } else {
@@ -80,17 +81,48 @@ void take_metric(const RawRows& rows, const std::string& metric, RawPage& out) {
   }
 }
 
-void take_samples(const RawRows& rows, RawPage& out) {
+void take_samples(const RawRows& rows, const Row& values, RawLaunch& out) {
   for (size_t i = 0; i < rows.names->size(); ++i) {
     const std::string& name = (*rows.names)[i];
     const std::string reason = sampled_reason(name);
     if (reason.empty()) continue;
-    if (const auto count = read_count((*rows.values)[i])) {
+    if (const auto count = read_count(values[i])) {
       out.samples[reason] += *count;
     } else {
-      out.notes.push_back(fmt::format("{}: ncu says `{}`", name, (*rows.values)[i].substr(0, 40)));
+      out.notes.push_back(fmt::format("{}: ncu says `{}`", name, values[i].substr(0, 40)));
     }
   }
+}
+
+// "(1024, 1, 1)".
+std::optional<Extents> read_extents(std::string_view text) {
+  Extents out = {};
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (int64_t& extent : out) {
+    while (at != end && (*at == '(' || *at == ',' || *at == ' ')) ++at;
+    const auto [stop, error] = std::from_chars(at, end, extent);
+    if (error != std::errc()) return std::nullopt;
+    at = stop;
+  }
+  return std::string_view(at, static_cast<size_t>(end - at)) == ")" ? std::optional(out) : std::nullopt;
+}
+
+std::optional<Extents> extents_in(const RawRows& rows, const Row& values, std::string_view name) {
+  const size_t column = column_of(*rows.names, name);
+  return column == kNowhere ? std::nullopt : read_extents(values[column]);
+}
+
+RawLaunch read_launch(const RawRows& rows, const Row& values, const std::vector<std::string>& wanted) {
+  RawLaunch out;
+  out.kernel = values[column_of(*rows.names, "Kernel Name")];
+  out.grid = extents_in(rows, values, "Grid Size");
+  out.block = extents_in(rows, values, "Block Size");
+  for (const std::string& metric : wanted) take_metric(rows, values, metric, out);
+  take_samples(rows, values, out);
+  const size_t passes = column_of(*rows.names, "profiler__replayer_passes");
+  if (passes != kNowhere) out.passes = read_count(values[passes]).value_or(0);
+  return out;
 }
 
 std::optional<int64_t> read_address(std::string_view text) {
@@ -173,29 +205,43 @@ RawPage read_raw_page(std::string_view csv, const std::vector<std::string>& want
   RawPage out;
   note_damage(table, "raw", out.notes);
   const RawRows rows = find_rows(table);
-  if (!rows.values) {
+  if (rows.values.empty())
     out.notes.push_back(rows.names ? "ncu's raw page has no launch" : "ncu's raw page has no row of names");
-    return out;
-  }
-  for (const std::string& metric : wanted) take_metric(rows, metric, out);
-  take_samples(rows, out);
+  for (const Row* values : rows.values) out.launches.push_back(read_launch(rows, *values, wanted));
   return out;
 }
 
-SourcePage read_source_page(std::string_view csv, size_t most_hot) {
-  const CsvTable table = read_csv(csv);
-  SourcePage out;
-  note_damage(table, "source", out.notes);
+namespace {
+
+// Rows of one launch: its function comes first, others that it calls may follow.
+struct ListingRows {
+  std::string kernel;
+  std::vector<const Row*> rows;
+};
+
+std::vector<ListingRows> split_listings(const CsvTable& table) {
+  std::vector<ListingRows> out;
+  for (const Row& row : table.rows) {
+    const bool begins = row[0] == "Kernel Name";
+    if (begins || out.empty()) out.push_back({begins && row.size() > 1 ? row[1] : "", {}});
+    if (!begins) out.back().rows.push_back(&row);
+  }
+  return out;
+}
+
+SourceListing read_listing(const ListingRows& from, size_t most_hot) {
+  SourceListing out;
+  out.kernel = from.kernel;
   std::optional<SourceColumns> columns;
   std::vector<HotSpot> spots;
   size_t unread = 0;
-  for (const Row& row : table.rows) {
-    auto header = source_columns(row);
-    if (columns && (header || row[0] == "Kernel Name")) break;  // of the next function
+  for (const Row* row : from.rows) {
+    auto header = source_columns(*row);
+    if (columns && header) break;  // of the next function
     if (header) {
       columns = std::move(header);
     } else if (columns) {
-      if (auto spot = read_instruction(row, *columns)) {
+      if (auto spot = read_instruction(*row, *columns)) {
         spots.push_back(*std::move(spot));
       } else {
         ++unread;
@@ -209,6 +255,34 @@ SourcePage read_source_page(std::string_view csv, size_t most_hot) {
     for (const auto& [reason, count] : spot.samples) out.samples[reason] += count;
   }
   out.hot = hottest(std::move(spots), most_hot);
+  return out;
+}
+
+}  // namespace
+
+SourcePage read_source_page(std::string_view csv, size_t most_hot) {
+  const CsvTable table = read_csv(csv);
+  SourcePage out;
+  note_damage(table, "source", out.notes);
+  const std::vector<ListingRows> listings = split_listings(table);
+  if (listings.empty()) out.notes.push_back("ncu's source page is empty");
+  for (const ListingRows& listing : listings) out.launches.push_back(read_listing(listing, most_hot));
+  return out;
+}
+
+std::vector<int64_t> passes_of_log(std::string_view log) {
+  constexpr std::string_view kLine = "==PROF== Profiling ", kBefore = "% - ";
+  std::vector<int64_t> out;
+  while (!log.empty()) {
+    const size_t end = std::min(log.find('\n'), log.size());
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (line.substr(0, kLine.size()) != kLine) continue;
+    const size_t at = line.rfind(kBefore);
+    std::string_view count = at == std::string_view::npos ? "" : line.substr(at + kBefore.size());
+    count = count.substr(0, count.find(' '));
+    out.push_back(read_count(count).value_or(0));
+  }
   return out;
 }
 

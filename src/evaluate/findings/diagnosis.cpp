@@ -19,12 +19,16 @@ std::string name_with_unit(const std::string& metric) {
   return counter ? fmt::format("{} ({})", counter->name, counter->unit) : metric;
 }
 
-// By step, each counter as it is.
+// By step, each counter as it is; of a step that is alike to another, which that is.
 Json counters_of_steps(const Facts& facts) {
   Json out = Json::array();
   for (const KernelSheet& kernel : facts.kernels) {
     for (const StepFacts& step : kernel.steps) {
       if (!step.counters) continue;
+      if (!step.counters->of.empty()) {
+        out.push(Json::object().set("step", step.step).set("alike", step.counters->of));
+        continue;
+      }
       Json values = Json::object();
       for (const auto& [metric, value] : step.counters->metrics) values.set(name_with_unit(metric), value);
       for (const auto& [reason, share] : step.counters->stalls)

@@ -13,7 +13,8 @@ namespace solstice::evaluate {
 struct DiagnosisOptions {
   bool keep_facts = false;    // the record of the measurement has them: `diagnosed`
   bool counters = false;      // also of the source `counters`, which takes seconds a launch
-  Seconds counter_time{600};  // of one candidate: launches that would begin later are left out
+  bool all_counters = false;  // every one of the table, to be kept or shown as they are; else what tools read
+  Seconds counter_time{60};   // of one candidate: launches that would begin later are left out
   std::vector<std::shared_ptr<const diagnose::Tool>> tools = {};  // that look too, beside the built-in ones
 };
 

@@ -7,7 +7,6 @@
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "base/version.h"
-#include "diagnose/counters/counters.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/place.h"
 #include "diagnose/sass/disassemble.h"
@@ -280,10 +279,18 @@ void add_sass_of(const Plan& plan, const std::string& module, const std::map<std
   }
 }
 
-struct SassOfModule {
-  Result<std::map<std::string, SassFacts>> code;
-  std::string no_places = "";  // why, where they were asked for
-};
+void add_reason(const std::string& why, SourceState& state) {
+  if (state.why.find(why) == std::string::npos) state.why += (state.why.empty() ? "" : "; ") + why;
+}
+
+// Its own kernels alone stay open.
+void add_missing_sass(const Plan& plan, const std::string& module, const Error& error, SourceState& state) {
+  add_reason(error.message, state);
+  if (state.opens.empty()) state.opens = error.hint;
+  for (const Step& step : plan.steps) {
+    if (step.kind == StepKind::kLaunch && step.module == module) state.missing[step.name] = error.message;
+  }
+}
 
 // With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
 SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines) {
@@ -301,55 +308,27 @@ SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* l
 
 }  // namespace
 
-void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
-  std::vector<std::optional<SassOfModule>> read(built.compiled.size());
-  for_each_parallel(read.size(), [&](size_t i) { read[i] = sass_of_module(built, i, lines); });
-  SourceState state{"sass", true, "", ""};
+void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& facts) {
+  SourceState state{"sass", read.empty(), "", ""};
   for (size_t i = 0; i < read.size(); ++i) {
-    const auto& found = read[i]->code;
-    if (!read[i]->no_places.empty()) state.why = "no places in the program: " + read[i]->no_places;
-    if (found.ok()) {
-      add_sass_of(built.plan, built.plan.modules[i].name, *found, facts);
+    const std::string& module = plan.modules[i].name;
+    if (read[i].code.ok()) {
+      state.there = true;
+      add_sass_of(plan, module, *read[i].code, facts);
     } else {
-      state = {"sass", false, found.error().message, found.error().hint};
+      add_missing_sass(plan, module, read[i].code.error(), state);
     }
+    if (!read[i].no_places.empty()) add_reason("no places in the program: " + read[i].no_places, state);
   }
   set_source(std::move(state), facts);
 }
 
-namespace {
-
-// Launches of a call that do work on usual operands, the longest first.
-std::vector<std::string> launches_to_count(const Facts& facts) {
-  std::vector<const StepFacts*> steps;
-  for (const KernelSheet& kernel : facts.kernels) {
-    for (const StepFacts& step : kernel.steps) {
-      if (!step.entry.empty() && step.is_usual()) steps.push_back(&step);
-    }
-  }
-  const auto time = [](const StepFacts* step) { return step->measured.value_or(Seconds(0)); };
-  std::stable_sort(steps.begin(), steps.end(), [&](auto* a, auto* b) { return time(a) > time(b); });
-  std::vector<std::string> out;
-  for (const StepFacts* step : steps) out.push_back(step->step);
-  return out;
-}
-
-}  // namespace
-
-Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
-                    Facts& facts) {
-  diagnose::CounterRequest request;
-  request.plan = plan;
-  request.all = most;
-  request.steps = launches_to_count(facts);
-  if (request.steps.empty()) return success();
-  SOLSTICE_TRY(diagnose::CounterRun run,
-               diagnose::counters_of(request, diagnose::with_judge(judge, request.plan, test)));
-  for (auto& [name, counters] : run.steps) {
-    if (StepFacts* step = step_named(name, facts)) step->counters = std::move(counters);
-  }
-  set_source(std::move(run.source), facts);
-  return success();
+void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
+  std::vector<std::optional<SassOfModule>> read(built.compiled.size());
+  for_each_parallel(read.size(), [&](size_t i) { read[i] = sass_of_module(built, i, lines); });
+  std::vector<SassOfModule> all;
+  for (std::optional<SassOfModule>& each : read) all.push_back(*std::move(each));
+  take_sass(built.plan, all, facts);
 }
 
 }  // namespace solstice::evaluate

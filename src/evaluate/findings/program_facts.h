@@ -1,6 +1,7 @@
 // Facts about a candidate, from everything that preparing and measuring it brought (record/diagnosis/facts.h).
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,14 +33,17 @@ Facts facts_of(const FactsOfCandidate& from);
 Status add_trace(const Plan& plan, const run::TimedBlock& traced, const KernelTrace& trace, Facts& facts);
 // By the source `sass`: disassembles each cubin of the build, which the cache keeps. With a compiler, also the places
 // in the program that machine code comes from, by a profile build (profile_build.h); without places `why` of the source
-// says why. Null: they are not asked for. Sampled addresses of add_counters() get these places.
+// says why. Null: they are not asked for. Sampled addresses of add_counters() get these places. A cubin that cannot be
+// read costs its own kernels alone: they are `missing` in the source.
 void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts);
 
-// By the source `counters`: the launches of a call, the longest first, each by ncu on the inputs of `test`. `plan` is
-// the candidate's plan.json; launches that would begin after `most` are left out. Errors: those of
-// diagnose::counters_of().
-Status add_counters(const std::filesystem::path& plan, run::Judge& judge, const run::JudgeCase& test, Seconds most,
-                    Facts& facts);
+// What was read of the machine code of a module.
+struct SassOfModule {
+  Result<std::map<std::string, SassFacts>> code;  // by function
+  std::string no_places = {};                     // why there are none, where they were asked for
+};
+// The source `sass` of what was read, in the order of the plan's modules.
+void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& facts);
 
 // Sets the state of a source.
 void set_source(SourceState state, Facts& facts);

@@ -140,6 +140,7 @@ Result<Profile> profile_program(const std::string& text, const std::string& name
   RunOptions keeping = options;
   const std::vector<std::string>& without = wanted.without;
   keeping.diagnosis.keep_facts = true;
+  keeping.diagnosis.all_counters |= !wanted.tools.empty();  // which may read any
   keeping.diagnosis.counters = std::find(without.begin(), without.end(), "counters") == without.end();
   SOLSTICE_TRY(const ProgramRun done, run_program(text, name, keeping, progress));
   const search::Measurement& m = done.measurement;

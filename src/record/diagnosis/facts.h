@@ -22,13 +22,15 @@ namespace solstice {
 struct SourceState {
   std::string name;
   bool there = false;
-  std::string why = {};    // it is not, or only in part
-  std::string opens = {};  // the one line that would open it
+  std::string why = {};                             // it is not, or only in part
+  std::string opens = {};                           // the one line that would open it
+  std::map<std::string, std::string> missing = {};  // steps that it says nothing of, and why: it was read in part
   static auto fields() {
     return std::make_tuple(field("name", &SourceState::name, "ptxas, cubin, sass, plan, trace or counters"),
                            field("there", &SourceState::there, "it was read"),
                            optional_field("why", &SourceState::why, "it was not, or only in part"),
-                           optional_field("opens", &SourceState::opens, "the one line that would open it"));
+                           optional_field("opens", &SourceState::opens, "the one line that would open it"),
+                           optional_field("missing", &SourceState::missing, "steps that it says nothing of, and why"));
   }
 };
 
@@ -59,10 +61,18 @@ struct CounterFacts {
   // Reasons are those of diagnose/counters/stall_reasons.h: "long_scoreboard".
   std::map<std::string, double> stalls;
   std::vector<HotSpot> hot = {};  // the most sampled, descending
+  std::string of = {};            // the step whose launch was read, which is alike in all but its data; "": its own
+  // Each pass begins with empty caches, as the first launch of a timed call does. This one is a later launch: in a call
+  // L2 has what the launches before it left.
+  bool cold = false;
+  int64_t passes = 0;  // over the launch; 0: not known
   static auto fields() {
     return std::make_tuple(field("metrics", &CounterFacts::metrics, "by ncu's names"),
                            optional_field("stalls", &CounterFacts::stalls, "share of warp samples by reason"),
-                           optional_field("hot", &CounterFacts::hot, "the most sampled places"));
+                           optional_field("hot", &CounterFacts::hot, "the most sampled places"),
+                           optional_field("of", &CounterFacts::of, "the step alike whose launch was read"),
+                           optional_field("cold", &CounterFacts::cold, "a later launch, read with empty caches"),
+                           optional_field("passes", &CounterFacts::passes, "over the launch"));
   }
 };
 

@@ -7,6 +7,7 @@
 
 #include "diagnose/counters/counter_table.h"
 #include "diagnose/counters/ncu.h"
+#include "diagnose/tool.h"
 #include "fixture.h"
 
 namespace solstice::run {
@@ -159,6 +160,33 @@ TEST_F(CountersTest, AreOfTheLaunchThatWasAskedFor) {
   const CounterFacts facts = counters_of_first(plan, cases_[0]);
   EXPECT_LT(metric(facts, "dram__bytes_read.sum"), 1e6);
   EXPECT_GT(metric(facts, "dram__bytes_read.sum"), 8.0 * 1024 * 8 * 0.9);
+}
+
+// One start of ncu for all of them; each answer is its own launch's.
+TEST_F(CountersTest, OfSeveralLaunchesAreReadByOneProcess) {
+  Plan plan = plan_of("honest");
+  for (const int64_t blocks : {8, 64}) {
+    Step small = plan.steps.back();
+    small.name = "of " + std::to_string(blocks);
+    small.grid = {blocks, 1, 1};
+    plan.steps.insert(plan.steps.begin(), small);
+  }
+  diagnose::CounterRequest request;
+  request.plan = save(plan);
+  for (const Step& step : plan.steps) request.steps.push_back(step.name);
+  request.metrics = diagnose::counters_to_ask(diagnose::all_tools());
+  const auto run = diagnose::counters_of(request, diagnose::with_judge(*judge_, request.plan, cases_[0]));
+  ASSERT_TRUE(run.ok()) << run.error().text();
+  EXPECT_EQ(run->processes, 1u) << run->source.why;
+  ASSERT_EQ(run->steps.size(), 3u) << run->source.why;
+  for (const Step& step : plan.steps) {
+    const CounterFacts& facts = run->steps.at(step.name);
+    const double bytes = static_cast<double>(step.grid[0]) * 1024 * 8;
+    EXPECT_NEAR(metric(facts, "dram__bytes_read.sum"), bytes, 0.2 * bytes) << step.name;
+    EXPECT_FALSE(facts.stalls.empty()) << step.name;
+    std::printf("%s: %lld passes\n", step.name.c_str(), static_cast<long long>(facts.passes));
+  }
+  std::printf("three launches: %.1f s\n", run->took.value);
 }
 
 // A kernel that does not end costs its own answer.

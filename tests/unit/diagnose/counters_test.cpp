@@ -1,6 +1,7 @@
 // The source of counters with an ncu and a runner that are played (tests/support/ncu): the whole path but the GPU.
 #include "diagnose/counters/counters.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -8,10 +9,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <numeric>
+#include <tuple>
 
 #include "base/file.h"
 #include "base/process/subprocess.h"
 #include "diagnose/counters/counter_table.h"
+#include "diagnose/counters/launch_batch.h"
 #include "diagnose/counters/ncu.h"
 #include "diagnose/counters/ncu_failure.h"
 #include "run/runner_process.h"
@@ -27,6 +30,7 @@ Step launch_of(const std::string& name, const std::string& entry, Phase phase = 
   out.entry = entry;
   out.module = "m";
   out.phase = phase;
+  out.grid = out.block = {1024, 1, 1};  // as the recorded one
   return out;
 }
 
@@ -46,7 +50,7 @@ class Counters : public ::testing::Test {
       fs::copy(fs::path(SOLSTICE_SOURCE_DIR) / "tests/support/ncu" / file, folder_.path() / file);
     }
     write("behaviour", "ok");
-    write("plan.json", to_json(plan_with({launch_of("up", "copy"), launch_of("down", "copy")})).dump());
+    write("plan.json", to_json(plan_with({launch_of("up", "honest"), launch_of("down", "honest")})).dump());
     request_.plan = folder_.path() / "plan.json";
     request_.steps = {"up"};
     request_.ncu = folder_.path() / "ncu";
@@ -56,6 +60,23 @@ class Counters : public ::testing::Test {
   void write(const char* file, const std::string& text) {
     const Status written = write_file(folder_.path() / file, text);
     EXPECT_TRUE(written.ok()) << written.error().text();
+  }
+  // A program whose launches run in this order: step, kernel and blocks; ncu takes 1, 2, .. us for them.
+  void plan_of(const std::vector<std::tuple<std::string, std::string, int64_t>>& launches) {
+    std::vector<Step> steps;
+    std::string lines;
+    for (const auto& [name, kernel, blocks] : launches) {
+      steps.push_back(launch_of(name, kernel));
+      steps.back().grid = {blocks, 1, 1};
+      lines += fmt::format("{} {} {}\n", kernel, 1000 * steps.size(), blocks);
+    }
+    write("plan.json", to_json(plan_with(std::move(steps))).dump());
+    write("launches", lines);
+  }
+  // Of the launch of a step, in microseconds.
+  static double time_of(const CounterRun& run, const char* step) {
+    const auto found = run.steps.find(step);
+    return found == run.steps.end() ? 0 : 1e6 * counter_value(found->second, "gpu__time_duration.sum").value_or(-1);
   }
   std::string asked() const {
     const auto text = read_file(folder_.path() / "asked");
@@ -118,8 +139,8 @@ TEST_F(Counters, AreAskedOfTheOneLaunchAsItRunsInATrial) {
   request_.steps = {"down"};
   request_.metrics = {"dram__bytes_read.sum"};
   EXPECT_TRUE(counters().source.there);
-  for (const char* option : {"--kernel-name copy", "--kernel-name-base mangled", "--launch-skip 1", "--launch-count 1",
-                             "--cache-control all", "--clock-control none", "--replay-mode kernel",
+  for (const char* option : {"--kernel-name honest", "--kernel-name-base mangled", "--launch-skip 1",
+                             "--launch-count 1", "--cache-control all", "--clock-control none", "--replay-mode kernel",
                              "--metrics dram__bytes_read.sum\n", "--section SolsticeWarpStates"}) {
     EXPECT_NE(asked().find(option), std::string::npos) << option;
   }
@@ -162,7 +183,7 @@ TEST_F(Counters, ThatNcuRefusesByNameAreTriedWithoutIt) {
   request_.metrics = {"dram__bytes_read.sum", "dram__bytes_write.sum"};
   const CounterRun run = counters();
   EXPECT_TRUE(run.source.there) << run.source.why;
-  EXPECT_EQ(run.notes, std::vector<std::string>{"up: dram__bytes_read.sum: this ncu refuses it"});
+  EXPECT_EQ(run.notes, std::vector<std::string>{"dram__bytes_read.sum: this ncu refuses it"});
   EXPECT_EQ(run.steps.at("up").metrics.count("dram__bytes_write.sum"), 1u);
 }
 
@@ -211,10 +232,12 @@ TEST_F(Counters, OfANcuThatHangsAreGivenUp) {
 
 TEST_F(Counters, OfOneStepMayBeMissing) {
   request_.all = Seconds(0);
-  EXPECT_EQ(counters().source.why, "no time was left for `up`");
+  EXPECT_EQ(counters().source.why, "`up`: no time was left");
+  EXPECT_EQ(counters().source.missing, (std::map<std::string, std::string>{{"up", "no time was left"}}));
+  EXPECT_NE(counters().source.opens.find("--counter-time"), std::string::npos);
   request_.all = Seconds(60);
   request_.stop = [] { return true; };
-  EXPECT_EQ(counters().source.why, "no time was left for `up`");
+  EXPECT_EQ(counters().source.why, "`up`: no time was left");
 }
 
 TEST_F(Counters, OfAnEmptyReportAreMissing) {
@@ -236,19 +259,135 @@ TEST_F(Counters, NeedALaunchOfThePlan) {
   EXPECT_NE(run.error().message.find("sideways"), std::string::npos);
 }
 
-TEST(LaunchesBefore, CountThoseOfThePreparationFirst) {
+// One start of ncu and of CUDA, whatever the order in which the steps are wanted.
+TEST_F(Counters, OfSeveralStepsAreReadByOneProcess) {
+  plan_of({{"a", "one", 8}, {"b", "two", 8}, {"c", "other", 8}, {"d", "one", 16}});
+  request_.steps = {"d", "a", "b"};
+  const CounterRun run = counters();
+  EXPECT_TRUE(run.source.there);
+  EXPECT_EQ(run.source.why, "");
+  EXPECT_EQ(run.processes, 1u);
+  for (const char* option : {"--kernel-name regex:^(one|two)$", "--launch-skip 0", "--launch-count 3"})
+    EXPECT_NE(asked().find(option), std::string::npos) << option;
+  EXPECT_NEAR(time_of(run, "a"), 1, 1e-9);
+  EXPECT_NEAR(time_of(run, "b"), 2, 1e-9);
+  EXPECT_NEAR(time_of(run, "d"), 4, 1e-9);
+  EXPECT_EQ(run.steps.at("d").passes, 7);
+  for (const auto& [step, facts] : run.steps) {
+    EXPECT_FALSE(facts.hot.empty()) << step;
+    EXPECT_FALSE(facts.stalls.empty()) << step;
+  }
+}
+
+TEST_F(Counters, OfLaunchesInBetweenAreNobodys) {
+  plan_of({{"a", "one", 8}, {"b", "one", 8}, {"c", "one", 8}, {"d", "one", 8}});
+  request_.steps = {"d", "b"};
+  const CounterRun run = counters();
+  EXPECT_NE(asked().find("--launch-skip 1\n"), std::string::npos);
+  EXPECT_NE(asked().find("--launch-count 3\n"), std::string::npos);
+  EXPECT_EQ(run.steps.size(), 2u);
+  EXPECT_NEAR(time_of(run, "b"), 2, 1e-9);
+  EXPECT_NEAR(time_of(run, "d"), 4, 1e-9);
+}
+
+TEST_F(Counters, ThatASharedProcessDoesNotBringAreReadAlone) {
+  write("behaviour", "alone");
+  plan_of({{"a", "one", 8}, {"b", "two", 8}, {"c", "other", 8}});
+  request_.steps = {"a", "b", "c"};
+  const CounterRun run = counters();
+  EXPECT_EQ(run.processes, 4u);
+  EXPECT_EQ(run.source.why, "");
+  EXPECT_TRUE(run.source.missing.empty());
+  EXPECT_NEAR(time_of(run, "b"), 2, 1e-9);
+  EXPECT_EQ(run.steps.size(), 3u);
+}
+
+// Two launches that look the same cannot be told apart where one is missing; the third can.
+TEST_F(Counters, OfALaunchThatCannotBeToldAreNotGuessed) {
+  write("behaviour", "loses");
+  plan_of({{"a", "one", 8}, {"b", "one", 8}, {"c", "other", 8}});
+  request_.steps = {"a", "b", "c"};
+  const CounterRun run = counters();
+  EXPECT_EQ(run.processes, 3u) << "one for all, and one each for `a` and `b`";
+  EXPECT_NEAR(time_of(run, "a"), 1, 1e-9);
+  EXPECT_NEAR(time_of(run, "b"), 2, 1e-9);
+  EXPECT_NEAR(time_of(run, "c"), 3, 1e-9);
+}
+
+// A program of many kernels ends in time: a process is given as many as it may be expected to read.
+TEST_F(Counters, OfManyKernelsEndAfterTheirTime) {
+  std::vector<std::tuple<std::string, std::string, int64_t>> launches;
+  for (int i = 0; i < 300; ++i) {
+    launches.emplace_back(fmt::format("k{}", i), fmt::format("f{}", i), 8);
+    request_.steps.push_back(fmt::format("k{}", i));
+  }
+  request_.steps.erase(request_.steps.begin());  // "up"
+  plan_of(launches);
+  write("starts", "0.5");
+  request_.all = Seconds(1.5);
+  request_.sampling = false;
+  const CounterRun run = counters();
+  EXPECT_TRUE(run.source.there);
+  EXPECT_GE(run.steps.size(), 8u);
+  EXPECT_LT(run.steps.size(), 300u);
+  EXPECT_EQ(run.steps.size() + run.source.missing.size(), 300u);
+  EXPECT_EQ(run.source.missing.at("k299"), "no time was left");
+  EXPECT_LT(run.took.value, 15) << "of which 1.5 s are its own, the rest a busy machine's";
+}
+
+TEST_F(Counters, OfAnotherKernelThanWasAskedForAreNone) {
+  plan_of({{"a", "one", 8}});
+  write("launches", "one 1000 9\n");
+  request_.steps = {"a"};
+  const CounterRun run = counters();
+  EXPECT_FALSE(run.source.there);
+  EXPECT_NE(run.source.why.find("cannot be told apart"), std::string::npos) << run.source.why;
+}
+
+TEST_F(Counters, OfTheRestAreNamedWhereOneHangs) {
+  write("behaviour", "hangs");
+  plan_of({{"a", "one", 8}, {"b", "two", 8}});
+  request_.steps = {"a", "b"};
+  request_.limits.start = Seconds(1);
+  const CounterRun run = counters();
+  EXPECT_EQ(run.processes, 3u);
+  EXPECT_EQ(run.source.missing.size(), 2u);
+  EXPECT_NE(run.source.missing.at("b").find("did not end in time"), std::string::npos);
+}
+
+TEST(LaunchBatch, CountsThoseOfThePreparationFirst) {
   const Plan plan = plan_with(
       {launch_of("a", "k"), launch_of("pack", "k", Phase::kPrepare), launch_of("b", "other"), launch_of("c", "k")});
-  EXPECT_EQ(launches_before(plan, plan.steps[1]), 0);
-  EXPECT_EQ(launches_before(plan, plan.steps[0]), 1);
-  EXPECT_EQ(launches_before(plan, plan.steps[2]), 0);
-  EXPECT_EQ(launches_before(plan, plan.steps[3]), 2);
+  const auto skip = [&](int step) { return batch_of(plan, {&plan.steps[static_cast<size_t>(step)]}, 1).skip; };
+  EXPECT_EQ(skip(1), 0);
+  EXPECT_EQ(skip(0), 1);
+  EXPECT_EQ(skip(2), 0);
+  EXPECT_EQ(skip(3), 2);
+}
+
+std::vector<std::string> names_in(const std::vector<const Step*>& steps) {
+  std::vector<std::string> out;
+  for (const Step* step : steps) out.push_back(step->name);
+  return out;
+}
+
+TEST(LaunchBatch, HasWhatFitsTheFirstThatIsWanted) {
+  const Plan plan = plan_with({launch_of("a", "k"), launch_of("b", "n.x$y"), launch_of("c", "k"), launch_of("d", "k"),
+                               launch_of("e", "k"), launch_of("f", "m")});
+  const auto& step = plan.steps;
+  const LaunchBatch batch = batch_of(plan, {&step[0], &step[4], &step[1], &step[2]}, 3);
+  EXPECT_EQ(names_in(batch.wanted), (std::vector<std::string>{"a", "b", "c"})) << "`e` is far away";
+  EXPECT_EQ(names_in(batch.launches), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(name_filter(batch), "regex:^(k|n\\.x\\$y)$");
+  EXPECT_EQ(name_filter(batch_of(plan, {&step[1]}, 3)), "n.x$y") << "no expression";
+  EXPECT_EQ(batch_of(plan, {&step[0], &step[4]}, 1).launches.size(), 1u);
 }
 
 struct FailureCase {
   const char* log;
   const char* why;
   bool of_all;
+  bool opens = of_all;
 };
 
 TEST(NcuFailure, IsKnownByItsWords) {
@@ -261,7 +400,7 @@ TEST(NcuFailure, IsKnownByItsWords) {
        "another tool", true},
       {"==ERROR== Nsight Compute failed to connect to the CUDA driver (stub libcuda.so[.1] on path?).\n",
        "no CUDA driver", true},
-      {"==ERROR== Insufficient free memory for profiling on the device.\n", "too little free memory", true},
+      {"==ERROR== Insufficient free memory for profiling on the device.\n", "too little free memory", false, true},
       {"==WARNING== No kernels were profiled.\n", "saw no launch of `copy`", false},
       {"==ERROR== Something new\n==ERROR== Something else\n", "ncu: Something new", false},
       {"", "left no report of `copy`: it exited with code 9", false},
@@ -269,10 +408,10 @@ TEST(NcuFailure, IsKnownByItsWords) {
   run::ProfiledRun run;
   run.end.exit.code = 9;
   for (const FailureCase& one : cases) {
-    const NcuFailure failure = explain_failure(one.log, run, "copy");
+    const NcuFailure failure = explain_failure(one.log, run, "`copy`");
     EXPECT_NE(failure.why.find(one.why), std::string::npos) << failure.why;
     EXPECT_EQ(failure.of_all, one.of_all) << one.log;
-    EXPECT_EQ(failure.opens.empty(), !one.of_all) << one.log;
+    EXPECT_EQ(failure.opens.empty(), !one.opens) << one.log;
   }
 }
 
@@ -280,7 +419,7 @@ TEST(NcuFailure, NamesTheCaseThatFailed) {
   run::ProfiledRun run;
   run.verdict.outcome = Outcome::kHung;
   run.verdict.message = "the GPU did not finish";
-  const NcuFailure failure = explain_failure("", run, "copy");
+  const NcuFailure failure = explain_failure("", run, "`copy`");
   EXPECT_NE(failure.why.find("the GPU did not finish"), std::string::npos);
   EXPECT_FALSE(failure.opens.empty());
 }

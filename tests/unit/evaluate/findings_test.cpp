@@ -3,6 +3,7 @@
 #include "diagnose/counters/counter_table.h"
 #include "evaluate/findings/actions.h"
 #include "evaluate/findings/diagnosing.h"
+#include "evaluate/findings/program_facts.h"
 #include "evaluate/preparation.h"
 
 namespace solstice::evaluate {
@@ -60,6 +61,38 @@ TEST(Findings, ADiagnosisBesideTheSearchSaysTheSame) {
   EXPECT_EQ(Diagnosing().finish(Seconds(0), found).total().value, 0) << "nothing to diagnose";
 }
 
+Step launch_in(const std::string& module) {
+  Step out;
+  out.name = out.entry = out.module = module;
+  return out;
+}
+
+// A cubin that cannot be read leaves its own kernels open.
+TEST(Findings, MachineCodeOfOneModuleMayBeMissing) {
+  Plan plan;
+  plan.modules = {{"a", "a.cubin", "", ""}, {"b", "b.cubin", "", ""}};
+  plan.steps = {launch_in("a"), launch_in("b")};
+  Facts facts;
+  for (const char* name : {"a", "b"}) {
+    KernelSheet kernel{.kernel = name, .family = "map", .schedule = "map()"};
+    kernel.steps.push_back({.step = name, .entry = name});
+    facts.kernels.push_back(kernel);
+  }
+  const std::map<std::string, SassFacts> code = {{"a", SassFacts{}}};
+  const Error damaged = fail(Code::process_failed, "nvdisasm: not a cubin", "another nvdisasm");
+  take_sass(plan, {{code}, {damaged}}, facts);
+  ASSERT_EQ(facts.sources.size(), 1u);
+  EXPECT_TRUE(facts.sources[0].there);
+  EXPECT_EQ(facts.sources[0].why, "nvdisasm: not a cubin");
+  EXPECT_EQ(facts.sources[0].opens, "another nvdisasm");
+  EXPECT_EQ(facts.sources[0].missing, (std::map<std::string, std::string>{{"b", "nvdisasm: not a cubin"}}));
+  EXPECT_TRUE(facts.kernels[0].steps[0].sass);
+  EXPECT_FALSE(facts.kernels[1].steps[0].sass);
+  take_sass(plan, {{damaged}, {damaged}}, facts);
+  EXPECT_FALSE(facts.sources[0].there);
+  EXPECT_EQ(facts.sources[0].why, "nvdisasm: not a cubin") << "once";
+}
+
 // What the published ablation shows: every counter by its name, as it is.
 TEST(Findings, CountersThatWereReadAreInTheRecord) {
   const Setting setting{machine_of_findings()};
@@ -86,6 +119,11 @@ TEST(Findings, CountersThatWereReadAreInTheRecord) {
   EXPECT_EQ(step.at("counters").at("DRAM bytes read (byte)").as_double(), 1.5);
   EXPECT_EQ(step.at("counters").at("new__metric.sum").as_double(), 2) << "without a name of ours";
   EXPECT_EQ(step.at("counters").at("warp stall long_scoreboard (share)").as_double(), 0.5);
+  counters.of = "a";
+  facts.kernels[0].steps.push_back({.step = "b", .entry = "a", .counters = counters});
+  Json twice = Json::object();
+  add_findings(facts, setting, {}, twice);
+  EXPECT_EQ(twice.at("counters").items().at(1).dump(), R"({"step":"b","alike":"a"})") << "not all of them again";
 }
 
 }  // namespace

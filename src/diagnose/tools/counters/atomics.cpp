@@ -10,18 +10,19 @@ namespace {
 
 void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
-    const double atomics = counter(*step, "lts__t_sectors_op_atom.sum").value_or(0) +
-                           counter(*step, "lts__t_sectors_op_red.sum").value_or(0);
-    const double all = counter(*step, "lts__t_sectors.sum").value_or(0);
-    if (all <= 0 || atomics / all < tool.threshold("share")) continue;
+    const auto returning = counter(*step, "lts__t_sectors_op_atom.sum");
+    const auto reducing = counter(*step, "lts__t_sectors_op_red.sum");
+    const auto all = counter(*step, "lts__t_sectors.sum");
+    if (!returning || !reducing || !all || *all <= 0) continue;
+    const double atomics = *returning + *reducing, share = atomics / *all;
+    if (share < tool.threshold("share")) continue;
     Finding finding = finding_on(
-        tool, view,
-        fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * atomics / all, step->entry),
-        view.gain_of(*step, 1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
+        tool, view, fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * share, step->entry),
+        view.gain_of(*step, 1 / (1 - std::min(0.95, share)), "if L2 had none of them to serve"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
-    finding.evidence.push_back(evidence("sectors", all, "", "counters"));
+    finding.evidence.push_back(evidence("sectors", *all, "", "counters"));
     finding.actions.push_back(advice("add up in a block first; a second pass over partial results"));
     out.push_back(std::move(finding));
   }
@@ -38,6 +39,7 @@ const Tool solstice_tools_atomics{
     .thresholds = {{"share", 0.1, "share of L2 sectors", "served at a fraction of the rate of reads"}},
     .of_kernel = find_atomics,
     .explains = {"contended atomics"},
+    .counters = {"lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum", "lts__t_sectors.sum"},
 };
 
 }  // namespace solstice::diagnose

@@ -41,6 +41,8 @@ const Tool solstice_tools_bank_conflicts{
     .thresholds = {{"share", 0.1, "share of wavefronts", "a tenth of its shared memory time"}},
     .of_kernel = find_conflicts,
     .shows_as = {"mio_throttle", "short_scoreboard", "lg_throttle", "long_scoreboard", "drain", "dispatch_stall"},
+    .counters = {"l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
+                 "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum"},
 };
 
 }  // namespace solstice::diagnose

@@ -10,8 +10,9 @@ namespace {
 
 void find_barriers(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
-    const double share = stall(*step, "barrier").value_or(0);
-    if (share < tool.threshold("share")) continue;
+    const auto waiting = stall(*step, "barrier");
+    if (!waiting || *waiting < tool.threshold("share")) continue;
+    const double share = *waiting;
     Finding finding = finding_on(
         tool, view, fmt::format("warps of `{}` wait at a barrier in {:.0f} % of the samples", step->entry, 100 * share),
         view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
@@ -36,6 +37,7 @@ const Tool solstice_tools_barrier_stall{
     .paper = "KernelPro: barrier stall",
     .of_kernel = find_barriers,
     .says = Says::kSymptom,
+    .warp_states = true,
 };
 
 }  // namespace solstice::diagnose

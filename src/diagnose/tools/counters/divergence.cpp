@@ -34,6 +34,7 @@ const Tool solstice_tools_divergence{
     .thresholds = {{"threads", 0.8, "share of a warp", "a quarter more instructions than needed"}},
     .of_kernel = find_divergence,
     .shows_as = stalls_of_instructions(),
+    .counters = {"smsp__thread_inst_executed_per_inst_executed.ratio"},
 };
 
 }  // namespace solstice::diagnose

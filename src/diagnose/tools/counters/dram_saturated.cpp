@@ -7,8 +7,8 @@ namespace solstice::diagnose {
 namespace {
 
 double moved_over_need(const KernelView& view, const StepFacts& step) {
-  const double moved =
-      counter(step, "dram__bytes_read.sum").value_or(0) + counter(step, "dram__bytes_write.sum").value_or(0);
+  const auto read = counter(step, "dram__bytes_read.sum"), written = counter(step, "dram__bytes_write.sum");
+  const double moved = read && written ? *read + *written : 0;  // 0: not known
   double need = 0;
   for (const ResourceNeed& each : view.kernel.needs) need += each.resource == "dram" ? each.amount : 0;
   return need > 0 && moved > 0 ? std::max(1.0, moved / need) : view.over_bound();
@@ -45,6 +45,8 @@ const Tool solstice_tools_dram_saturated{
     .paper = "KernelPro: high DRAM throughput",
     .of_kernel = find_saturated,
     .says = Says::kUnit,
+    .counters = {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
+    .or_counters = {"dram__bytes_read.sum", "dram__bytes_write.sum"},
 };
 
 }  // namespace solstice::diagnose

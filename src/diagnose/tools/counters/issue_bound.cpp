@@ -37,6 +37,7 @@ const Tool solstice_tools_issue_bound{
     .thresholds = {{"busy", 0.85, "share of cycles", "the rest goes to dependencies that no order avoids"}},
     .of_kernel = find_issue,
     .says = Says::kUnit,
+    .counters = {"smsp__issue_active.avg.pct_of_peak_sustained_active"},
 };
 
 }  // namespace solstice::diagnose

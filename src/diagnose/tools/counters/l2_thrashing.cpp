@@ -57,6 +57,8 @@ const Tool solstice_tools_l2_thrashing{
     .thresholds = {{"bytes", 1.25, "x of its tensors", "a quarter is read twice"},
                    {"share", 0.03, "share of the kernel's time", "below it nothing is won"}},
     .of_kernel = find_thrashing,
+    .counters = {"dram__bytes_read.sum"},
+    .or_counters = {"lts__t_sector_op_read_hit_rate.pct"},
 };
 
 }  // namespace solstice::diagnose

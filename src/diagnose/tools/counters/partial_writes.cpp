@@ -19,25 +19,23 @@ struct SectorsOfWrites {
   double times_whole = 1;  // that a whole sector counts
 };
 
-// Plain stores as they leave L1, where that was counted; else all writes that L2 sees, whole ones of which count more
-// than once.
-SectorsOfWrites sectors_of(const Tool& tool, const StepFacts& step) {
-  SectorsOfWrites out;
-  out.all = counter(step, "lts__t_sectors.sum").value_or(0);
+// Plain stores as they leave L1; where there are none, all writes that L2 sees, whole ones of which count more than
+// once. Nothing where one was not counted.
+std::optional<SectorsOfWrites> sectors_of(const Tool& tool, const StepFacts& step) {
+  const auto all = counter(step, "lts__t_sectors.sum");
   const auto plain = counter(step, "l1tex__m_l1tex2xbar_write_sectors_mem_lg_op_st.sum");
-  if (plain && *plain > 0) {
-    out.written = *plain;
-  } else {
-    out.written = counter(step, "lts__t_sectors_op_write.sum").value_or(0);
-    out.times_whole = tool.threshold("whole in L2");
-  }
-  return out;
+  if (all && plain && *plain > 0) return SectorsOfWrites{*plain, *all};
+  const auto in_l2 = counter(step, "lts__t_sectors_op_write.sum");
+  if (!all || !in_l2) return std::nullopt;
+  return SectorsOfWrites{*in_l2, *all, tool.threshold("whole in L2")};
 }
 
 void find_partial(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   const std::vector<const StepFacts*> steps = view.steps();
   if (steps.size() != 1) return;
-  const SectorsOfWrites sectors = sectors_of(tool, *steps[0]);
+  const std::optional<SectorsOfWrites> counted = sectors_of(tool, *steps[0]);
+  if (!counted) return;
+  const SectorsOfWrites& sectors = *counted;
   const double need = written(view.kernel) / view.machine.sector.value * sectors.times_whole;
   const double excess = sectors.written - need;
   if (need <= 0 || sectors.all <= 0 || sectors.written < tool.threshold("sectors") * need) return;
@@ -67,6 +65,8 @@ const Tool solstice_tools_partial_writes{
                    {"whole in L2", 1.5, "x", "as an H200 counts them, whose L2 has two partitions (tests/sick)"}},
     .of_kernel = find_partial,
     .shows_as = stalls_of_memory(),
+    .counters = {"lts__t_sectors.sum", "lts__t_sectors_op_write.sum"},
+    .or_counters = {"l1tex__m_l1tex2xbar_write_sectors_mem_lg_op_st.sum"},
 };
 
 }  // namespace solstice::diagnose

@@ -15,10 +15,14 @@ const ResourceNeed* memory_need(const KernelSheet& kernel) {
   return nullptr;
 }
 
-double sum_of(const KernelView& view, std::initializer_list<const char*> metrics) {
+// Of all launches; nothing where one of them was not counted. Memsets and copies are no launches.
+std::optional<double> bytes_counted(const KernelView& view) {
   double out = 0;
   for (const StepFacts* step : view.steps()) {
-    for (const char* metric : metrics) out += counter(*step, metric).value_or(0);
+    if (step->entry.empty()) continue;
+    const auto read = counter(*step, "dram__bytes_read.sum"), written = counter(*step, "dram__bytes_write.sum");
+    if (!read || !written) return std::nullopt;
+    out += *read + *written;
   }
   return out;
 }
@@ -33,8 +37,7 @@ constexpr std::string_view kReadsAgain = "read again";
 
 // Through memory: as counted, else as the cost model says of such a way, whose term of memory has every pass.
 Moved moved_bytes(const KernelView& view, const ResourceNeed& need) {
-  const double counted = sum_of(view, {"dram__bytes_read.sum", "dram__bytes_write.sum"});
-  if (counted > 0) return {counted, "counters"};
+  if (const auto counted = bytes_counted(view); counted && *counted > 0) return {*counted, "counters"};
   if (view.kernel.form.find(kReadsAgain) == std::string::npos) return {};
   for (const CostTerm& term : view.kernel.terms) {
     if (term.name == "memory" && need.time.value > 0) return {need.amount * (term.time / need.time), "plan"};
@@ -72,6 +75,7 @@ const Tool solstice_tools_rereads{
     .thresholds = {{"bytes", 1.25, "x of the need", "a split pass or a second read moves at least that"}},
     .paper = "KernelPro: shared-memory tiling",
     .of_kernel = find_rereads,
+    .counters = {"dram__bytes_read.sum", "dram__bytes_write.sum"},
 };
 
 }  // namespace solstice::diagnose

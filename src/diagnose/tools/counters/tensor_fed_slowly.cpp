@@ -33,10 +33,11 @@ void find_hungry(const Tool& tool, const KernelView& view, std::vector<Finding>&
     finding.place.part = "main loop";
     finding.evidence.push_back(evidence("tensor cores busy", 100 * *busy, "%", "counters"));
     finding.evidence.push_back(evidence("in the best product", 100 * *best, "%", "plan"));
-    finding.evidence.push_back(
-        evidence("waiting for loads", 100 * stall(*step, "long_scoreboard").value_or(0), "% of samples", "counters"));
-    finding.evidence.push_back(
-        evidence("waiting at barriers", 100 * stall(*step, "barrier").value_or(0), "% of samples", "counters"));
+    for (const auto& [reason, what] : {std::pair("long_scoreboard", "loads"), std::pair("barrier", "barriers")}) {
+      if (const auto share = stall(*step, reason))
+        finding.evidence.push_back(
+            evidence(fmt::format("waiting for {}", what), 100 * *share, "% of samples", "counters"));
+    }
     finding.actions.push_back(advice("larger tiles, more stages, two groups of warps that take turns"));
     out.push_back(std::move(finding));
   }
@@ -54,6 +55,7 @@ const Tool solstice_tools_tensor_fed_slowly{
                     "the machine file: measured ceiling over the datasheet's peak, 79 % on an H200 in fp16"}},
     .of_kernel = find_hungry,
     .says = Says::kUnit,
+    .counters = {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
 };
 
 }  // namespace solstice::diagnose

@@ -63,6 +63,8 @@ const Tool solstice_tools_uncoalesced_access{
     .of_kernel = find_scattered,
     .shows_as = stalls_of_memory(),
     .explains = {"partial writes"},
+    .counters = {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
+                 "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
 };
 
 }  // namespace solstice::diagnose

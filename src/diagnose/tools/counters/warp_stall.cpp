@@ -37,8 +37,9 @@ bool is_bandwidth(const Tool& tool, const StepFacts& step, std::string_view reas
 void find_stalls(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     for (const Reason& reason : kReasons) {
-      const double share = stall(*step, reason.name).value_or(0);
-      if (share < tool.threshold("share") || is_bandwidth(tool, *step, reason.name)) continue;
+      const auto waiting = stall(*step, reason.name);
+      if (!waiting || *waiting < tool.threshold("share") || is_bandwidth(tool, *step, reason.name)) continue;
+      const double share = *waiting;
       Finding finding = finding_on(
           tool, view,
           fmt::format("warps of `{}` wait for {} in {:.0f} % of the samples", step->entry, reason.means, 100 * share),
@@ -68,6 +69,8 @@ const Tool solstice_tools_warp_stall{
     .paper = "KernelPro: warp stall",
     .of_kernel = find_stalls,
     .says = Says::kSymptom,
+    .or_counters = {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
+    .warp_states = true,
 };
 
 }  // namespace solstice::diagnose

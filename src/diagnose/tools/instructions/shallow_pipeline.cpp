@@ -11,8 +11,8 @@ namespace {
 
 // Of the machine's tensor pipe, if it was counted: the rest is the most that better feeding brings.
 double counted_limit(const StepFacts& step) {
-  const double busy = counter(step, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active").value_or(0);
-  return busy > 0 ? 1 / std::min(1.0, busy) : 1e9;
+  const auto busy = counter(step, "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active");
+  return busy && *busy > 0 ? 1 / std::min(1.0, *busy) : 1e9;
 }
 
 void add_stages(const KernelView& view, const Pipeline& found, Finding& finding) {
@@ -57,6 +57,7 @@ const Tool solstice_tools_shallow_pipeline{
                     "a barrier over all SMs (machine file), two trips to L2 and back"}},
     .of_kernel = find_shallow,
     .explains = {"tensor cores fed slowly"},
+    .or_counters = {"sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active"},
 };
 
 }  // namespace solstice::diagnose

@@ -15,16 +15,15 @@ struct Clock {
 
 // By the cycles that were counted, else as NVML read it right after the timed calls.
 std::optional<Clock> clock_of(const KernelView& view) {
-  const StepFacts* longest = nullptr;
-  double cycles = 0;
+  double most = 0;
+  Clock of_longest;
   for (const StepFacts* step : view.steps()) {
-    const double counted = counter(*step, "sm__cycles_elapsed.max").value_or(0);
-    if (counted > cycles && counter(*step, "gpu__time_duration.sum").value_or(0) > 0) {
-      cycles = counted;
-      longest = step;
-    }
+    const auto cycles = counter(*step, "sm__cycles_elapsed.max"), seconds = counter(*step, "gpu__time_duration.sum");
+    if (!cycles || !seconds || *seconds <= 0 || *cycles <= most) continue;
+    most = *cycles;
+    of_longest = {Hertz(*cycles / *seconds), "counters"};
   }
-  if (longest) return Clock{Hertz(cycles / *counter(*longest, "gpu__time_duration.sum")), "counters"};
+  if (most > 0) return of_longest;
   if (view.facts.clocks && view.facts.clocks->sm_mhz > 0) return Clock{Hertz(view.facts.clocks->sm_mhz * 1e6), "trace"};
   return std::nullopt;
 }
@@ -59,6 +58,7 @@ const Tool solstice_tools_lowered_clocks{
                     "a warm card at its power cap reaches 3 to 5 % less in tensor products (machine file)"}},
     .of_kernel = find_lowered,
     .says = Says::kUnit,
+    .or_counters = {"sm__cycles_elapsed.max", "gpu__time_duration.sum"},
 };
 
 }  // namespace solstice::diagnose

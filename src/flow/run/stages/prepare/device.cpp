@@ -54,8 +54,16 @@ Status open_fleet(Run& run, const evaluate::GpuMeterOptions& meter, Measurable& 
   return success();
 }
 
+// A prompt that shows counters as they are shows all of them.
+evaluate::DiagnosisOptions diagnosis_of(const RunOptions& options) {
+  evaluate::DiagnosisOptions out = options.diagnosis;
+  out.all_counters |= options.agent.wanted() && options.agent.terms.feedback == agents::Feedback::kRaw;
+  return out;
+}
+
 evaluate::GpuMeterOptions meter_of(const Run& run, const Measurable& measurable) {
-  return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol, run.options.diagnosis};
+  return {repetitions_for(measurable.imported.problem, kRepetitions), &measurable.bounds.sol,
+          diagnosis_of(run.options)};
 }
 
 // Further cases are the oracle's, which serves one thread.
