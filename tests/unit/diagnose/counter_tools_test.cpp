@@ -81,9 +81,9 @@ std::vector<Case> cases() {
       {"atomics",
        {{"lts__t_sectors_op_atom.sum", 50}, {"lts__t_sectors.sum", 100}},
        {{"lts__t_sectors.sum", 100}},
+       {{"lg_throttle", 0.5}, {"wait", 0.5}},
        {},
-       {},
-       2},
+       4},
   };
 }
 

@@ -17,12 +17,13 @@ void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>
     Finding finding = finding_on(
         tool, view,
         fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * atomics / all, step->entry),
-        view.gain_of(*step, 1 / (1 - std::min(0.95, atomics / all)), "if L2 had none of them to serve"));
+        view.gain_to_bound(*step, "if nothing waited for atomic operations"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
     finding.evidence.push_back(evidence("sectors", all, "", "counters"));
     finding.actions.push_back(advice("add up in a block first; a second pass over partial results"));
+    finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -35,8 +36,11 @@ const Tool solstice_tools_atomics{
     .question = "Does it wait for atomic operations?",
     .sources = {"counters"},
     .classes = {},
-    .thresholds = {{"share", 0.1, "share of L2 sectors", "served at a fraction of the rate of reads"}},
+    .thresholds =
+        {{"share", 0.1, "share of L2 sectors",
+          "a finding of medium severity, if they took their share of the sectors; they are served more slowly"}},
     .of_kernel = find_atomics,
+    .shows_as = stalls_of_atomics(),
     .explains = {"contended atomics"},
 };
 

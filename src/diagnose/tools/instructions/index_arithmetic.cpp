@@ -32,8 +32,8 @@ void find_addresses(const Tool& tool, const KernelView& view, std::vector<Findin
 
 }  // namespace
 
-extern const Tool solstice_tools_address_share;
-const Tool solstice_tools_address_share{
+extern const Tool solstice_tools_index_arithmetic;
+const Tool solstice_tools_index_arithmetic{
     .name = "index arithmetic",
     .question = "Does it mostly compute indices?",
     .sources = {"sass"},
