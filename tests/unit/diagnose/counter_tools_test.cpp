@@ -96,6 +96,27 @@ TEST(CounterTools, FindTheSickAndLeaveTheHealthy) {
   }
 }
 
+// What was counted is so whatever unit the equations keep busy.
+TEST(CounterTools, DirectEvidenceIsLookedAtInKernelsOfEveryClass) {
+  const char* loads = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+  for (const char* resource : {"dram", "tensor.f16", "simt.f32", "sfu"}) {
+    Facts facts = counted({{loads, 32}});
+    facts.kernels[0].needs[0].resource = resource;
+    EXPECT_TRUE(found(facts, "uncoalesced access")) << resource;
+  }
+}
+
+// Sectors of the other direction stay.
+TEST(CounterTools, ScatteredStoresOfAFewResultsGainLittle) {
+  const char* stores = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
+  const char* of_loads = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+  const char* of_stores = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+  const auto half = found(counted({{stores, 32}, {of_loads, 1e6}, {of_stores, 1e6}}), "uncoalesced access");
+  ASSERT_TRUE(half);
+  EXPECT_NEAR(half->gain.program, 1 / (1 - 0.5 * 28 / 32), 0.001);
+  EXPECT_FALSE(found(counted({{stores, 32}, {of_loads, 1e6}, {of_stores, 1e3}}), "uncoalesced access"));
+}
+
 TEST(CounterTools, PartialWritesOfASmallResultAreNothing) {
   Facts facts = counted({{"lts__t_sectors_op_write.sum", 1e6}, {"lts__t_sectors.sum", 1.3e8}});
   facts.kernels[0].tensors[1].bytes = Bytes(3.2e6);

@@ -190,6 +190,53 @@ TEST(Tools, ManySmallKernelsAreLaunches) {
   expect(facts, "launch bound", 1 / (1 - 0.4577 * 0.9));
 }
 
+// Launches are what lies between short kernels: one finding.
+TEST(Tools, GapsBetweenLaunchesAreTheirs) {
+  Facts facts = healthy();
+  const KernelSheet kernel = facts.kernels[0];
+  facts.kernels.clear();
+  for (int i = 0; i < 10; ++i) {
+    facts.kernels.push_back(kernel);
+    facts.kernels.back().kernel = "k" + std::to_string(i);
+    facts.kernels.back().measured = Seconds(1e-6);
+    facts.timeline.push_back({"up", Seconds(2e-6 * i), Seconds(2e-6 * i + 1e-6)});
+  }
+  facts.measured = Seconds(20e-6);
+  facts.bounds.practical = Seconds(1e-6);
+  const std::vector<Finding> all = findings(facts);
+  EXPECT_TRUE(of_tool(all, "launch bound"));
+  EXPECT_FALSE(of_tool(all, "gaps"));
+  EXPECT_FALSE(of_tool(all, "no overlap"));
+}
+
+// A fallback is launched on each call too; what runs at load is not.
+TEST(Tools, LaunchesAreCountedAlike) {
+  KernelSheet kernel = healthy().kernels[0];
+  EXPECT_EQ(kernel.launches(), 1u);
+  for (bool StepFacts::*flag : {&StepFacts::fallback, &StepFacts::prepare}) {
+    kernel.steps.push_back(kernel.steps[0]);
+    kernel.steps.back().*flag = true;
+  }
+  EXPECT_EQ(kernel.launches(), 2u);
+}
+
+TEST(Tools, ASpillInTheLoopIsOneFindingWithTheSpill) {
+  Facts facts = healthy();
+  facts.kernels[0].measured = facts.measured = Seconds(4e-3);
+  StepFacts& step = facts.kernels[0].steps[0];
+  step.spill_stores = step.spill_loads = 128;
+  SassLoop loop;
+  loop.does = "compute";
+  loop.mix.instructions = 100;
+  loop.mix.accesses = {{"local", true, 32, 5}, {"local", false, 32, 5}};
+  step.sass = SassFacts{};
+  step.sass->mix = loop.mix;
+  step.sass->loops = {loop};
+  const std::vector<Finding> all = findings(facts);
+  EXPECT_TRUE(of_tool(all, "spill in the loop"));
+  EXPECT_FALSE(of_tool(all, "register spill"));
+}
+
 TEST(Tools, GapsAreWhereNothingRuns) {
   Facts facts = healthy();
   facts.timeline = {

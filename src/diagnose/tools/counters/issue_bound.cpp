@@ -34,7 +34,7 @@ const Tool solstice_tools_issue_bound{
     .question = "Do schedulers issue in nearly every cycle?",
     .sources = {"counters"},
     .classes = {},
-    .thresholds = {{"busy", 0.85, "share of cycles", "the rest goes to dependencies that no order avoids"}},
+    .thresholds = {{"busy", 0.85, "share of cycles", "chosen: the rest goes to dependencies that no order avoids"}},
     .of_kernel = find_issue,
     .says = Says::kUnit,
 };

@@ -39,7 +39,7 @@ const Tool solstice_tools_index_arithmetic{
     .sources = {"sass"},
     .classes = {},
     .thresholds = {{"share", 0.5, "share of its hot code", "more than the work itself"},
-                   {"instructions", 24, "count", "shorter code is setup"}},
+                   {"instructions", 24, "count", "chosen: shorter code is setup"}},
     .of_kernel = find_addresses,
     .shows_as = stalls_of_instructions(),
 };

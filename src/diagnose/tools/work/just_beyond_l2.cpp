@@ -38,7 +38,7 @@ const Tool solstice_tools_just_beyond_l2{
     .sources = {"plan"},
     .classes = {},
     .thresholds = {{"from", 0.5, "x of L2", "half of L2 holds what the next kernel reads (docs/sol.md)"},
-                   {"to", 4, "x of L2", "larger ones would need many parts"},
+                   {"to", 4, "x of L2", "chosen: larger ones would need many parts"},
                    {"share", 0.02, "share of the program's time", "below it nothing is won"}},
     .of_program = find_large,
 };
