@@ -22,8 +22,10 @@ std::string kernels_text(const Finding& finding) {
   return out + ": ";
 }
 
-std::string action_text(const FindingAction& action) {
-  return action.knobs.empty() ? action.text : fmt::format("{} ({})", action.text, knobs_text(action));
+std::string action_text(const ActionGroup& group) {
+  const FindingAction& action = *group.first;
+  const std::string knobs = action.knobs.empty() ? "" : fmt::format(" ({})", knobs_text(action));
+  return action.text + knobs + more_text(group);
 }
 
 // Bounds of gains are the speed of light in other words.
@@ -31,7 +33,7 @@ std::string text_of(const Finding& finding, bool sol) {
   std::string out = kernels_text(finding) + finding.cause;
   if (sol && finding.gain.program > 1) out += fmt::format("; at most {:.2f}x of the whole", finding.gain.program);
   std::vector<std::string> actions;
-  for (const FindingAction& action : finding.actions) {
+  for (const ActionGroup& action : grouped_actions(finding)) {
     if (actions.size() < kMostActions) actions.push_back(action_text(action));
   }
   return actions.empty() ? out : fmt::format("{}; try: {}", out, fmt::join(actions, ", or "));

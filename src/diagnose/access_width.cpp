@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "diagnose/place.h"
+#include "diagnose/product_shape.h"
 
 namespace solstice::diagnose {
 namespace {
@@ -18,8 +20,26 @@ double resident_warps(const KernelView& view, const StepFacts& step) {
   return std::min(most, blocks * threads / kWarpThreads / view.machine.sm_count);
 }
 
-// Of what a copy moves in one latency, the part in this direction.
-double needed_bytes(const KernelView& view, bool store) {
+// As many bytes by fewer instructions, and fewer that make their addresses.
+double gain_of_issue(const SassMix& code, const MeanAccess& found) {
+  const double all = static_cast<double>(code.instructions);
+  const double saved = (found.count + count_of(code, "address")) * (1 - found.bits / kWidest);
+  return all / std::max(1.0, all - saved);
+}
+
+// Elements a thread that make 16 bytes of what it has now; then less.
+std::vector<std::string> wider_vectors(const KernelSheet& kernel, double bits) {
+  const int64_t now = std::max<int64_t>(1, number_knob(kernel, "vector"));
+  std::vector<std::string> out;
+  const auto most = static_cast<uint64_t>(static_cast<double>(now) * kWidest / bits);
+  for (auto vector = static_cast<int64_t>(std::bit_floor(most)); vector > now; vector /= 2)
+    out.push_back(std::to_string(vector));
+  return out;
+}
+
+}  // namespace
+
+double needed_in_flight(const KernelView& view, bool store) {
   const std::optional<Seconds> latency = memory_latency(view.machine);
   double there = 0, all = 0;
   for (const TensorFacts& tensor : view.kernel.tensors) {
@@ -30,15 +50,6 @@ double needed_bytes(const KernelView& view, bool store) {
   return view.machine.copy_ceiling().per_second * latency->value * there / all / view.machine.sm_count;
 }
 
-// As many bytes by fewer instructions, and fewer that make their addresses.
-double gain_of_issue(const SassMix& code, const MeanAccess& found) {
-  const double all = static_cast<double>(code.instructions);
-  const double saved = (found.count + count_of(code, "address")) * (1 - found.bits / kWidest);
-  return all / std::max(1.0, all - saved);
-}
-
-}  // namespace
-
 double InFlight::gain() const { return bytes > 0 ? std::max(1.0, needed / bytes) : 1; }
 
 InFlight in_flight(const KernelView& view, const StepFacts& step, bool store) {
@@ -46,7 +57,7 @@ InFlight in_flight(const KernelView& view, const StepFacts& step, bool store) {
   if (!code) return {};
   const MeanAccess found = mean_access(*code, "global", store);
   return {resident_warps(view, step) * kWarpThreads * found.count * found.bits / kBitsOfByte,
-          needed_bytes(view, store)};
+          needed_in_flight(view, store)};
 }
 
 double NarrowAccess::gain() const { return std::max(by_flight, by_issue); }
@@ -58,7 +69,7 @@ std::string NarrowAccess::because() const {
 
 std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFacts& step, bool store, double bits) {
   const SassMix* code = access_code(step, store);
-  if (!code) return std::nullopt;
+  if (!code || (!store && count_of(step.sass->mix, "tma") > 0)) return std::nullopt;
   NarrowAccess out;
   out.found = mean_access(*code, "global", store);
   if (out.found.count < 1 || out.found.bits > bits) return std::nullopt;
@@ -86,8 +97,8 @@ void find_narrow_accesses(const Tool& tool, const KernelView& view, bool store, 
       finding.evidence.push_back(evidence("in flight", narrow->flight.bytes, "B an SM", "plan"));
       finding.evidence.push_back(evidence("to hide memory's latency", narrow->flight.needed, "B an SM", "plan"));
     }
-    if (view.kernel.knobs.contains("vector"))
-      finding.actions.push_back(change_knobs(view, {{"vector", "4"}}, "four elements a thread"));
+    if (auto wider = view.setting("vector", wider_vectors(view.kernel, found.bits), "wider accesses"))
+      finding.actions.push_back(std::move(*wider));
     finding.actions.push_back(advice("vectors of 16 bytes: contiguous elements a thread, aligned rows"));
     finding.confidence = Confidence::kLow;
     out.push_back(std::move(finding));

@@ -13,6 +13,8 @@ struct InFlight {
   double needed = 0;    // that hide memory's latency at the rate of a copy; 0: not known
   double gain() const;  // if as many were in flight as needed
 };
+// Bytes an SM that hide memory's latency at the rate of a copy, of the part in this direction; 0: not known.
+double needed_in_flight(const KernelView& view, bool store);
 // Of the loads or stores of global memory in the code that has most of them.
 InFlight in_flight(const KernelView& view, const StepFacts& step, bool store);
 
@@ -25,7 +27,7 @@ struct NarrowAccess {
 };
 
 // Of the loads or stores in the step's hot code, against accesses of 16 bytes a thread; nothing where there are none,
-// or where the mean is wider than `bits`.
+// or where the mean is wider than `bits`. Of code with bulk copies, which load its data, no loads.
 std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFacts& step, bool store, double bits);
 
 // Of a tool with the thresholds `bits` and `gain`: the kernel's steps whose loads or stores are narrow.

@@ -114,7 +114,7 @@ Classified classify(const Facts& facts, const machine::Machine& machine) {
   size_t launches = 0;
   for (const KernelSheet& kernel : facts.kernels) {
     if (kernel.once) continue;
-    launches += std::max<size_t>(kernel.steps.size(), 1);
+    launches += kernel.launches();
     for (const ClassShare& need : classify(kernel, machine).needs) sums[need.unit] += need.time;
   }
   for (const auto& [unit, time] : sums) out.needs.push_back({unit, time});

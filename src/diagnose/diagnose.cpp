@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "diagnose/external.h"
 #include "diagnose/readings.h"
 #include "diagnose/settle.h"
 
@@ -29,7 +30,8 @@ bool looks_at(const Tool& tool, Class limited) {
          std::find(tool.classes.begin(), tool.classes.end(), limited) != tool.classes.end();
 }
 
-ProgramView view_of(const Facts& facts, const machine::Machine& machine, const Diagnosis& classes) {
+ProgramView view_of(const Facts& facts, const machine::Machine& machine, const Diagnosis& classes,
+                    const DiagnoseOptions& options) {
   ProgramView out{facts, machine, {}};
   Seconds sum;
   bool timed = true;  // else the call's time and the kernels' are not of one kind
@@ -49,6 +51,7 @@ ProgramView view_of(const Facts& facts, const machine::Machine& machine, const D
     if (!view.kernel.once && whole.value > 0) view.share = view.time() / whole;
     const auto product = products.find(view.kernel.kernel);
     if (product != products.end()) view.product = product->second;
+    view.legal = &options.legal;
     out.kernels.push_back(view);
   }
   return out;
@@ -108,12 +111,45 @@ size_t most_findings_of(const Facts& facts, const DiagnoseOptions& options) {
   return options.most_findings + options.most_of_step * steps;
 }
 
-Status check_finding(const Finding& finding, const Facts& facts) {
+// Null: there is none.
+const KernelView* kernel_named(const ProgramView& view, const std::string& name) {
+  for (const KernelView& kernel : view.kernels) {
+    if (kernel.kernel.kernel == name) return &kernel;
+  }
+  return nullptr;
+}
+
+bool has_step(const ProgramView& view, const std::string& kernel, const std::string& step) {
+  return std::any_of(view.kernels.begin(), view.kernels.end(), [&](const KernelView& each) {
+    if (!kernel.empty() && each.kernel.kernel != kernel) return false;
+    const auto& steps = each.kernel.steps;
+    return std::any_of(steps.begin(), steps.end(), [&](const StepFacts& one) { return one.step == step; });
+  });
+}
+
+Status check_kernels(const Finding& finding, const ProgramView& view) {
+  std::vector<std::string> names = finding.also;
+  if (!finding.place.kernel.empty()) names.push_back(finding.place.kernel);
+  for (const std::string& name : names) {
+    if (!kernel_named(view, name))
+      return fail(Code::bad_record, fmt::format("a finding on `{}`, which is no kernel of the program", name));
+  }
+  return success();
+}
+
+Status check_step(const Finding& finding, const ProgramView& view) {
+  const std::string& step = finding.place.step;
+  if (step.empty() || has_step(view, finding.place.kernel, step)) return success();
+  return fail(Code::bad_record,
+              fmt::format("a finding on step `{}`, which `{}` does not have", step, finding.place.kernel));
+}
+
+Status check_finding(const Tool& tool, const Finding& finding, const ProgramView& view) {
   SOLSTICE_CHECK(validate(finding));
-  const std::string& name = finding.place.kernel;
-  const auto is_it = [&](const KernelSheet& kernel) { return kernel.kernel == name; };
-  if (name.empty() || std::any_of(facts.kernels.begin(), facts.kernels.end(), is_it)) return success();
-  return fail(Code::bad_record, fmt::format("a finding on `{}`, which is no kernel of the program", name));
+  SOLSTICE_CHECK(check_kernels(finding, view));
+  if (!tool.elsewhere) return success();
+  SOLSTICE_CHECK(check_step(finding, view));
+  return check_lengths(finding);
 }
 
 void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& options, std::vector<Found>& all,
@@ -124,10 +160,13 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
   if (const size_t most = most_findings_of(view.facts, options); found.size() > most)
     return out.faults.push_back(fmt::format("{}: {} findings, {} are allowed", tool.name, found.size(), most));
   for (Finding& finding : found) {
-    if (const Status sound = check_finding(finding, view.facts); !sound.ok()) {
+    if (const Status sound = check_finding(tool, finding, view); !sound.ok()) {
       out.faults.push_back(fmt::format("{}: {}", tool.name, sound.error().message));
       continue;
     }
+    const KernelView* kernel = kernel_named(view, finding.place.kernel);
+    if (kernel && !looks_at(tool, kernel->limited)) continue;
+    if (tool.elsewhere) hold_to_equations(view, finding);
     check_actions(options, finding);
     if (const KernelView* kernel = view_of_finding(view, finding)) say_how_read(tool, *kernel, finding);
     hold_to_measurements(tool, view, finding);
@@ -161,7 +200,7 @@ Diagnosis diagnose(const Facts& facts, const machine::Machine& machine, const Di
   Diagnosis out;
   out.program = classify(seen, machine);
   for (const KernelSheet& kernel : seen.kernels) out.kernels.emplace_back(kernel.kernel, classify(kernel, machine));
-  const ProgramView view = view_of(seen, machine, out);
+  const ProgramView view = view_of(seen, machine, out, options);
   std::vector<Found> found;
   for (const Tool* tool : options.tools.empty() ? all_tools() : options.tools) {
     const std::optional<SourceState> missing = missing_source(seen, *tool, options.without);

@@ -1,7 +1,9 @@
 #include "diagnose/external.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <mutex>
 #include <sstream>
 
@@ -12,6 +14,7 @@ namespace {
 
 constexpr Seconds kPatience{10};
 constexpr size_t kLongestAnswer = size_t{4} << 20, kShown = 80;
+constexpr size_t kLongestName = 40, kLongestList = 32;
 
 struct Described {
   std::string name, question;
@@ -65,7 +68,55 @@ class ToolProcess {
   std::string command_;
 };
 
+Status check_described(const Described& of) {
+  if (of.name.empty() || of.name.size() > kLongestName || of.question.empty() || of.question.size() > kLongestText)
+    return fail(Code::bad_argument, "a tool needs a name and a question",
+                fmt::format("names have 1 to {} bytes, questions 1 to {}", kLongestName, kLongestText));
+  for (const Tool* tool : all_tools()) {
+    if (tool->name == of.name)
+      return fail(Code::bad_argument, fmt::format("`{}` is a tool of Solstice's own", of.name), "give it another name");
+  }
+  for (const std::string& source : of.sources) {
+    const auto& known = source_names();
+    if (std::find(known.begin(), known.end(), source) == known.end())
+      return fail(Code::bad_argument, fmt::format("no source `{}`", source),
+                  fmt::format("sources are {}", fmt::join(known, ", ")));
+  }
+  return success();
+}
+
 }  // namespace
+
+Status check_lengths(const Finding& finding) {
+  const auto too_long = [](const std::string& what, size_t size, size_t most) {
+    return Status(fail(Code::bad_record, fmt::format("{} of {}; {} is the most", what, size, most)));
+  };
+  std::vector<std::string> texts = {finding.cause, finding.gain.because, finding.place.equation, finding.place.part,
+                                    finding.place.file};
+  for (const Evidence& each : finding.evidence) texts.insert(texts.end(), {each.what, each.unit, each.source});
+  for (const FindingAction& action : finding.actions) {
+    texts.insert(texts.end(), {action.text, action.kernel, action.rewrite, action.with});
+    for (const auto& [name, value] : action.knobs) texts.insert(texts.end(), {name, value});
+    if (action.knobs.size() > kLongestList) return too_long("knobs", action.knobs.size(), kLongestList);
+  }
+  for (const std::string& text : texts) {
+    if (text.size() > kLongestText) return too_long("a text", text.size(), kLongestText);
+  }
+  for (const size_t size : {finding.evidence.size(), finding.actions.size(), finding.sources.size()}) {
+    if (size > kLongestList) return too_long("a list", size, kLongestList);
+  }
+  return success();
+}
+
+void hold_to_equations(const ProgramView& view, Finding& finding) {
+  for (const KernelView& kernel : view.kernels) {
+    if (kernel.kernel.kernel != finding.place.kernel) continue;
+    GainBound held = kernel.gain(finding.gain.kernel, finding.gain.because);
+    const bool less = finding.gain.program < held.program;  // it may know more
+    if (less) held.program = finding.gain.program;
+    finding.gain = std::move(held);
+  }
+}
 
 Result<std::unique_ptr<Tool>> start_external(const std::string& command) {
   SpawnOptions options;
@@ -76,6 +127,7 @@ Result<std::unique_ptr<Tool>> start_external(const std::string& command) {
   SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options).context(fmt::format("tool `command:{}`", command)));
   auto running = std::make_shared<ToolProcess>(std::move(process), command);
   SOLSTICE_TRY(Described described, running->ask<Described>(Json::object().set("schema", "solstice.tool/1")));
+  SOLSTICE_CHECK(check_described(described).context(running->name()));
   auto out = std::make_unique<Tool>();
   out->name = std::move(described.name);
   out->question = std::move(described.question);

@@ -33,7 +33,8 @@ std::optional<OccupancyFacts> occupancy_of(const machine::Machine& machine, cons
   out.blocks_per_sm = least.blocks;
   out.warps_per_sm = least.blocks * warps;
   out.limited_by = least.name;
-  out.waves = static_cast<double>(needs.blocks) / static_cast<double>(least.blocks * machine.sm_count);
+  const int64_t clusters = machine.clusters_at_once(needs.cluster, least.blocks);
+  out.waves = static_cast<double>(needs.blocks) / static_cast<double>(clusters * std::max<int64_t>(1, needs.cluster));
   return out;
 }
 

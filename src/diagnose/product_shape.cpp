@@ -1,8 +1,12 @@
 #include "diagnose/product_shape.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <charconv>
 
 #include "base/integer.h"
+#include "families/tensor_core/tile_config.h"
 #include "ir/analysis/contraction.h"
 #include "ir/bind.h"
 
@@ -69,11 +73,14 @@ std::map<std::string, ProductShape> product_shapes(const std::string& program) {
 }
 
 TileShape tile_of(const KernelSheet& kernel) {
-  TileShape out;
   const auto found = kernel.knobs.find("tile");
-  if (found == kernel.knobs.end()) return out;
-  const char* at = found->second.data();
-  const char* end = at + found->second.size();
+  return found == kernel.knobs.end() ? TileShape{} : tile_of(found->second);
+}
+
+TileShape tile_of(const std::string& text) {
+  TileShape out;
+  const char* at = text.data();
+  const char* end = at + text.size();
   for (int64_t* extent : {&out.m, &out.n, &out.k}) {
     const auto read = std::from_chars(at, end, *extent);
     if (read.ec != std::errc() || *extent <= 0 || *extent > kMostKnob) return {};
@@ -82,6 +89,20 @@ TileShape tile_of(const KernelSheet& kernel) {
     if (*at++ != 'x') return {};
   }
   return {};
+}
+
+std::vector<std::string> smaller_tiles(const KernelSheet& kernel) {
+  const TileShape now = tile_of(kernel);
+  std::vector<families::tensor_core::Tile> tiles;
+  for (const families::tensor_core::Tile& tile : families::tensor_core::tiles()) {
+    const bool smaller = tile.m <= now.m && tile.n <= now.n && tile.m * tile.n < now.m * now.n;
+    if (smaller) tiles.push_back(tile);
+  }
+  std::stable_sort(tiles.begin(), tiles.end(), [](auto& a, auto& b) { return a.m * a.n > b.m * b.n; });
+  std::vector<std::string> out;
+  const std::string k = now.k > 0 ? fmt::format("x{}", now.k) : "";
+  for (const auto& tile : tiles) out.push_back(fmt::format("{}x{}{}", tile.m, tile.n, k));
+  return out;
 }
 
 int64_t number_knob(const KernelSheet& kernel, const std::string& name) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "record/diagnosis/facts.h"
 
@@ -21,8 +22,13 @@ std::map<std::string, ProductShape> product_shapes(const std::string& program);
 struct TileShape {
   int64_t m = 0, n = 0, k = 0;
 };
+// Zeros of a text that is no tile.
+TileShape tile_of(const std::string& text);
 // The knob `tile` of a kernel; zeros where it has none.
 TileShape tile_of(const KernelSheet& kernel);
+// Tiles that families build and that lie within that of the kernel, the largest first, as the knob has them; none of a
+// kernel without tiles.
+std::vector<std::string> smaller_tiles(const KernelSheet& kernel);
 // A knob that is a number; 0 where it is none.
 int64_t number_knob(const KernelSheet& kernel, const std::string& name);
 

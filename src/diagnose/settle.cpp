@@ -13,7 +13,7 @@ namespace {
 
 // A cause accounts for a symptom if it can bring half of the symptom's bound, as a power: 1.5x of 2.25x.
 constexpr double kMostOf = 0.5;
-constexpr double kMostWaiting = 0.95;
+constexpr double kMostWaiting = 0.95;  // for others, of whom somebody works
 
 const KernelView* kernel_of(const ProgramView& view, const Finding& finding) {
   for (const KernelView& kernel : view.kernels) {
@@ -39,18 +39,18 @@ std::optional<double> share_of_samples(const Tool& tool, const StepFacts& step) 
   double share = 0, others = 1;
   for (const std::string& reason : tool.shows_as) share += stall(step, reason).value_or(0);
   if (!is_among(tool.shows_as, "barrier")) others -= std::min(stall(step, "barrier").value_or(0), kMostWaiting);
-  return std::min(share / others, kMostWaiting);
+  return std::min(share / others, 1.0);
 }
 
 void hold_to_samples(const Tool& tool, const KernelView& view, Finding& finding) {
   const StepFacts* step = step_of_finding(view, finding);
   const std::optional<double> share = step ? share_of_samples(tool, *step) : std::nullopt;
   if (!share) return;
-  const double most = 1 / (1 - *share);
+  const double most = gain_without(*share);
   GainBound held = view.gain_of(*step, most,
                                 fmt::format("{}; warps wait for that in {:.0f} % of the samples, so 1 / (1 - {:.2f})",
                                             finding.gain.because, 100 * *share, *share));
-  if (held.program >= finding.gain.program) return;
+  if (!finding.gain.open && held.program >= finding.gain.program) return;
   finding.gain = std::move(held);
 }
 
@@ -67,14 +67,15 @@ void doubt_unmeasured(const Tool& tool, const KernelView& view, Finding& finding
 void hold_to_practical(const ProgramView& view, GainBound& gain) {
   const BoundFacts& bounds = view.facts.bounds;
   const bool known = view.facts.measured && (bounds.practical || bounds.work);
-  if (!known || gain.program <= view.over_bound()) return;
-  gain.program = view.over_bound();
+  const std::optional<double> most = view.over_bound();
+  if (!known || !most || gain.program <= *most) return;
+  gain.program = *most;
   gain.because +=
       fmt::format(", at most {:.3g}x to the {} bound", gain.program, bounds.practical ? "practical" : "work");
 }
 
 void set_severity(const Tool& tool, Finding& finding) {
-  finding.severity = std::min(finding.severity, severity_of(finding.gain.program));
+  finding.severity = std::min(finding.severity, severity_of(finding.gain));
   // A guess is not what one begins with, nor is where time goes while nobody knows why.
   if (tool.says != Says::kCause || finding.confidence == Confidence::kLow)
     finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
@@ -150,6 +151,16 @@ double together(double a, double b) {
   return left > 0 ? std::max({a, b, 1 / left}) : std::max(a, b);
 }
 
+bool is_move(const FindingAction& action) { return action.kind != ActionKind::kText; }
+
+// A move of each of the kernels; text of one of them says it for all.
+void add_moves(Finding& other, Finding& one) {
+  for (FindingAction& action : other.actions) {
+    if (is_move(action)) one.actions.push_back(std::move(action));
+  }
+  std::stable_partition(one.actions.begin(), one.actions.end(), is_move);
+}
+
 void merge_alike(std::vector<Found>& found) {
   std::vector<Found> out;
   std::map<std::pair<const Tool*, std::string>, size_t> known;  // by tool and cause
@@ -160,11 +171,12 @@ void merge_alike(std::vector<Found>& found) {
       continue;
     }
     Finding& one = out[at->second].finding;
-    const bool as_grave_as_its_gain = one.severity == severity_of(one.gain.program);
+    const bool as_grave_as_its_gain = one.severity == severity_of(one.gain);
     const std::string& kernel = each.finding.place.kernel;
     if (kernel != one.place.kernel && !is_among(one.also, kernel)) one.also.push_back(kernel);
+    add_moves(each.finding, one);
     one.gain.program = together(one.gain.program, each.finding.gain.program);
-    if (as_grave_as_its_gain) one.severity = severity_of(one.gain.program);
+    if (as_grave_as_its_gain) one.severity = severity_of(one.gain);
     set_severity(*each.tool, one);
   }
   found = std::move(out);

@@ -13,6 +13,7 @@ namespace solstice::diagnose {
 namespace {
 
 constexpr double kHigh = 1.15, kMedium = 1.05, kLow = 1.01;  // bounds of the gain that a severity begins at
+constexpr double kMostGain = 1e6;                            // of a step that is gone
 
 }  // namespace
 
@@ -32,7 +33,9 @@ bool is_among(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-FindingSeverity severity_of(double gain) {
+FindingSeverity severity_of(const GainBound& bound) {
+  const double gain = bound.program;
+  if (bound.open) return FindingSeverity::kMedium;
   if (gain >= kHigh) return FindingSeverity::kHigh;
   if (gain >= kMedium) return FindingSeverity::kMedium;
   return gain >= kLow ? FindingSeverity::kLow : FindingSeverity::kNote;
@@ -48,13 +51,56 @@ std::vector<const StepFacts*> KernelView::steps() const {
   return out;
 }
 
-double KernelView::over_bound() const {
-  if (!kernel.bound || kernel.bound->value <= 0 || time().value <= 0) return 1;
+std::optional<double> KernelView::over_bound() const {
+  if (!kernel.bound || kernel.bound->value <= 0 || time().value <= 0) return std::nullopt;
   return std::max(1.0, time() / *kernel.bound);
 }
 
 double KernelView::most() const {
-  return kernel.bound && kernel.measured ? over_bound() : std::numeric_limits<double>::max();
+  const std::optional<double> over = kernel.measured ? over_bound() : std::nullopt;
+  return over.value_or(std::numeric_limits<double>::max());
+}
+
+double share_of_kernel(const KernelView& view, const StepFacts& step) {
+  const bool known = step.measured && view.kernel.measured && view.kernel.measured->value > 0;
+  return known ? std::min(1.0, *step.measured / *view.kernel.measured) : 1;
+}
+
+double gain_without(double share) { return 1 / std::max(1 - share, 1 / kMostGain); }
+
+GainBound open_bound(std::string why) { return {1, 1, "not bounded: " + std::move(why), true}; }
+
+Confidence confidence_of_guess(const StepFacts& step) {
+  return step.counters && !step.counters->stalls.empty() ? Confidence::kMedium : Confidence::kLow;
+}
+
+namespace {
+
+constexpr const char* kNotKnown = "its time, or the bound of its equations, is not known";
+
+}  // namespace
+
+GainBound KernelView::gain_to_bound(std::string because) const {
+  const std::optional<double> over = over_bound();
+  if (!over) return open_bound(kNotKnown);
+  return gain(*over, (because.empty() ? "" : because + ", ") + "to the bound of its equations");
+}
+
+GainBound KernelView::gain_to_bound(const StepFacts& step, std::string because) const {
+  if (!kernel.measured || !step.measured || !over_bound()) return gain_to_bound(std::move(because));
+  return gain_of(step, kMostGain, because.empty() ? "without the time of this step" : std::move(because));
+}
+
+std::optional<FindingAction> KernelView::setting(const std::string& knob, const std::vector<std::string>& values,
+                                                 std::string text) const {
+  const auto now = kernel.knobs.find(knob);
+  if (now == kernel.knobs.end()) return std::nullopt;
+  for (const std::string& value : values) {
+    if (value == now->second) continue;
+    FindingAction action = change_knobs(*this, {{knob, value}}, text);
+    if (!legal || !*legal || (*legal)(action)) return action;
+  }
+  return std::nullopt;
 }
 
 std::optional<Seconds> KernelView::tensor_time(double m, double n, double k) const {
@@ -73,16 +119,15 @@ GainBound KernelView::gain(double kernel_gain, std::string because) const {
 }
 
 GainBound KernelView::gain_of(const StepFacts& step, double step_gain, std::string because) const {
-  const bool known = step.measured && kernel.measured && kernel.measured->value > 0;
-  const double part = known ? std::min(1.0, *step.measured / *kernel.measured) : 1;
+  const double part = share_of_kernel(*this, step);
   return gain(1 / (1 - part + part / std::max(step_gain, 1.0)), std::move(because));
 }
 
 Seconds ProgramView::time() const { return facts.measured.value_or(facts.predicted.value_or(Seconds(0))); }
 
-double ProgramView::over_bound() const {
+std::optional<double> ProgramView::over_bound() const {
   const std::optional<Seconds> bound = facts.bounds.practical ? facts.bounds.practical : facts.bounds.work;
-  if (!bound || bound->value <= 0 || time().value <= 0) return 1;
+  if (!bound || bound->value <= 0 || time().value <= 0) return std::nullopt;
   return std::max(1.0, time() / *bound);
 }
 
@@ -96,7 +141,7 @@ double Tool::threshold(std::string_view which) const {
 Finding finding_on(const Tool& tool, std::string cause, GainBound gain) {
   Finding out;
   out.tool = tool.name;
-  out.severity = severity_of(gain.program);
+  out.severity = severity_of(gain);
   out.cause = std::move(cause);
   out.gain = std::move(gain);
   out.sources = tool.sources;
@@ -105,6 +150,7 @@ Finding finding_on(const Tool& tool, std::string cause, GainBound gain) {
 
 Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain) {
   Finding out = finding_on(tool, std::move(cause), std::move(gain));
+  if (out.gain.open) out.severity = std::min(out.severity, severity_of({gain_without(view.share), 1, ""}));
   out.place.kernel = view.kernel.kernel;
   if (view.kernel.equations.size() == 1) {
     out.place.equation = view.kernel.equations[0].text;
@@ -187,6 +233,12 @@ std::vector<std::string> stalls_of_memory() { return {"long_scoreboard", "lg_thr
 std::vector<std::string> stalls_of_narrow_accesses() {
   std::vector<std::string> out = stalls_of_memory();
   for (const char* reason : {"selected", "not_selected", "wait", "dispatch_stall"}) out.emplace_back(reason);
+  return out;
+}
+
+std::vector<std::string> stalls_of_atomics() {
+  std::vector<std::string> out = stalls_of_narrow_accesses();
+  for (const char* reason : {"mio_throttle", "short_scoreboard", "membar"}) out.emplace_back(reason);
   return out;
 }
 

@@ -54,14 +54,23 @@ struct KernelView {
   // The same if one of its steps became so much faster: by the step's share of the kernel's time, where it was
   // measured.
   GainBound gain_of(const StepFacts& step, double step_gain, std::string because) const;
-  // Its time over its bound; without either, nothing is known and it is 1.
-  double over_bound() const;
+  // Its time over its bound; nothing where either is not known.
+  std::optional<double> over_bound() const;
+  // Of a tool that sees what is wrong and not what it costs: up to the bound of the equations. Where that is not known,
+  // a bound that is `open`.
+  GainBound gain_to_bound(std::string because) const;
+  GainBound gain_to_bound(const StepFacts& step, std::string because) const;
   // The kernel's gain at most: the same where it was measured. A predicted time may know nothing of what is wrong, so
   // it holds no bound down.
   double most() const;
   // Seconds that a step's tensor cores need for 2*m*n*k operations on one SM, at the machine's measured ceiling and in
   // the kernel's math; nothing where either is not known.
   std::optional<Seconds> tensor_time(double m, double n, double k) const;
+  // The first of these values of a knob with which the kernel is another one, and legal; without anyone who knows what
+  // is legal the first that is written otherwise. Nothing where the kernel has no such knob, or none of them is.
+  std::optional<FindingAction> setting(const std::string& knob, const std::vector<std::string>& values,
+                                       std::string text) const;
+  const std::function<bool(const FindingAction&)>* legal = nullptr;  // null: nobody knows
 };
 
 struct ProgramView {
@@ -69,8 +78,8 @@ struct ProgramView {
   const machine::Machine& machine;
   std::vector<KernelView> kernels;
 
-  Seconds time() const;       // measured, else predicted
-  double over_bound() const;  // time over `practical`, else over `work`; 1 where neither is known
+  Seconds time() const;                      // measured, else predicted
+  std::optional<double> over_bound() const;  // time over `practical`, else over `work`; nothing: not known
 };
 
 // How far a tool's findings are from what has to change. A cause takes in what is observed on its step and follows from
@@ -111,8 +120,18 @@ std::vector<std::string> counters_to_ask(const std::vector<const Tool*>& tools);
 
 bool is_among(const std::vector<std::string>& names, std::string_view name);
 
-// By the bound of the gain of the whole program.
-FindingSeverity severity_of(double gain);
+// By the bound of the gain of the whole program; `medium` where it is open.
+FindingSeverity severity_of(const GainBound& gain);
+
+// Of the kernel's time, where both were measured; else 1.
+double share_of_kernel(const KernelView& view, const StepFacts& step);
+// 1/(1-s): what code gains at most without a share s of its time. Finite for s = 1 too; what holds it down then is the
+// bound of the equations, or of the program.
+double gain_without(double share);
+// Of a finding whose gain nothing that is known holds down.
+GainBound open_bound(std::string why);
+// Of a tool that knows no cost: low, until warps were sampled, whose share of waiting holds the bound down (settle.h).
+Confidence confidence_of_guess(const StepFacts& step);
 
 // A finding of this tool on this kernel: tool, place, sources; severity by its gain.
 Finding finding_on(const Tool& tool, const KernelView& view, std::string cause, GainBound gain);
@@ -146,6 +165,7 @@ std::vector<std::string> stalls_of_instructions();
 // What accesses of global memory wait for.
 std::vector<std::string> stalls_of_memory();
 std::vector<std::string> stalls_of_narrow_accesses();  // both
+std::vector<std::string> stalls_of_atomics();          // memory, and the queue that they share with shared memory
 
 Evidence evidence(std::string what, double value, std::string unit, std::string source);
 FindingAction change_knobs(const KernelView& view, std::map<std::string, std::string> knobs, std::string text);

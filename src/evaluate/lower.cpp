@@ -187,23 +187,26 @@ std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families
   return std::nullopt;
 }
 
-void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics) {
-  for (const ir::Kernel& written : context.program.kernels) {
-    std::optional<ir::Knobs> knobs = check_settings(written, places, diagnostics);
-    if (!knobs) continue;
-    const families::Family& family = *families::find_family(written.family);
-    ir::Kernel kernel = written;
-    kernel.knobs = std::move(*knobs);
-    families::check_required(family, kernel, diagnostics);
-    const families::Match match = family.match(context.program, kernel);
-    if (match.ok) {
-      families::check_rules_of(family, context, kernel, diagnostics);
-    } else {
-      diagnostics.error("E103", kernel.span,
-                        fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
-                        fmt::format("`{}` is for {}", family.name, family.help));
-    }
+void check_kernel(const families::Context& context, const ir::Kernel& written, const families::KnobPlaces& places,
+                  Diagnostics& diagnostics) {
+  std::optional<ir::Knobs> knobs = check_settings(written, places, diagnostics);
+  if (!knobs) return;
+  const families::Family& family = *families::find_family(written.family);
+  ir::Kernel kernel = written;
+  kernel.knobs = std::move(*knobs);
+  families::check_required(family, kernel, diagnostics);
+  const families::Match match = family.match(context.program, kernel);
+  if (match.ok) {
+    families::check_rules_of(family, context, kernel, diagnostics);
+  } else {
+    diagnostics.error("E103", kernel.span,
+                      fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
+                      fmt::format("`{}` is for {}", family.name, family.help));
   }
+}
+
+void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics) {
+  for (const ir::Kernel& written : context.program.kernels) check_kernel(context, written, places, diagnostics);
 }
 
 std::vector<ir::NotYet> not_built(const ir::Program& program) {

@@ -27,6 +27,10 @@ int64_t spanned_elements(const ir::Tensor& tensor);
 std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families::KnobPlaces& places,
                                         Diagnostics& diagnostics);
 
+// Of one kernel, whose knobs may be others than those that it has in the program.
+void check_kernel(const families::Context& context, const ir::Kernel& written, const families::KnobPlaces& places,
+                  Diagnostics& diagnostics);
+
 // Every rule that needs no compiler: families exist, knob names and values, the families' own legality.
 void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics);
 

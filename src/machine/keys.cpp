@@ -35,10 +35,18 @@ const std::vector<Key>& machine_keys() {
 
 const std::vector<MeasuredKey>& measured_keys() {
   static const std::vector<MeasuredKey> keys = {
-      {"copy", &Measured::copy},           {"read", &Measured::read},     {"write", &Measured::write},
-      {"l2_read", &Measured::l2_read},     {"launch", &Measured::launch}, {"eager_launch", &Measured::eager_launch},
-      {"grid_sync", &Measured::grid_sync}, {"date", &Measured::date},     {"versions", &Measured::versions},
+      {"copy", &Measured::copy},
+      {"read", &Measured::read},
+      {"write", &Measured::write},
+      {"l2_read", &Measured::l2_read},
+      {"launch", &Measured::launch},
+      {"eager_launch", &Measured::eager_launch},
+      {"grid_sync", &Measured::grid_sync},
+      {"date", &Measured::date},
+      {"versions", &Measured::versions},
       {"command", &Measured::command},
+      {"clusters_of_4", &Measured::clusters_of_4},
+      {"clusters_of_8", &Measured::clusters_of_8},
   };
   return keys;
 }

@@ -20,7 +20,7 @@ struct Key {
 const std::vector<Key>& machine_keys();  // all required
 
 using MeasuredMember = std::variant<std::string Measured::*, std::optional<BytesPerSecond> Measured::*,
-                                    std::optional<Seconds> Measured::*>;
+                                    std::optional<Seconds> Measured::*, std::optional<int> Measured::*>;
 struct MeasuredKey {
   std::string_view path;  // below "measured."
   MeasuredMember member;

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
+#include <numeric>
 
 namespace solstice::machine {
 namespace {
@@ -75,6 +77,27 @@ Ceiling Machine::read_ceiling() const { return ceiling_or(measured.read, dram_ra
 Ceiling Machine::write_ceiling() const { return ceiling_or(measured.write, dram_rate); }
 Ceiling Machine::l2_ceiling() const { return ceiling_or(measured.l2_read, l2_rate()); }
 Seconds Machine::launch_time() const { return measured.launch.value_or(microseconds(2.5)); }
+
+namespace {
+
+// SMs that clusters of so many SMs fill, a block each.
+int64_t sms_of_clusters(const Machine& machine, int64_t sms) {
+  const std::optional<int>& of_4 = machine.measured.clusters_of_4;
+  const std::optional<int>& of_8 = machine.measured.clusters_of_8;
+  const int64_t all = machine.sm_count;
+  if (sms <= 2) return all;  // an SM pair is never divided
+  if (sms <= 4 && of_4) return std::min(all, int64_t{4} * *of_4);
+  return of_8 ? std::min(all, int64_t{8} * *of_8) : all;
+}
+
+}  // namespace
+
+int64_t Machine::clusters_at_once(int64_t blocks, int64_t on_an_sm) const {
+  // Four blocks, two an SM, are placed as two SMs with one each.
+  const int64_t together = std::gcd(std::max<int64_t>(1, blocks), std::max<int64_t>(1, on_an_sm));
+  const int64_t sms = std::max<int64_t>(1, blocks) / together, layers = std::max<int64_t>(1, on_an_sm) / together;
+  return std::max<int64_t>(1, layers * (sms_of_clusters(*this, sms) / sms));
+}
 
 Result<Pipe> tensor_pipe(DType dtype) {
   switch (dtype) {

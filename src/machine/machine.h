@@ -61,12 +61,15 @@ struct Measured {
   std::optional<Seconds> launch;          // one more small kernel in a stream of them: its share of the span
   std::optional<Seconds> eager_launch;    // one more PyTorch operator call on the host
   std::optional<Seconds> grid_sync;       // one barrier over all SMs of a persistent kernel
-  std::string date;                       // "2026-01-31"
-  std::string versions;                   // driver, CUDA, PyTorch
-  std::string command;                    // command that measured them
+  std::optional<int> clusters_of_4;       // resident at once, a block an SM: GPCs leave SMs over
+  std::optional<int> clusters_of_8;
+  std::string date;      // "2026-01-31"
+  std::string versions;  // driver, CUDA, PyTorch
+  std::string command;   // command that measured them
 
   bool empty() const {
-    return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync;
+    return !copy && !read && !write && !l2_read && pipes.empty() && !launch && !eager_launch && !grid_sync &&
+           !clusters_of_4 && !clusters_of_8;
   }
 };
 
@@ -126,6 +129,10 @@ struct Machine {
   // The measured `launch`, else 2.5 us: the host's time for a bare launch, 2.3 to 2.8 us on an H200
   // (docs/measuring.md). A stream of launches that is full takes less for each.
   Seconds launch_time() const;
+  // Clusters of so many blocks that are resident at once, where an SM holds `on_an_sm` of these blocks; at least
+  // 1. A cluster lies in one GPC, whose SMs it need not divide: by the measured number of the smallest size that
+  // holds it; where none was measured as many as all SMs have places for, which is an upper limit.
+  int64_t clusters_at_once(int64_t blocks, int64_t on_an_sm = 1) const;
 };
 
 // The pipe that multiplies elements of this storage format: tensor (error for f32, which has none) or simt.

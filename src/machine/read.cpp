@@ -71,6 +71,11 @@ Status store(const TomlEntry& entry, int& out) {
   out = static_cast<int>(value);
   return success();
 }
+Status store(const TomlEntry& entry, std::optional<int>& out) {
+  SOLSTICE_CHECK(store(entry, out.emplace()));
+  if (*out > 0) return success();
+  return fail(Code::bad_machine, fmt::format("`{}` needs a positive number", entry.path));
+}
 Status store(const TomlEntry& entry, bool& out) {
   if (!entry.value.is_bool()) return fail(Code::bad_machine, fmt::format("`{}` needs true or false", entry.path));
   out = entry.value.as_bool();

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import sqlite3
 import stat
 import subprocess
@@ -155,10 +156,13 @@ HANGS = TOOL.replace("import json, sys", "import json, sys, time").replace("find
         (1.5, 1, CRASHES, "ZeroDivisionError"),
         pytest.param(1.5, 1, HANGS, "did not answer in time", marks=pytest.mark.slow),
         (1.5, 1, TOOL.replace('"kernel": kernel', '"kernel": "nobody"'), "`nobody`, which is no kernel"),
+        (1.5, 1, TOOL.replace('"kernel": kernel', '"kernel": kernel, "step": "nowhere"'), "step `nowhere`, which"),
         (1.5, 1, TOOL.replace('"cause": "there is one"', '"cause": ""'), "without a cause"),
+        (1.5, 1, TOOL.replace('"there is one"', '"x" * 600'), "a text of 600; 500 is the most"),
+        (1.5, 1, TOOL.replace('1, "source": "plan"}}]', '1, "source": "plan"}}] * 40'), "a list of 40"),
         (1.5, 1, TOOL.replace("json.dumps(answer)", "'no JSON'"), "is no JSON"),
     ],
-    ids=["bound", "nan", "many", "crashes", "hangs", "nobody", "no cause", "no JSON"],
+    ids=["bound", "nan", "many", "crashes", "hangs", "nobody", "nowhere", "no cause", "long", "many parts", "no JSON"],
 )
 def test_a_bad_tool_costs_its_own_answer(facts, tmp_path, gain, count, text, says):
     if "'no JSON'" in text:
@@ -187,9 +191,13 @@ def test_an_illegal_move_is_shown_as_text(facts, tmp_path):
         ("knobs", '"knobs": {{"threads": "77"}}'), ("knobs", '"knobs": {{"no_such": "1"}}'),
         ("knobs", '"knobs": {{"threads": "256) {{{{ ("}}'), ("math", '"knobs": {{"math": "fp8"}}'),
         ("rewrite", '"rewrite": "no_such"'), ("cut", '"with": "nobody"'),
+        ("same", '"knobs": {{"threads": "256"}}'),
     ]  # fmt: skip
-    actions = ", ".join(f'{{{{"kind": "{kind}", "text": "{kind}", "kernel": kernel, {rest}}}}}' for kind, rest in moves)
-    legal = '{{"kind": "knobs", "text": "legal", "kernel": kernel, "knobs": {{"threads": "256"}}}}'
+    actions = ", ".join(
+        f'{{{{"kind": "{kind.replace("same", "knobs")}", "text": "{kind}", "kernel": kernel, {rest}}}}}'
+        for kind, rest in moves
+    )
+    legal = '{{"kind": "knobs", "text": "legal", "kernel": kernel, "knobs": {{"threads": "512"}}}}'
     own = tool(tmp_path, text=TOOL.replace("{actions}", f"[{actions}, {legal}]"))
     answer = profiled(facts[0], "--tool", own)
     (found,) = [each for each in answer["findings"] if each["tool"] == "of mine"]
@@ -197,6 +205,60 @@ def test_an_illegal_move_is_shown_as_text(facts, tmp_path):
     assert kinds.pop("legal") == "knobs" and set(kinds.values()) == {"text"}
     assert found["actions"][0]["text"] == "legal", "moves come first"
     assert not any(each["knobs"] for each in found["actions"] if each["kind"] == "text")
+
+
+def test_a_tool_of_ones_own_is_held_to_what_others_are(facts, tmp_path):
+    answer = profiled(facts[0], "--tool", tool(tmp_path, gain=9000))
+    (found,) = [each for each in answer["findings"] if each["tool"] == "of mine"]
+    assert found["gain"]["program"] == 1.5, "what a kernel of all the time brings"
+    assert found["severity"] == "medium", "a guess"
+    of_tensors = TOOL.replace('"sources": ["plan"]}}', '"sources": ["plan"], "classes": ["tensor"]}}')
+    answer = profiled(facts[0], "--tool", tool(tmp_path, text=of_tensors))
+    assert answer["findings"] == facts[1]["findings"] and answer["faults"] == []
+
+
+@pytest.mark.parametrize(
+    "before, after, says",
+    [
+        ('"of mine"', '"register spill"', "tool of Solstice's own"),
+        ('"sources": ["plan"]}}', '"sources": ["tea"]}}', "no source `tea`"),
+        ('"of mine"', '""', "needs a name"),
+    ],
+)
+def test_a_tool_that_introduces_itself_badly_is_refused(facts, tmp_path, before, after, says):
+    done = run("profile", facts[0], "--tool", tool(tmp_path, text=TOOL.replace(before, after)))
+    assert done.returncode == 2 and says in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--machine", "h100_sxm"], ["--of", "m.py"], ["--device", "gpu"], ["--eval"]])
+def test_what_saved_facts_cannot_follow_is_refused(facts, option):
+    done = run("profile", facts[0], *option)
+    assert done.returncode == 2 and f"{option[0]} goes with what is measured" in done.stderr
+
+
+def test_lists_of_sources_may_have_blanks(facts):
+    open_without = {each["source"] for each in profiled(facts[0], "--without", "plan, ptxas ")["open"]}
+    assert {"plan", "ptxas"} <= open_without
+    done = run("profile", facts[0], "--without", "")
+    assert done.returncode == 2 and "no source ``" in done.stderr
+
+
+def test_a_source_that_is_missing_says_why_and_the_line_of_a_finding_is_shown(facts, tmp_path):
+    text = run("profile", facts[0]).stdout
+    assert "nothing was timed on a GPU" in text and "asked" not in text
+    recorded = run("profile", ROOT / "tests/sick/facts/division_fraction.sick.counters.json").stdout
+    assert re.search(r"line \d+: .*/ ", recorded), "the line of the program that divides"
+
+
+def test_tools_are_listed_by_name():
+    names = [each["name"].lower() for each in json.loads(run("list", "tools", "--json").stdout)]
+    assert names == sorted(names)
+
+
+def test_a_tool_is_in_a_file_of_its_name():
+    for file in (ROOT / "src/diagnose/tools").glob("*/*.cpp"):
+        name = re.search(r'\.name = "([^"]+)"', file.read_text())[1]
+        assert file.stem == name.lower().replace(" ", "_")
 
 
 def test_a_tool_that_cannot_begin_is_named(facts):

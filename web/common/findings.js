@@ -16,14 +16,28 @@ function valueText(evidence) {
   return `${digits(value, 4)} ${unit || ''}`.trimEnd();
 }
 
-function actionItem(action) {
+// Actions that say the same of different kernels are one.
+function groupedActions(actions) {
+  const groups = new Map();
+  for (const action of actions) {
+    const key = JSON.stringify([action.kind, action.text, action.knobs, action.rewrite, action.with]);
+    const group = groups.get(key);
+    if (group) group.more++;
+    else groups.set(key, {action, more: 0});
+  }
+  return [...groups.values()];
+}
+
+function actionItem({action, more}) {
   const knobs = pairsText(action.knobs);
-  const where = action.kernel ? ` (${action.kernel}${knobs ? ': ' + knobs : ''})` : '';
+  const rest = more ? `, and the same for ${more} more` : '';
+  const where = action.kernel ? ` (${action.kernel}${knobs ? ': ' + knobs : ''}${rest})` : rest;
   const kind = action.kind === 'text' ? 'advice' : action.kind;
   return el('li', {}, `${action.text}${where} `, el('span', {class: 'tag'}, kind));
 }
 
 function gainText(gain) {
+  if (gain.open) return gain.because;
   if (!(gain.program > 1)) return null;
   const kernel = gain.kernel > 1 ? `, ${factorText(gain.kernel)} of the kernel` : '';
   return `at most ${factorText(gain.program)} of the whole${kernel}: ${gain.because}`;
@@ -51,7 +65,7 @@ function findingItem(finding, rank, wayTo) {
     finding.place.equation ? el('p', {}, el('code', {}, finding.place.equation)) : null,
     gain ? el('p', {class: 'gain'}, gain) : null,
     ...part('Evidence', ...evidence),
-    ...part('To try', ...finding.actions.map(actionItem)),
+    ...part('To try', ...groupedActions(finding.actions).map(actionItem)),
     el('p', {class: 'hint'}, `Confidence ${finding.confidence}; rests on ${finding.sources.join(', ')}`),
     wayTo && places.length ? el('p', {class: 'buttons'}, ...places.map(wayTo)) : null,
   ];

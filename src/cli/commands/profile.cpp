@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
+#include <sstream>
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -25,26 +26,41 @@ namespace solstice::cli {
 namespace {
 
 constexpr Seconds kMostCounterTime{86400};
-constexpr const char* kSources[] = {"ptxas", "cubin", "sass", "plan", "trace", "counters"};
 
-// "sass,counters".
+std::string trimmed(const std::string& text) {
+  const size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos ? "" : text.substr(begin, text.find_last_not_of(' ') - begin + 1);
+}
+
+// "sass, counters".
 Result<std::vector<std::string>> left_out(const Invocation& in) {
   std::vector<std::string> out;
-  std::string rest = in.get("--without");
-  while (!rest.empty()) {
-    const size_t comma = std::min(rest.find(','), rest.size());
-    const std::string name = rest.substr(0, comma);
-    rest.erase(0, comma + 1);
-    if (std::find(std::begin(kSources), std::end(kSources), name) == std::end(kSources)) {
-      return fail(Code::bad_argument, fmt::format("--without: no source `{}`", name),
-                  "sources are ptxas, cubin, sass, plan, trace and counters");
-    }
-    out.push_back(name);
+  if (!in.has("--without")) return out;
+  std::istringstream rest(in.get("--without") + ",");
+  const std::vector<std::string>& known = source_names();
+  for (std::string name; std::getline(rest, name, ',');) {
+    out.push_back(trimmed(name));
+    if (std::find(known.begin(), known.end(), out.back()) != known.end()) continue;
+    return fail(Code::bad_argument, fmt::format("--without: no source `{}`", out.back()),
+                "sources are ptxas, cubin, sass, plan, trace and counters");
   }
   return out;
 }
 
 bool ends(const std::string& text, std::string_view end) { return text.ends_with(end); }
+
+// Facts say by themselves what they were taken of, and where.
+Status check_saved(const Invocation& in) {
+  for (const char* option :
+       {"--of", "--eval", "--train", "--why", "--device", "--machine", "--numerics", "--weights"}) {
+    if (in.has(option) && !in.left_out.contains(option))
+      return fail(Code::bad_argument,
+                  fmt::format("{} goes with what is measured, and `{}` is facts that were taken before", option,
+                              in.get("SUBJECT")),
+                  "leave it out, or name the program or its module");
+  }
+  return success();
+}
 
 Result<flow::Profile> profile_saved(const std::string& file, const flow::ProfileOptions& wanted) {
   SOLSTICE_TRY(const std::string text, read_file(file));
@@ -119,7 +135,10 @@ Result<flow::Profile> profile_subject(const Invocation& in, const flow::ProfileO
       return fail(Code::bad_argument, fmt::format("{} goes with a run, and `{}` is none", option, subject),
                   "name a run of the store: an id, its beginning, or `last`; `solstice show` lists them");
   }
-  if (!run && ends(subject, ".json")) return profile_saved(subject, wanted);
+  if (!run && ends(subject, ".json")) {
+    SOLSTICE_CHECK(check_saved(in));
+    return profile_saved(subject, wanted);
+  }
   const std::unique_ptr<Progress> progress = progress_of(in);
   return run ? profile_trial(in, wanted, *progress) : profile_file(in, wanted, *progress);
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 #include <tuple>
 
 #include "cli/view/table.h"
@@ -23,12 +24,14 @@ std::string evidence_text(const Finding& finding) {
   return fmt::format("{}", fmt::join(parts, ", "));
 }
 
-std::string action_text(const FindingAction& action) {
-  if (action.knobs.empty()) return action.text;
-  return fmt::format("{} (`{}`: {})", action.text, action.kernel, knobs_text(action));
+std::string action_text(const ActionGroup& group) {
+  const FindingAction& action = *group.first;
+  if (action.knobs.empty()) return action.text + more_text(group);
+  return fmt::format("{} (`{}`: {}{})", action.text, action.kernel, knobs_text(action), more_text(group));
 }
 
 std::string gain_text(const GainBound& gain) {
+  if (gain.open) return gain.because;
   if (gain.program <= 1) return "";
   return fmt::format("at most {} of the whole: {}", show_factor(gain.program), gain.because);
 }
@@ -109,7 +112,30 @@ std::string partial_sources_text(const Facts& facts) {
 
 }  // namespace
 
-std::string finding_text(const Finding& finding, int number) {
+namespace {
+
+// The line that a place names; "" where the program has none such. Given code begins after its `source` line.
+std::string line_of(const std::string& program, const FindingPlace& place) {
+  std::istringstream lines(program);
+  int number = place.file.empty() ? 0 : -1;  // -1: before that code
+  for (std::string line; std::getline(lines, line);) {
+    if (number >= 0 && ++number == place.line) return line;
+    if (number < 0 && line.starts_with("source \"" + place.file + "\"")) number = 0;
+  }
+  return "";
+}
+
+std::string quoted_line(const std::string& program, const FindingPlace& place) {
+  if (place.line <= 0) return "";
+  const std::string line = line_of(program, place);
+  const size_t begin = line.find_first_not_of(' ');
+  if (begin == std::string::npos || line.substr(begin) == place.equation) return "";  // which is shown already
+  return fmt::format("line {}: {}", place.line, line.substr(begin));
+}
+
+}  // namespace
+
+std::string finding_text(const Finding& finding, int number, const std::string& program) {
   std::string out = wrap(fmt::format("{}. {} [{}, {}] {}", number, place_text(finding.place), finding.tool,
                                      enum_name(finding.severity), finding.cause),
                          kFindingWidth, 3) +
@@ -117,9 +143,10 @@ std::string finding_text(const Finding& finding, int number) {
   const auto line = [&](const std::string& text) {
     if (!text.empty()) out += "   " + wrap(text, kFindingWidth - 3, 5) + "\n";
   };
+  line(quoted_line(program, finding.place));
   line("evidence: " + evidence_text(finding));
   line(gain_text(finding.gain));
-  for (const FindingAction& action : finding.actions) line("try: " + action_text(action));
+  for (const ActionGroup& action : grouped_actions(finding)) line("try: " + action_text(action));
   return out;
 }
 
@@ -127,7 +154,8 @@ std::string profile_text(const flow::Profile& profile) {
   std::string out = profile.subject.empty() ? "" : profile.subject + "\n";
   out += heading(profile) + "\n" + kernels_text(profile) + "\n";
   int number = 0;
-  for (const Finding& finding : profile.diagnosis.findings) out += finding_text(finding, ++number) + "\n";
+  for (const Finding& finding : profile.diagnosis.findings)
+    out += finding_text(finding, ++number, profile.facts.program) + "\n";
   if (number == 0) out += "no findings\n\n";
   return out + partial_sources_text(profile.facts) + open_text(profile.diagnosis);
 }

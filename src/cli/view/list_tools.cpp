@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "cli/view/table.h"
 #include "diagnose/external.h"
 
@@ -17,14 +20,24 @@ std::vector<const char*> names_of(const std::vector<diagnose::Class>& classes) {
   return out;
 }
 
+std::string lower(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// "idle: 0.05 share of places (origin)"; the name alone where the unit begins with it.
+std::string threshold_text(const diagnose::Threshold& each) {
+  const std::string name = each.unit.starts_with(each.name) ? "" : each.name + ": ";
+  return fmt::format("{}{:g} {} ({})", name, each.value, each.unit, each.origin);
+}
+
 std::string tool_text(const diagnose::Tool& tool) {
   std::string out = hanging(tool.name, tool.question, kToolColumn, kToolWidth);
   const auto line = [&](const std::string& text) { out += hanging("", text, kToolColumn, kToolWidth); };
   line(fmt::format(
       "sources: {}; kernels: {}", fmt::join(tool.sources, ", "),
       tool.classes.empty() ? std::string("all") : fmt::format("{}", fmt::join(names_of(tool.classes), ", "))));
-  for (const diagnose::Threshold& each : tool.thresholds)
-    line(fmt::format("{} {:g} {} ({})", each.name, each.value, each.unit, each.origin));
+  for (const diagnose::Threshold& each : tool.thresholds) line(threshold_text(each));
   if (!tool.paper.empty()) line(tool.paper);
   return out;
 }
@@ -52,6 +65,7 @@ Status list_tools(const std::string& command, bool json) {
     SOLSTICE_TRY(own, diagnose::tool_named(command));
     tools.push_back(own.get());
   }
+  std::sort(tools.begin(), tools.end(), [](const auto* a, const auto* b) { return lower(a->name) < lower(b->name); });
   Json all = Json::array();
   for (const diagnose::Tool* tool : tools) {
     all.push(tool_json(*tool));

@@ -156,7 +156,7 @@ std::string findings_of(const TrialRecord& trial) {
   if (!findings.ok()) return "cannot be read: " + findings.error().message;
   std::string out;
   int number = 0;
-  for (const Finding& finding : *findings) out += harmless_lines(finding_text(finding, ++number));
+  for (const Finding& finding : *findings) out += harmless_lines(finding_text(finding, ++number, trial.program));
   return out;
 }
 

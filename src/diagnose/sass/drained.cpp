@@ -1,6 +1,7 @@
 #include "diagnose/sass/drained.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "diagnose/sass/flow.h"
 #include "diagnose/sass/operands.h"
@@ -21,32 +22,88 @@ bool adds_to(const Instruction& wgmma, int accumulators) {
   });
 }
 
-// Whether the instruction after it need not run after it, or the code before it runs again.
-bool ends_piece(const Targets& targets, const Instruction& of, size_t index) {
-  if (always_jumps(of) || of.opcode == "EXIT") return true;
-  bool known = true;
-  const std::vector<int> to = targets.of(of, known);
-  return std::any_of(to.begin(), to.end(), [&](int target) { return static_cast<size_t>(target) <= index; });
+int accumulators_of(const Instruction& wgmma) {
+  return register_of(wgmma.operands.substr(0, wgmma.operands.find(',')));
+}
+
+class Drains {
+ public:
+  explicit Drains(const Function& function)
+      : code_(function.instructions), targets_(function), flow_(flow_of(function)) {}
+
+  std::vector<size_t> find() {
+    for (size_t i = 0; i < code_.size(); ++i) {
+      if (code_[i].kind == Kind::kWgmma) meet_wgmma(i);
+      if (last_ && waits_for_all(code_[i])) wait_ = i;
+      if (last_) follow_jumps(i);
+    }
+    std::sort(out_.begin(), out_.end());
+    out_.erase(std::unique(out_.begin(), out_.end()), out_.end());
+    return std::move(out_);
+  }
+
+ private:
+  void meet_wgmma(size_t at) {
+    if (last_ && wait_ && adds_to(code_[at], accumulators_of(code_[*last_]))) out_.push_back(*wait_);
+    last_ = at;
+    wait_.reset();
+  }
+
+  // Where control need not go on, or goes back to before the last wgmma, a piece of code ends; what waits inside spins.
+  void follow_jumps(size_t at) {
+    bool known = true, ends = always_jumps(code_[at]) || (code_[at].opcode == "EXIT" && code_[at].predicate.empty());
+    for (const int target : targets_.of(code_[at], known)) {
+      const auto to = static_cast<size_t>(target);
+      if (target < 0 || to > *last_) continue;
+      ends = true;
+      if (wait_ && always_before(*wait_, at) && goes_on(to)) out_.push_back(*wait_);
+    }
+    if (!ends) return;
+    last_.reset();
+    wait_.reset();
+  }
+
+  // The next round of a loop that begins there adds to the accumulators of the last wgmma first.
+  bool goes_on(size_t begin) const {
+    const auto is_wgmma = [](const Instruction& of) { return of.kind == Kind::kWgmma; };
+    const auto from = code_.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto first = std::find_if(from, code_.end(), is_wgmma);
+    return first != code_.end() && adds_to(*first, accumulators_of(code_[*last_]));
+  }
+
+  int block_of(size_t instruction) const {
+    const auto after = std::upper_bound(flow_.blocks.begin(), flow_.blocks.end(), instruction,
+                                        [](size_t at, const Block& block) { return at < block.first; });
+    return static_cast<int>(after - flow_.blocks.begin()) - 1;
+  }
+
+  // Control that comes to `at` has passed `wait`.
+  bool always_before(size_t wait, size_t at) const {
+    if (flow_.tangled) return false;
+    const int above = block_of(wait);
+    for (int block = block_of(at); block >= 0; block = flow_.dominator[static_cast<size_t>(block)]) {
+      if (block == above) return true;
+    }
+    return false;
+  }
+
+  const std::vector<Instruction>& code_;
+  Targets targets_;
+  Flow flow_;
+  std::optional<size_t> last_;  // wgmma of this piece of code
+  std::optional<size_t> wait_;  // for all since then
+  std::vector<size_t> out_;
+};
+
+bool has_wgmma(const Function& function) {
+  return std::any_of(function.instructions.begin(), function.instructions.end(),
+                     [](const Instruction& of) { return of.kind == Kind::kWgmma; });
 }
 
 }  // namespace
 
 std::vector<size_t> drained_wgmma(const Function& function) {
-  std::vector<size_t> out;
-  const Targets targets(function);
-  int accumulators = -1;  // of the last wgmma of this piece of code; -1: none
-  int wait = -1;          // for all since then
-  for (size_t i = 0; i < function.instructions.size(); ++i) {
-    const Instruction& at = function.instructions[i];
-    if (at.kind == Kind::kWgmma) {
-      if (wait >= 0 && adds_to(at, accumulators)) out.push_back(static_cast<size_t>(wait));
-      accumulators = register_of(at.operands.substr(0, at.operands.find(',')));
-      wait = -1;
-    }
-    if (accumulators >= 0 && waits_for_all(at)) wait = static_cast<int>(i);
-    if (accumulators >= 0 && ends_piece(targets, at, i)) accumulators = wait = -1;
-  }
-  return out;
+  return has_wgmma(function) ? Drains(function).find() : std::vector<size_t>();
 }
 
 }  // namespace solstice::diagnose::sass

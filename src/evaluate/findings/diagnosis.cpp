@@ -8,7 +8,11 @@
 namespace solstice::evaluate {
 
 diagnose::Diagnosis diagnose_facts(const Facts& facts, const Setting& setting, diagnose::DiagnoseOptions options) {
-  options.legal = [&](const FindingAction& action) { return is_legal_move(facts.program, action, setting); };
+  std::optional<Moves> moves;  // of a program that needs reading
+  options.legal = [&](const FindingAction& action) {
+    if (!moves) moves.emplace(facts.program, setting);
+    return moves->is_legal(action);
+  };
   return diagnose::diagnose(facts, setting.machine, options);
 }
 

@@ -206,9 +206,9 @@ Facts facts_of(const FactsOfCandidate& from) {
   const std::string install = from.built ? "" : "./x setup";
   if (from.built) add_steps(*from.built, from.setting.machine, out);
   for (const char* source : {"plan", "ptxas", "cubin"}) set_source({source, from.built != nullptr, none, install}, out);
-  set_source({"sass", false, "it was not asked", ""}, out);
-  for (const char* source : {"trace", "counters"})
-    set_source({source, false, "it was not asked", "`solstice profile` where a GPU is"}, out);
+  set_source({"sass", false, "no machine code was read", "`solstice profile` reads it"}, out);
+  set_source({"trace", false, "nothing was timed on a GPU", "`solstice profile` where a GPU is"}, out);
+  set_source({"counters", false, "no launch was profiled by ncu", "`solstice profile` where a GPU and ncu are"}, out);
   return out;
 }
 

@@ -14,7 +14,7 @@ int64_t tiles_of(const Product& c, const TileConfig& s) {
 }  // namespace
 
 StreamK stream_k(const machine::Machine& machine, const Product& c, const TileConfig& s) {
-  const int64_t most = clusters_at_once(machine, blocks_of_cluster(s));
+  const int64_t most = machine.clusters_at_once(blocks_of_cluster(s));
   const int64_t pieces = std::min<int64_t>(s.split, ceil_div(c.k, stage_k(s.math)));  // of a tile
   StreamK out;
   out.tiles = tiles_of(c, s);

@@ -42,11 +42,6 @@ int element_bytes(Math math) { return math == Math::kTF32 || math == Math::kTF32
 
 bool is_line_scaled(const TileConfig& s) { return s.scaled && numerics::info(s.math).planes == 1; }
 
-int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks) {
-  constexpr int64_t kLeftOver = 12;  // an H200 with 132 SMs holds 66 clusters of 2, 30 of 4 and 15 of 8
-  return std::max<int64_t>(1, blocks <= 2 ? machine.sm_count / blocks : (machine.sm_count - kLeftOver) / blocks);
-}
-
 std::string Layout::text() const {
   std::string out =
       fmt::format("A {} x {} + B {} x {} + staging {}", slots_a, kib(slot_a), slots_b, kib(slot_b), kib(staging));

@@ -47,10 +47,6 @@ bool is_line_scaled(const TileConfig& config);  // a scale covers a whole row or
 int element_bytes(Math math);  // of an operand in shared memory
 int stage_k(Math math);        // k that one slot of a ring holds
 
-// Clusters that are resident at once, a block an SM. Larger ones than two must lie in one GPC, whose SMs they do not
-// divide.
-int64_t clusters_at_once(const machine::Machine& machine, int64_t blocks);
-
 // Shared memory of a block.
 struct Layout {
   int n = 128;     // columns of one instruction

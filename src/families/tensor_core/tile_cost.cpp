@@ -108,7 +108,7 @@ double rounds_time(const TiledProduct& of, const TileTime& tile) {
       tiles_with_products(of, int64_t{s.tile_m} * s.cluster, int64_t{columns_of(s)} * s.cluster_n, simt);
   const double tiles = static_cast<double>(of_batch * blocks * of.product.batches);
   if (simt) return std::ceil(tiles / (2 * sms)) * (tile.product * simt_slowdown(tiles, sms) + tile.ending);
-  const double rounds = std::ceil(tiles / static_cast<double>(clusters_at_once(of.machine, blocks) * blocks));
+  const double rounds = std::ceil(tiles / static_cast<double>(of.machine.clusters_at_once(blocks) * blocks));
   // Blocks with several tiles save power and L2 traffic by loads that two of them share; with one tile, a cluster only
   // starts later.
   const double alone = rounds > 1 && blocks == 1 ? kAlone : 1;

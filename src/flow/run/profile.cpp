@@ -111,6 +111,10 @@ void keep_kernel(const std::string& kernel, std::vector<Finding>& findings) {
     std::string& on = finding.place.kernel;
     const auto shared = std::find(finding.also.begin(), finding.also.end(), kernel);
     if (shared != finding.also.end()) std::swap(*shared, on);
+    const auto its_move = [&](const FindingAction& action) {
+      return action.kind != ActionKind::kText && action.kernel == kernel;
+    };
+    std::stable_partition(finding.actions.begin(), finding.actions.end(), its_move);
     return !on.empty() && on != kernel;
   });
 }

@@ -14,6 +14,8 @@
 namespace solstice::propose {
 namespace {
 
+constexpr const char* kUnwrittenKnob = "auto";  // what a knob is that no schedule writes
+
 struct WrittenKernel {
   std::map<std::string, std::string> knobs;
   std::set<std::string> targets;  // of its equations
@@ -49,7 +51,7 @@ struct Written {
     const WrittenKernel* kernel = find(action.kernel);
     return kernel && std::all_of(action.knobs.begin(), action.knobs.end(), [&](const auto& knob) {
              const auto found = kernel->knobs.find(knob.first);
-             return found != kernel->knobs.end() && found->second == knob.second;
+             return found == kernel->knobs.end() ? knob.second == kUnwrittenKnob : found->second == knob.second;
            });
   }
   // One kernel computes all of this.

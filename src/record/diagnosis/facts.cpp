@@ -132,6 +132,16 @@ Status check_step(const StepFacts& step) {
 
 }  // namespace
 
+const std::vector<std::string>& source_names() {
+  static const std::vector<std::string> names = {"ptxas", "cubin", "sass", "plan", "trace", "counters"};
+  return names;
+}
+
+size_t KernelSheet::launches() const {
+  const auto each_call = std::count_if(steps.begin(), steps.end(), [](const StepFacts& step) { return !step.prepare; });
+  return std::max<size_t>(1, static_cast<size_t>(each_call));
+}
+
 Status validate(const Facts& facts) {
   if (const auto fault = number_fault(facts))
     return fail(Code::bad_record, fmt::format("`{}` {}", fault->path, fault->why),

@@ -18,7 +18,9 @@
 
 namespace solstice {
 
-// One of `ptxas`, `cubin`, `sass`, `plan`, `trace`, `counters`.
+const std::vector<std::string>& source_names();  // ptxas, cubin, sass, plan, trace, counters
+
+// One of them.
 struct SourceState {
   std::string name;
   bool there = false;
@@ -182,6 +184,8 @@ struct KernelSheet {
   bool once = false;
   std::optional<Seconds> measured = {};  // trace: of its steps together
   std::vector<StepFacts> steps = {};
+  // Steps of each call, fallbacks included, which are launched to do nothing; at least 1.
+  size_t launches() const;
   static auto fields() {
     return std::make_tuple(field("kernel", &KernelSheet::kernel, "name in the program"),
                            field("family", &KernelSheet::family, "runs it"),

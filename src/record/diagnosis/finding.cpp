@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace solstice {
@@ -40,6 +41,26 @@ std::string knobs_text(const FindingAction& action) {
   std::string out;
   for (const auto& [name, value] : action.knobs) out += (out.empty() ? "" : ", ") + name + "=" + value;
   return out;
+}
+
+std::vector<ActionGroup> grouped_actions(const Finding& finding) {
+  std::vector<ActionGroup> out;
+  for (const FindingAction& action : finding.actions) {
+    const auto same = std::find_if(out.begin(), out.end(), [&](const ActionGroup& group) {
+      const FindingAction& one = *group.first;
+      return one.kind == action.kind && one.text == action.text && one.knobs == action.knobs &&
+             one.rewrite == action.rewrite && one.with == action.with;
+    });
+    if (same == out.end())
+      out.push_back({&action});
+    else
+      ++same->more;
+  }
+  return out;
+}
+
+std::string more_text(const ActionGroup& group) {
+  return group.more > 0 ? fmt::format(", and the same for {} more", group.more) : "";
 }
 
 Status validate(const Finding& finding) {

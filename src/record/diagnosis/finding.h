@@ -73,15 +73,23 @@ struct FindingAction {
 // Its knobs as a clause has them: "stages=4, tile=128x128x64"; "" where it changes none.
 std::string knobs_text(const FindingAction& action);
 
+// Of a finding's actions those that say the same of different kernels, for texts.
+struct ActionGroup {
+  const FindingAction* first = nullptr;
+  size_t more = 0;  // kernels that it changes as well
+};
+
 // An upper bound, never a promise.
 struct GainBound {
   double program = 1;  // speedup of the whole program
   double kernel = 1;   // of the kernel alone
   std::string because;
+  bool open = false;  // nothing that is known holds it down; both are 1
   static auto fields() {
     return std::make_tuple(field("program", &GainBound::program, "speedup of the whole, at most"),
                            field("kernel", &GainBound::kernel, "speedup of the kernel, at most"),
-                           field("because", &GainBound::because, "derivation"));
+                           field("because", &GainBound::because, "derivation"),
+                           optional_field("open", &GainBound::open, "no bound is known; both are 1"));
   }
 };
 
@@ -109,6 +117,11 @@ struct Finding {
                            field("sources", &Finding::sources, "it rests on"));
   }
 };
+
+// In their order.
+std::vector<ActionGroup> grouped_actions(const Finding& finding);
+// ", and the same for 3 more"; "" of a single one.
+std::string more_text(const ActionGroup& group);
 
 // A finding that can be shown and ranked: a cause, evidence of finite numbers, bounds of at least 1. Error bad_record.
 Status validate(const Finding& finding);

@@ -81,9 +81,9 @@ std::vector<Case> cases() {
       {"atomics",
        {{"lts__t_sectors_op_atom.sum", 20}, {"lts__t_sectors_op_red.sum", 30}, {"lts__t_sectors.sum", 100}},
        {{"lts__t_sectors_op_atom.sum", 0}, {"lts__t_sectors_op_red.sum", 0}, {"lts__t_sectors.sum", 100}},
+       {{"lg_throttle", 0.5}, {"wait", 0.5}},
        {},
-       {},
-       2},
+       4},
   };
 }
 
@@ -94,6 +94,27 @@ TEST(CounterTools, FindTheSickAndLeaveTheHealthy) {
     EXPECT_NEAR(sick->gain.program, each.gain, 0.01) << each.tool << ": " << sick->gain.because;
     EXPECT_FALSE(found(counted(each.healthy, each.healthy_stalls), each.tool)) << each.tool;
   }
+}
+
+// What was counted is so whatever unit the equations keep busy.
+TEST(CounterTools, DirectEvidenceIsLookedAtInKernelsOfEveryClass) {
+  const char* loads = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+  for (const char* resource : {"dram", "tensor.f16", "simt.f32", "sfu"}) {
+    Facts facts = counted({{loads, 32}});
+    facts.kernels[0].needs[0].resource = resource;
+    EXPECT_TRUE(found(facts, "uncoalesced access")) << resource;
+  }
+}
+
+// Sectors of the other direction stay.
+TEST(CounterTools, ScatteredStoresOfAFewResultsGainLittle) {
+  const char* stores = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio";
+  const char* of_loads = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum";
+  const char* of_stores = "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum";
+  const auto half = found(counted({{stores, 32}, {of_loads, 1e6}, {of_stores, 1e6}}), "uncoalesced access");
+  ASSERT_TRUE(half);
+  EXPECT_NEAR(half->gain.program, 1 / (1 - 0.5 * 28 / 32), 0.001);
+  EXPECT_FALSE(found(counted({{stores, 32}, {of_loads, 1e6}, {of_stores, 1e3}}), "uncoalesced access"));
 }
 
 TEST(CounterTools, PartialWritesOfASmallResultAreNothing) {

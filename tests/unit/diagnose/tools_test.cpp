@@ -86,7 +86,7 @@ TEST(Tools, ASpillIsFoundOnItsStep) {
   facts.kernels[0].measured = facts.measured = Seconds(4e-3);
   facts.kernels[0].steps[0].spill_stores = 128;
   facts.kernels[0].steps[0].spill_loads = 256;
-  expect(facts, "register spill", 2);
+  expect(facts, "register spill", 4);
   EXPECT_EQ(of_tool(findings(facts), "register spill")->place.step, "up");
   EXPECT_EQ(of_tool(findings(facts), "register spill")->place.line, 4);
 }
@@ -95,7 +95,7 @@ TEST(Tools, AnArrayInLocalMemoryIsNoSpill) {
   Facts facts = healthy();
   facts.kernels[0].measured = facts.measured = Seconds(4e-3);
   facts.kernels[0].steps[0].stack_bytes = 64;
-  expect(facts, "local array", 2);
+  expect(facts, "local array", 4);
   facts.kernels[0].steps[0].spill_loads = 64;
   EXPECT_FALSE(of_tool(findings(facts), "local array"));
 }
@@ -108,7 +108,7 @@ TEST(Tools, OccupancyNamesTheResourceAndTheSettingThatLiftsIt) {
   step.occupancy = occupancy_of(h200(), *needs_of(step));
   EXPECT_EQ(step.occupancy->limited_by, "registers");
   EXPECT_EQ(step.occupancy->warps_per_sm, 8);
-  expect(facts, "occupancy limit", 2);
+  expect(facts, "occupancy limit", 4);
   EXPECT_NE(of_tool(findings(facts), "occupancy limit")->actions[0].text.find("128"), std::string::npos);
 }
 
@@ -190,6 +190,53 @@ TEST(Tools, ManySmallKernelsAreLaunches) {
   expect(facts, "launch bound", 1 / (1 - 0.4577 * 0.9));
 }
 
+// Launches are what lies between short kernels: one finding.
+TEST(Tools, GapsBetweenLaunchesAreTheirs) {
+  Facts facts = healthy();
+  const KernelSheet kernel = facts.kernels[0];
+  facts.kernels.clear();
+  for (int i = 0; i < 10; ++i) {
+    facts.kernels.push_back(kernel);
+    facts.kernels.back().kernel = "k" + std::to_string(i);
+    facts.kernels.back().measured = Seconds(1e-6);
+    facts.timeline.push_back({"up", Seconds(2e-6 * i), Seconds(2e-6 * i + 1e-6)});
+  }
+  facts.measured = Seconds(20e-6);
+  facts.bounds.practical = Seconds(1e-6);
+  const std::vector<Finding> all = findings(facts);
+  EXPECT_TRUE(of_tool(all, "launch bound"));
+  EXPECT_FALSE(of_tool(all, "gaps"));
+  EXPECT_FALSE(of_tool(all, "no overlap"));
+}
+
+// A fallback is launched on each call too; what runs at load is not.
+TEST(Tools, LaunchesAreCountedAlike) {
+  KernelSheet kernel = healthy().kernels[0];
+  EXPECT_EQ(kernel.launches(), 1u);
+  for (bool StepFacts::*flag : {&StepFacts::fallback, &StepFacts::prepare}) {
+    kernel.steps.push_back(kernel.steps[0]);
+    kernel.steps.back().*flag = true;
+  }
+  EXPECT_EQ(kernel.launches(), 2u);
+}
+
+TEST(Tools, ASpillInTheLoopIsOneFindingWithTheSpill) {
+  Facts facts = healthy();
+  facts.kernels[0].measured = facts.measured = Seconds(4e-3);
+  StepFacts& step = facts.kernels[0].steps[0];
+  step.spill_stores = step.spill_loads = 128;
+  SassLoop loop;
+  loop.does = "compute";
+  loop.mix.instructions = 100;
+  loop.mix.accesses = {{"local", true, 32, 5}, {"local", false, 32, 5}};
+  step.sass = SassFacts{};
+  step.sass->mix = loop.mix;
+  step.sass->loops = {loop};
+  const std::vector<Finding> all = findings(facts);
+  EXPECT_TRUE(of_tool(all, "spill in the loop"));
+  EXPECT_FALSE(of_tool(all, "register spill"));
+}
+
 TEST(Tools, GapsAreWhereNothingRuns) {
   Facts facts = healthy();
   facts.timeline = {
@@ -212,7 +259,75 @@ TEST(Tools, KernelsThatShareAFunctionAreOneFinding) {
   const std::vector<Finding> all = findings(facts);
   EXPECT_EQ(std::count_if(all.begin(), all.end(), [](const Finding& f) { return f.tool == "register spill"; }), 1);
   EXPECT_EQ(of_tool(all, "register spill")->also, std::vector<std::string>{"up"});
-  EXPECT_NEAR(of_tool(all, "register spill")->gain.program, 2, 0.01);  // each half becomes twice as fast
+  EXPECT_NEAR(of_tool(all, "register spill")->gain.program, 4, 0.01);  // each half becomes four times as fast
+}
+
+// The move of each of them is heard.
+TEST(Tools, FindingsThatBecomeOneKeepTheMovesOfAll) {
+  Facts facts = healthy();
+  facts.kernels[0].family = "gemm";
+  facts.kernels[0].math = "simt";
+  facts.kernels[0].needs = {{"tensor.f16", "fp16x3", "FLOP", 1e12, Seconds(1e-3)}};
+  facts.kernels[0].measured = Seconds(5e-3);
+  for (const char* name : {"down", "out"}) {
+    facts.kernels.push_back(facts.kernels[0]);
+    facts.kernels.back().kernel = name;
+  }
+  facts.measured = Seconds(15e-3);
+  DiagnoseOptions options;
+  options.legal = [](const FindingAction&) { return true; };
+  const std::vector<Finding> all = diagnose(facts, h200(), options).findings;
+  const Finding* found = of_tool(all, "no tensor cores");
+  ASSERT_TRUE(found);
+  std::set<std::string> kernels;
+  for (const FindingAction& action : found->actions) {
+    if (action.kind == ActionKind::kMath) kernels.insert(action.kernel);
+  }
+  EXPECT_EQ(kernels, (std::set<std::string>{"down", "out", "up"}));
+  EXPECT_EQ(std::count_if(found->actions.begin(), found->actions.end(),
+                          [](const FindingAction& action) { return action.kind == ActionKind::kText; }),
+            1);
+  const std::vector<ActionGroup> groups = grouped_actions(*found);
+  ASSERT_EQ(groups.size(), 2u);
+  EXPECT_EQ(more_text(groups[0]), ", and the same for 2 more");
+  EXPECT_EQ(more_text(groups[1]), "");
+}
+
+TEST(Tools, ClustersThatDoNotFillTheGpu) {
+  Facts facts = healthy();
+  facts.kernels[0].measured = facts.measured = Seconds(4e-3);
+  StepFacts& step = facts.kernels[0].steps[0];
+  step.shared_bytes = 120 << 10;  // a block an SM
+  const auto clustered = [&](int64_t size) {
+    step.cluster = {size, 1, 1};
+    step.occupancy = occupancy_of(h200(), *needs_of(step));
+    return step.occupancy->blocks_per_sm;
+  };
+  for (const int64_t size : {4, 8}) {
+    ASSERT_EQ(clustered(size), 1);
+    expect(facts, "cluster fill", 132 / 120.0);
+    EXPECT_NEAR(step.occupancy->waves, 4 * 132 * 100 / 120.0, 1e-9);
+  }
+  clustered(2);
+  EXPECT_FALSE(of_tool(findings(facts), "cluster fill"));
+  step.shared_bytes = 50 << 10;
+  ASSERT_EQ(clustered(4), 4);  // as four clusters of one SM each
+  EXPECT_FALSE(of_tool(findings(facts), "cluster fill"));
+}
+
+// What is not known is not 1: the finding stays, and says so.
+TEST(Tools, AGainThatNothingHoldsDownIsNotBounded) {
+  Facts facts = healthy();
+  facts.kernels[0].missing = "a scan";
+  facts.kernels[0].measured = facts.measured = Seconds(4e-3);
+  expect(facts, "missing family", 4);
+  facts.kernels[0].bound.reset();
+  const std::vector<Finding> all = findings(facts);
+  const Finding* found = of_tool(all, "missing family");
+  ASSERT_TRUE(found);
+  EXPECT_TRUE(found->gain.open);
+  EXPECT_EQ(found->severity, FindingSeverity::kMedium);
+  EXPECT_TRUE(found->gain.because.starts_with("not bounded")) << found->gain.because;
 }
 
 TEST(Tools, AMissingSourceLeavesAQuestionOpenAndNothingElse) {

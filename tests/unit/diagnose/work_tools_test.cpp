@@ -112,7 +112,7 @@ TEST(WorkTools, ProductsBeyondTheEdgesAndUnderAMask) {
   const auto padded = found_of(product(192, 8192, 8192, knobs), "padded tiles");
   ASSERT_TRUE(padded);
   EXPECT_NEAR(padded->gain.program, 4.0 / 3, 0.001);
-  EXPECT_EQ(padded->actions[0].knobs.at("tile"), "64x128");
+  EXPECT_EQ(padded->actions[0].knobs.at("tile"), "64x128x64");
   EXPECT_FALSE(found_of(product(8192, 8192, 8192, knobs), "padded tiles"));
   Facts masked = product(8192, 8192, 8192, knobs);
   masked.kernels[0].needs[0].amount /= 2;

@@ -30,16 +30,17 @@ const machine::Machine& machine_of_findings() {
 // Other kernels and other equations are no change of a clause: that what they name is there is what can be checked.
 TEST(Findings, ACutIsAMoveWhereItsKernelsAre) {
   const Setting setting{machine_of_findings()};
+  Moves moves(kTwoMaps, setting);
   FindingAction cut{ActionKind::kCut, "one kernel", "a", {}, "", "b"};
-  EXPECT_TRUE(is_legal_move(kTwoMaps, cut, setting));
+  EXPECT_TRUE(moves.is_legal(cut));
   cut.with = "";
-  EXPECT_TRUE(is_legal_move(kTwoMaps, cut, setting)) << "taken apart";
+  EXPECT_TRUE(moves.is_legal(cut)) << "taken apart";
   cut.with = "c";
-  EXPECT_FALSE(is_legal_move(kTwoMaps, cut, setting));
+  EXPECT_FALSE(moves.is_legal(cut));
   FindingAction rewrite{ActionKind::kRewrite, "other equations", "", {}, "fold_scalars"};
-  EXPECT_TRUE(is_legal_move(kTwoMaps, rewrite, setting));
+  EXPECT_TRUE(moves.is_legal(rewrite));
   rewrite.rewrite = "no_such_rewrite";
-  EXPECT_FALSE(is_legal_move(kTwoMaps, rewrite, setting));
+  EXPECT_FALSE(moves.is_legal(rewrite));
 }
 
 // In a thread of its own it says what it says in this one.

@@ -50,6 +50,22 @@ TEST(MachineFiles, MeasuredCeilingsStayBelowThePeakAtMaxClock) {
   EXPECT_LT(h200.measured.write.value(), h200.dram_rate);
 }
 
+TEST(MachineFiles, ClustersAtOnceAreThoseOfTheCardWhereTheyWereSeen) {
+  Machine machine = load_machine((machines() / "h200.toml").string()).value();
+  EXPECT_EQ(machine.clusters_at_once(1), 132);
+  EXPECT_EQ(machine.clusters_at_once(2), 66);
+  EXPECT_EQ(machine.clusters_at_once(4), 30);
+  EXPECT_EQ(machine.clusters_at_once(8), 15);
+  EXPECT_EQ(machine.clusters_at_once(8, 2), 30) << "as clusters of four SMs";
+  EXPECT_EQ(machine.clusters_at_once(4, 8), 264) << "two on each SM";
+  machine.measured.clusters_of_4 = machine.measured.clusters_of_8 = std::nullopt;
+  EXPECT_EQ(machine.clusters_at_once(4), 33) << "all SMs have places for";
+  machine.sm_count = 4;
+  EXPECT_EQ(machine.clusters_at_once(8), 1);
+  const std::string text = replaced(h200_text(), "clusters_of_4 = 30", "clusters_of_4 = 0");
+  EXPECT_NE(error_of(text).message.find("clusters_of_4"), std::string::npos);
+}
+
 TEST(MachineFiles, FiguresAreThoseOfTheFile) {
   const Machine h200 = load_machine((machines() / "h200.toml").string()).value();
   EXPECT_EQ(h200.sm_count, 132);
@@ -120,6 +136,7 @@ TEST(MachineFiles, WritingAndReadingIsTheIdentity) {
   EXPECT_EQ(machine.source, again->source);
   EXPECT_EQ(machine.measured.copy, again->measured.copy);
   EXPECT_EQ(machine.measured.pipes, again->measured.pipes);
+  EXPECT_EQ(machine.measured.clusters_of_8, again->measured.clusters_of_8);
 }
 
 TEST(Ceilings, ALaunchTakesItsMeasuredTimeOrTheDefault) {

@@ -102,6 +102,25 @@ TEST(Counsel, ThatWhichPromisesMostGoesFirst) {
   EXPECT_EQ(choice_of_settings(next_from(expert, tree, 1)), (Choice{0, 2}));
 }
 
+// A finding that several kernels share has a move for each.
+TEST(Counsel, TheMovesOfAllKernelsOfAFindingAreHeard) {
+  Finding shared = unroll_advised("narrow loads", "b", "4", 1.8);
+  shared.also = {"a"};
+  shared.actions.push_back(unroll_advised("narrow loads", "a", "4", 1.8).actions[0]);
+  Expert expert({two_to_counsel()});
+  search::Tree tree;
+  next_from(expert, tree, 0, {shared});
+  std::set<Choice> first;
+  for (int i = 0; i < 2; ++i) first.insert(choice_of_settings(next_from(expert, tree, 1)));
+  EXPECT_EQ(first, (std::set<Choice>{{0, 2}, {2, 0}}));
+}
+
+TEST(Counsel, AKnobThatNoScheduleWritesIsAuto) {
+  EXPECT_TRUE(takes(Schedule{"map", {}}, unroll_advised("x", "b", "auto", 2).actions[0]));
+  EXPECT_FALSE(takes(unrolled(2), unroll_advised("x", "b", "auto", 2).actions[0]));
+  EXPECT_FALSE(takes(Schedule{"map", {}}, unroll_advised("x", "b", "2", 2).actions[0]));
+}
+
 TEST(Counsel, WhatIsNoMoveOrPromisesNothingIsNotHeard) {
   search::Node node;
   node.measurement = measured_with({unroll_advised("a", "b", "4", 1.001),

@@ -18,12 +18,13 @@ void find_atomics(const Tool& tool, const KernelView& view, std::vector<Finding>
     if (share < tool.threshold("share")) continue;
     Finding finding = finding_on(
         tool, view, fmt::format("{:.0f} % of what `{}` asks of L2 are atomic operations", 100 * share, step->entry),
-        view.gain_of(*step, 1 / (1 - std::min(0.95, share)), "if L2 had none of them to serve"));
+        view.gain_to_bound(*step, "if nothing waited for atomic operations"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic sectors", atomics, "", "counters"));
     finding.evidence.push_back(evidence("sectors", *all, "", "counters"));
     finding.actions.push_back(advice("add up in a block first; a second pass over partial results"));
+    finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -36,8 +37,11 @@ const Tool solstice_tools_atomics{
     .question = "Does it wait for atomic operations?",
     .sources = {"counters"},
     .classes = {},
-    .thresholds = {{"share", 0.1, "share of L2 sectors", "served at a fraction of the rate of reads"}},
+    .thresholds =
+        {{"share", 0.1, "share of L2 sectors",
+          "a finding of medium severity, if they took their share of the sectors; they are served more slowly"}},
     .of_kernel = find_atomics,
+    .shows_as = stalls_of_atomics(),
     .explains = {"contended atomics"},
     .counters = {"lts__t_sectors_op_atom.sum", "lts__t_sectors_op_red.sum", "lts__t_sectors.sum"},
 };

@@ -16,7 +16,7 @@ void find_issue(const Tool& tool, const KernelView& view, std::vector<Finding>& 
         finding_on(tool, view,
                    fmt::format("schedulers issue in {:.0f} % of the cycles of `{}`: only fewer instructions help",
                                100 * *busy, step->entry),
-                   view.gain_of(*step, view.over_bound(), "to the bound of its equations"));
+                   view.gain_to_bound(*step, "with fewer instructions"));
     finding.place.step = step->step;
     name_place(*step, hot_code(*step), instructions(), finding);
     finding.evidence.push_back(evidence("issue slots", 100 * *busy, "%", "counters"));
@@ -34,7 +34,7 @@ const Tool solstice_tools_issue_bound{
     .question = "Do schedulers issue in nearly every cycle?",
     .sources = {"counters"},
     .classes = {},
-    .thresholds = {{"busy", 0.85, "share of cycles", "the rest goes to dependencies that no order avoids"}},
+    .thresholds = {{"busy", 0.85, "share of cycles", "chosen: the rest goes to dependencies that no order avoids"}},
     .of_kernel = find_issue,
     .says = Says::kUnit,
     .counters = {"smsp__issue_active.avg.pct_of_peak_sustained_active"},

@@ -28,13 +28,13 @@ void find_thrashing(const Tool& tool, const KernelView& view, std::vector<Findin
     const auto moved = counter(*step, "dram__bytes_read.sum");
     if (!moved || *moved < tool.threshold("bytes") * need || view.steps().size() > 1) continue;
     const Seconds again((*moved - need) / view.machine.read_ceiling().per_second);
-    const double share = view.time().value > 0 ? std::min(0.95, again / view.time()) : 0;
+    const double share = view.time().value > 0 ? again / view.time() : 0;
     if (share < tool.threshold("share")) continue;
     Finding finding = finding_on(
         tool, view,
         fmt::format("`{}` reads {:.2f} times the bytes of its tensors from memory, though all of them fit L2",
                     step->entry, *moved / need),
-        view.gain_of(*step, 1 / (1 - share), "without the time of the bytes that are read again"));
+        view.gain_to_bound(*step, "if no byte were read again"));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("read from memory", *moved, "B", "counters"));
     finding.evidence.push_back(evidence("tensors", need, "B", "plan"));
@@ -42,6 +42,7 @@ void find_thrashing(const Tool& tool, const KernelView& view, std::vector<Findin
       finding.evidence.push_back(evidence("reads that hit L2", 100 * *hits, "%", "counters"));
     finding.actions.push_back(
         advice("blocks that share data next to each other in time; loads that do not stay in L2"));
+    finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -57,6 +58,7 @@ const Tool solstice_tools_l2_thrashing{
     .thresholds = {{"bytes", 1.25, "x of its tensors", "a quarter is read twice"},
                    {"share", 0.03, "share of the kernel's time", "below it nothing is won"}},
     .of_kernel = find_thrashing,
+    .shows_as = stalls_of_memory(),
     .counters = {"dram__bytes_read.sum"},
     .or_counters = {"lts__t_sector_op_read_hit_rate.pct"},
 };

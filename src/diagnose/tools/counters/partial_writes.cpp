@@ -59,7 +59,7 @@ const Tool solstice_tools_partial_writes{
     .name = "partial writes",
     .question = "Does it write sectors in parts?",
     .sources = {"counters", "plan"},
-    .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kIssue},
+    .classes = {},
     .thresholds = {{"sectors", 1.25, "x of the results", "a store in five fills a part of its sector"},
                    {"share", 0.05, "share of all sectors", "below it nothing is won"},
                    {"whole in L2", 1.5, "x", "as an H200 counts them, whose L2 has two partitions (tests/sick)"}},

@@ -35,7 +35,7 @@ const Tool solstice_tools_sm_imbalance{
     .question = "Do some SMs work longer than others?",
     .sources = {"counters"},
     .classes = {},
-    .thresholds = {{"idle", 0.15, "share of the busiest SM", "more than start and end of blocks explain"}},
+    .thresholds = {{"idle", 0.15, "share of the busiest SM", "chosen: more than start and end of blocks explain"}},
     .of_kernel = find_imbalance,
     .says = Says::kUnit,
     .counters = {"sm__cycles_active.avg", "sm__cycles_active.max"},

@@ -43,8 +43,7 @@ void find_stalls(const Tool& tool, const KernelView& view, std::vector<Finding>&
       Finding finding = finding_on(
           tool, view,
           fmt::format("warps of `{}` wait for {} in {:.0f} % of the samples", step->entry, reason.means, 100 * share),
-          view.gain_of(*step, 1 / (1 - std::min(share, 0.95)),
-                       fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
+          view.gain_of(*step, gain_without(share), fmt::format("without this stall: 1 / (1 - {:.2f})", share)));
       finding.place.step = step->step;
       name_stalled_place(*step, reason.name, finding);
       finding.evidence.push_back(evidence(fmt::format("samples in {}", reason.name), 100 * share, "%", "counters"));

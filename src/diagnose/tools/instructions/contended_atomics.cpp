@@ -33,11 +33,11 @@ void find_contended(const Tool& tool, const KernelView& view, std::vector<Findin
     const double atomics = step->sass ? count_of(step->sass->mix, "atomic") : 0;
     const double each = atomics * threads_of(*step) / results;
     if (each < tool.threshold("threads a result")) continue;
-    const double gain = view.kernel.measured ? view.over_bound() : tool.threshold("gain");
     Finding finding = finding_on(
         tool, view,
         fmt::format("up to {:.0f} threads of `{}` add to each result by atomic operations", each, step->entry),
-        view.gain_of(*step, gain, "if nothing waited for its turn"));
+        view.kernel.measured ? view.gain_to_bound(*step, "if nothing waited for its turn")
+                             : open_bound("no cost model knows how long threads wait for their turn"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, of_kind("atomic"), finding);
     finding.evidence.push_back(evidence("atomic instructions", atomics, "", "sass"));
@@ -57,10 +57,9 @@ const Tool solstice_tools_contended_atomics{
     .question = "Do many threads add to few results?",
     .sources = {"sass", "plan"},
     .classes = {},
-    .thresholds = {{"threads a result", 32, "count", "a warp, which shuffles add up without memory"},
-                   {"gain", 2, "x", "an assumption where nothing was measured"}},
+    .thresholds = {{"threads a result", 32, "count", "a warp, which shuffles add up without memory"}},
     .of_kernel = find_contended,
-    .shows_as = stalls_of_narrow_accesses(),
+    .shows_as = stalls_of_atomics(),
 };
 
 }  // namespace solstice::diagnose

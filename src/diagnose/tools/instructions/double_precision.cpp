@@ -37,12 +37,13 @@ void find_double(const Tool& tool, const KernelView& view, std::vector<Finding>&
     const double wide = count_of(*code, "fp64"), all = static_cast<double>(code->instructions);
     const bool asked = std::any_of(view.kernel.tensors.begin(), view.kernel.tensors.end(),
                                    [](const TensorFacts& tensor) { return tensor.dtype == "f64"; });
-    if (asked || all < 1 || wide / all < tool.threshold("share")) continue;
-    Finding finding =
-        finding_on(tool, view,
-                   fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
-                               100 * wide / all, step->entry),
-                   view.gain_of(*step, gain_of_single(view, *code), "if fp32 took its place, without conversions"));
+    if (asked || wide < 1) continue;
+    const double gain = gain_of_single(view, *code);
+    if (gain < tool.threshold("gain")) continue;
+    Finding finding = finding_on(tool, view,
+                                 fmt::format("{:.0f} % of the hot code of `{}` is fp64 arithmetic, and no tensor is",
+                                             100 * wide / all, step->entry),
+                                 view.gain_of(*step, gain, "if fp32 took its place, without conversions"));
     finding.place.step = step->step;
     name_place(*step, code, of_kind("fp64"), finding);
     finding.evidence.push_back(evidence("fp64 instructions", wide, "", "sass"));
@@ -61,7 +62,7 @@ const Tool solstice_tools_double_precision{
     .question = "Does it compute in fp64 though no tensor is?",
     .sources = {"sass"},
     .classes = {},
-    .thresholds = {{"share", 0.01, "share of its hot code", "one in a hundred at half the rate"}},
+    .thresholds = {{"gain", 1.01, "x", "a finding of low severity, at the rates of the machine file"}},
     .of_kernel = find_double,
     .shows_as = stalls_of_instructions(),
 };

@@ -13,7 +13,7 @@ void find_drained(const Tool& tool, const KernelView& view, std::vector<Finding>
     Finding finding = finding_on(
         tool, view,
         fmt::format("`{}` waits for all its wgmma before it goes on with the same accumulators", step->entry),
-        view.gain_of(*step, tool.threshold("gain"), "if the next product were under way while one ends"));
+        view.gain_to_bound(*step, "if the next product were under way while one ends"));
     finding.place.step = step->step;
     finding.place.part = "main loop";
     finding.place.line = place.line;
@@ -32,8 +32,7 @@ const Tool solstice_tools_drained_wgmma{
     .name = "drained wgmma",
     .question = "Do tensor cores run dry between products?",
     .sources = {"sass"},
-    .classes = {Class::kTensor},
-    .thresholds = {{"gain", 2, "x", "the wait and the product take turns at worst"}},
+    .classes = {},
     .of_kernel = find_drained,
     .explains = {"tensor cores fed slowly"},
 };

@@ -33,7 +33,7 @@ void find_simt_products(const Tool& tool, const KernelView& view, std::vector<Fi
   if (need->time / view.time() < tool.threshold("share")) return;
   Finding finding = finding_on(
       tool, view, fmt::format("its products run on CUDA cores, where the policy allows {} on tensor cores", need->how),
-      view.gain(view.over_bound(), "to the bound of its equations"));
+      view.gain_to_bound(""));
   finding.evidence.push_back(evidence("operations", need->amount, need->unit, "plan"));
   finding.evidence.push_back(evidence("time on tensor cores", need->time.value * 1e6, "us", "plan"));
   if (view.kernel.family == "gemm")

@@ -12,7 +12,7 @@ void find_old_mma(const Tool& tool, const KernelView& view, std::vector<Finding>
     if (!step->sass || count_of(step->sass->mix, "mma") < 1 || count_of(step->sass->mix, "wgmma") > 0) continue;
     Finding finding =
         finding_on(tool, view, fmt::format("`{}` multiplies by mma.sync on a machine with wgmma", step->entry),
-                   view.gain_of(*step, tool.threshold("gain"), "by the rates of both instructions"));
+                   view.gain_to_bound(*step, "at the rate of wgmma"));
     finding.place.step = step->step;
     name_place(*step, &step->sass->mix, of_kind("mma"), finding);
     finding.evidence.push_back(evidence("mma instructions", count_of(step->sass->mix, "mma"), "", "sass"));
@@ -29,8 +29,7 @@ const Tool solstice_tools_no_wgmma{
     .name = "no wgmma",
     .question = "Does it use the slower tensor-core instruction?",
     .sources = {"sass"},
-    .classes = {Class::kTensor},
-    .thresholds = {{"gain", 1.6, "x", "mma.sync reaches 62 % of the peak on H100 (Luo et al., arXiv 2402.13499)"}},
+    .classes = {},
     .paper = "KernelPro: tensor core use",
     .of_kernel = find_old_mma,
 };

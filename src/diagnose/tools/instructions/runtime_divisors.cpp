@@ -27,7 +27,8 @@ RuntimeDivisions runtime_divisions(const SassMix& code) {
   return out;
 }
 
-double gain_without(const Tool& tool, const KernelView& view, const SassMix& code, const RuntimeDivisions& found) {
+double gain_without_divisions(const Tool& tool, const KernelView& view, const SassMix& code,
+                              const RuntimeDivisions& found) {
   const PipeCycles before = cycles_of(code, view.machine);
   PipeCycles after = before;
   after.issue -= found.narrow * tool.threshold("of 32 bits") + found.wide * tool.threshold("of 64 bits");
@@ -49,7 +50,8 @@ void find_runtime_divisors(const Tool& tool, const KernelView& view, std::vector
         tool, view,
         fmt::format("the hot code of `{}` divides integers by {:.0f} divisors that are known at run time alone",
                     step->entry, found.all()),
-        view.gain_of(*step, gain_without(tool, view, *code, found), "without the instructions of these divisions"));
+        view.gain_of(*step, gain_without_divisions(tool, view, *code, found),
+                     "without the instructions of these divisions"));
     finding.place.step = step->step;
     name_place(*step, code, of_opcode("I2F.RP"), finding);
     finding.evidence.push_back(evidence("divisions of 32 bits", found.narrow, "", "sass"));

@@ -13,6 +13,7 @@ struct Divisions {
   double count = 0;
   double slow_path = 0;  // instructions of it, in and around calls: they do not run as a rule
   std::string kinds;
+  bool wide = false;  // of fp64, whose instructions nobody counted
 };
 
 bool asks_for_functions(const KernelSheet& kernel) {
@@ -27,6 +28,7 @@ Divisions divisions_of(const Tool& tool, const KernelView& view, const StepFacts
     if (!kind.ends_with("f32") && !kind.ends_with("f64")) continue;
     if (kind.starts_with("sqrt") && !asks_for_functions(view.kernel)) continue;
     out.count += static_cast<double>(count);
+    out.wide = out.wide || kind.ends_with("f64");
     out.kinds += (out.kinds.empty() ? "" : ", ") + kind;
   }
   out.slow_path = out.count * tool.threshold("around a call");
@@ -56,13 +58,15 @@ void find_divisions(const Tool& tool, const KernelView& view, std::vector<Findin
     if (found.count < 1 || found.count * tool.threshold("instructions") / all < tool.threshold("share")) continue;
     Finding finding =
         finding_on(tool, view, fmt::format("`{}` divides the exact way in its hot code: {}", step->entry, found.kinds),
-                   view.gain_of(*step, gain_without_them(tool, view, *code, found),
-                                "without the instructions and the checks of these divisions"));
+                   found.wide ? view.gain_to_bound(*step, "without these divisions")
+                              : view.gain_of(*step, gain_without_them(tool, view, *code, found),
+                                             "without the instructions and the checks of these divisions"));
     finding.place.step = step->step;
     name_place(*step, code, slow_paths(), finding);
     finding.evidence.push_back(evidence("divisions with a slow path", found.count, "", "sass"));
     finding.evidence.push_back(evidence("instructions of the hot code", all, "", "sass"));
     finding.actions.push_back(advice("multiply by a reciprocal that is computed once"));
+    if (found.wide) finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -74,7 +78,7 @@ const Tool solstice_tools_slow_division{
     .name = "slow division",
     .question = "Does it divide the exact way in its hot code?",
     .sources = {"sass"},
-    .classes = {Class::kSimt, Class::kSfu, Class::kIssue, Class::kDram, Class::kLatency},
+    .classes = {},
     .thresholds = {{"share", 0.05, "share of its instructions", "below it nothing is won"},
                    {"instructions", 8, "a division",
                     "of an IEEE division of fp32 that run, beyond a product with a reciprocal: 11 against 3, as ptxas "

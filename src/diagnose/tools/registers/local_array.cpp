@@ -16,12 +16,12 @@ void find_local_arrays(const Tool& tool, const KernelView& view, std::vector<Fin
         fmt::format("`{}` keeps {} bytes a thread in local memory, which no spill explains: an array that is indexed "
                     "by a value known at run time alone",
                     step->entry, stack),
-        view.gain_of(*step, 2, "if half of its memory instructions go to that array"));
+        view.gain_to_bound(*step, "if the array were in registers"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, accesses_of("local"), finding);
     finding.evidence.push_back(evidence("stack", static_cast<double>(stack), "B/thread", "ptxas"));
     finding.actions.push_back(advice("unroll the loops over the array, so that every index is a constant"));
-    finding.confidence = Confidence::kLow;
+    finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -36,6 +36,8 @@ const Tool solstice_tools_local_array{
     .classes = {},
     .thresholds = {{"bytes", 1, "bytes a thread", "any stack that is not spilled registers"}},
     .of_kernel = find_local_arrays,
+    .shows_as = stalls_of_narrow_accesses(),
+    .explains = {"reads again", "partial writes", "L2 thrashing"},
 };
 
 }  // namespace solstice::diagnose

@@ -7,6 +7,7 @@
 #include "diagnose/access_width.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/tool.h"
+#include "numerics/math.h"
 
 namespace solstice::diagnose {
 namespace {
@@ -30,30 +31,42 @@ std::string remedy(const machine::Machine& machine, const BlockNeeds& needs, con
   return "more threads a block";
 }
 
-// If its speed follows its resident warps, up to what hides memory's latency: by the loads that its code has in flight,
-// where that is known.
-double gain_of_warps(const Tool& tool, const KernelView& view, const StepFacts& step) {
-  const double share = static_cast<double>(step.occupancy->warps_per_sm) / view.machine.warps_per_sm;
-  const InFlight loads = in_flight(view, step, false);
-  const double lacking = loads.bytes > 0 && loads.needed > 0 ? loads.gain() : 1;
-  return std::min(std::max(tool.threshold("warps") / share, lacking), 1 / share);
+// Bytes of loads that are needed to hide memory's latency over those in flight: by the machine code, else with so many
+// bytes of each thread.
+double lacking_loads(const Tool& tool, const KernelView& view, const StepFacts& step) {
+  InFlight loads = in_flight(view, step, false);
+  if (loads.bytes <= 0) {
+    constexpr double kThreads = 32;
+    loads.bytes = static_cast<double>(step.occupancy->warps_per_sm) * kThreads * tool.threshold("bytes");
+    loads.needed = needed_in_flight(view, false);
+  }
+  return loads.gain();
+}
+
+// By its machine code; without it by what its family makes of it.
+bool runs_on_few_warps(const KernelView& view, const StepFacts& step) {
+  if (step.sass) return count_of(step.sass->mix, "wgmma") + count_of(step.sass->mix, "mma") > 0;
+  const auto math = numerics::math_from_name(view.kernel.math);
+  return math && numerics::info(*math).tensor;
 }
 
 void find_limit(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     const auto needs = needs_of(*step);
-    if (!needs || !step->occupancy) continue;
+    if (!needs || !step->occupancy || runs_on_few_warps(view, *step)) continue;
     const OccupancyFacts& now = *step->occupancy;
-    const double gain = gain_of_warps(tool, view, *step);
+    const double lacking = lacking_loads(tool, view, *step);
+    const double warps = static_cast<double>(now.warps_per_sm) / view.machine.warps_per_sm;
     // With less than a wave the grid, not a resource, is what leaves the SMs empty; and threads are what there is.
-    if (gain < tool.threshold("gain") || now.waves < 1 || now.limited_by == "threads") continue;
+    if (std::min(lacking, 1 / warps) < tool.threshold("gain") || now.waves < 1 || now.limited_by == "threads") continue;
     Finding finding = finding_on(
         tool, view,
         fmt::format("`{}` has {} of {} warps on an SM, limited by {}, which may not hide its memory's latency",
                     step->entry, now.warps_per_sm, view.machine.warps_per_sm, now.limited_by),
-        view.gain_of(*step, gain, "if its speed follows its resident warps, until they hide memory's latency"));
+        view.gain_of(*step, 1 / warps, "if its speed follows its resident warps"));
     finding.place.step = step->step;
-    finding.evidence = {evidence("resident warps", static_cast<double>(now.warps_per_sm), "an SM", "plan"),
+    finding.evidence = {evidence("loads in flight lack", lacking, "x", "plan"),
+                        evidence("resident warps", static_cast<double>(now.warps_per_sm), "an SM", "plan"),
                         evidence("registers", static_cast<double>(needs->registers), "a thread", "ptxas"),
                         evidence("shared memory", static_cast<double>(needs->shared_bytes), "B/block", "ptxas")};
     finding.actions.push_back(advice(remedy(view.machine, *needs, now)));
@@ -69,10 +82,10 @@ const Tool solstice_tools_occupancy_limit{
     .name = "occupancy limit",
     .question = "Which resource keeps more warps from an SM?",
     .sources = {"ptxas", "plan"},
-    .classes = {Class::kDram, Class::kL2, Class::kLatency, Class::kSimt, Class::kSfu},
-    .thresholds = {{"warps", 0.25, "share of an SM's warps",
-                    "Little's law on an H200: 16 warps with 16-byte loads in flight cover DRAM's latency; KernelPro "
-                    "takes 0.5"},
+    .classes = {},
+    .thresholds = {{"bytes", 16, "a thread",
+                    "in flight, where no machine code tells: the widest load. What is needed is by Little's law and "
+                    "the machine file"},
                    {"gain", 1.05, "x", "a finding of medium severity"}},
     .paper = "KernelPro: occupancy limiter",
     .of_kernel = find_limit,

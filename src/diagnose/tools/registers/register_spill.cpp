@@ -14,26 +14,14 @@ std::string consequence(Class limited) {
   return "each load of them is waited for";
 }
 
-// Local loads and stores take issue slots and L1 bandwidth; their share of the instructions is the most that they cost,
-// if they are as many in time as they are in the text.
-double share_of_spills(const StepFacts& step) {
-  if (!step.sass || step.sass->mix.instructions <= 0) return 0.5;
-  const SassMix& mix = step.sass->mix;
-  const double spilled = mean_access(mix, "local", false).count + mean_access(mix, "local", true).count;
-  return std::min(0.5, 4 * spilled / static_cast<double>(mix.instructions));
-}
-
 void find_spills(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     const int64_t bytes = step->spill_stores.value_or(0) + step->spill_loads.value_or(0);
     if (static_cast<double>(bytes) < tool.threshold("bytes")) continue;
-    const double share = share_of_spills(*step);
-    Finding finding = finding_on(
-        tool, view,
-        fmt::format("`{}` spills {} bytes a thread to local memory, and {}", step->entry, bytes,
-                    consequence(view.limited)),
-        view.gain_of(*step, 1 / (1 - share),
-                     fmt::format("without the {:.0f} % of its issue slots that spills may take", 100 * share)));
+    Finding finding = finding_on(tool, view,
+                                 fmt::format("`{}` spills {} bytes a thread to local memory, and {}", step->entry,
+                                             bytes, consequence(view.limited)),
+                                 view.gain_to_bound(*step, "if nothing waited for spills"));
     finding.place.step = step->step;
     if (step->sass) name_place(*step, &step->sass->mix, accesses_of("local"), finding);
     finding.evidence.push_back(evidence("spill stores", static_cast<double>(*step->spill_stores), "B/thread", "ptxas"));
@@ -41,6 +29,7 @@ void find_spills(const Tool& tool, const KernelView& view, std::vector<Finding>&
     finding.evidence.push_back(
         evidence("registers", static_cast<double>(step->registers.value_or(0)), "a thread", "ptxas"));
     finding.actions.push_back(advice("fewer live values: a smaller tile, less unrolling, fewer values a thread"));
+    finding.confidence = confidence_of_guess(*step);
     out.push_back(std::move(finding));
   }
 }
@@ -56,6 +45,8 @@ const Tool solstice_tools_register_spill{
     .thresholds = {{"bytes", 1, "bytes a thread", "KernelPro, table 2: STL + LDL > 0"}},
     .paper = "KernelPro: register spill",
     .of_kernel = find_spills,
+    .shows_as = stalls_of_narrow_accesses(),
+    .explains = {"reads again", "partial writes", "L2 thrashing"},
 };
 
 }  // namespace solstice::diagnose

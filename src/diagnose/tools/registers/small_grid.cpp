@@ -1,10 +1,21 @@
 // Fewer blocks than the GPU can hold at once leave SMs idle.
 #include <fmt/format.h>
 
+#include "diagnose/product_shape.h"
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
 namespace {
+
+void add_settings(const KernelView& view, int64_t blocks, Finding& finding) {
+  const int64_t parts = blocks > 0 ? view.machine.sm_count / blocks : 0;
+  std::vector<std::string> splits;
+  for (int64_t split = parts; split > 1; split /= 2) splits.push_back(std::to_string(split));
+  if (auto split = view.setting("split", splits, "divide the reduction among blocks"))
+    finding.actions.push_back(std::move(*split));
+  if (auto tile = view.setting("tile", smaller_tiles(view.kernel), "smaller tiles make more blocks"))
+    finding.actions.push_back(std::move(*tile));
+}
 
 void find_idle_sms(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
@@ -19,10 +30,7 @@ void find_idle_sms(const Tool& tool, const KernelView& view, std::vector<Finding
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("blocks", static_cast<double>(blocks), "", "plan"));
     finding.evidence.push_back(evidence("SMs", view.machine.sm_count, "", "plan"));
-    if (view.kernel.knobs.contains("split"))
-      finding.actions.push_back(change_knobs(view, {{"split", "auto"}}, "divide the reduction among blocks"));
-    if (view.kernel.knobs.contains("tile"))
-      finding.actions.push_back(change_knobs(view, {{"tile", "128x128x64"}}, "smaller tiles make more blocks"));
+    add_settings(view, blocks, finding);
     finding.actions.push_back(advice("smaller tiles or fewer rows a block; divide the reduction among blocks"));
     out.push_back(std::move(finding));
   }
@@ -36,7 +44,8 @@ const Tool solstice_tools_small_grid{
     .question = "Do SMs stay idle because there are too few blocks?",
     .sources = {"plan"},
     .classes = {},
-    .thresholds = {{"busy", 0.9, "share of SMs", "a tenth of the GPU idle"}},
+    .thresholds = {{"busy", 0.9, "share of SMs",
+                    "chosen: a tenth of the GPU idle, twice a finding of medium severity"}},
     .of_kernel = find_idle_sms,
     .explains = {"SM imbalance", "last wave of tiles"},
 };

@@ -31,7 +31,7 @@ void find_gaps(const Tool& tool, const ProgramView& view, std::vector<Finding>& 
   Finding finding = finding_on(tool,
                                fmt::format("the GPU is idle for {:.0f} % of a call, longest between `{}` and `{}`",
                                            100 * share, line[where - 1].step, line[where].step),
-                               {1 / (1 - std::min(share, 0.95)), 1, "without the gaps"});
+                               {gain_without(share), 1, "without the gaps"});
   finding.place.step = line[where].step;
   finding.evidence.push_back(evidence("idle", idle.value * 1e6, "us", "trace"));
   finding.evidence.push_back(evidence("longest gap", longest.value * 1e6, "us", "trace"));
@@ -50,6 +50,8 @@ const Tool solstice_tools_gaps{
     .classes = {},
     .thresholds = {{"idle", 0.05, "share of a call", "what closing all gaps would bring"}},
     .of_program = find_gaps,
+    .says = Says::kUnit,
+    .explains = {"no overlap"},
 };
 
 }  // namespace solstice::diagnose

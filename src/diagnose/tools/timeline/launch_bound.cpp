@@ -21,17 +21,17 @@ Seconds time_of_filling(const ProgramView& view, Seconds most) {
 void find_launches(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
   if (view.time().value <= 0) return;  // neither measured nor predicted
   size_t launches = 0;
-  for (const KernelView& kernel : view.kernels)
-    launches += kernel.kernel.once ? 0 : std::max<size_t>(kernel.steps().size(), 1);
+  for (const KernelView& kernel : view.kernels) launches += kernel.kernel.once ? 0 : kernel.kernel.launches();
   const Seconds between = view.machine.launch_time() * static_cast<double>(launches);
   const Seconds whole = view.facts.measured ? view.time() : view.time() + between;
-  const double share = whole.value > 0 ? std::min(between / whole, 0.95) : 0;
+  const double share = whole.value > 0 ? std::min(between / whole, 1.0) : 0;
   if (launches < 2 || share < tool.threshold("share")) return;
   const double left = static_cast<double>(launches - 1) / static_cast<double>(launches);
   const Seconds filling = time_of_filling(view, view.machine.launch_time() * tool.threshold("small"));
-  const double gone = std::min(0.95, (between + filling) * left / whole);
-  Finding finding = finding_on(tool, fmt::format("{} launches take {:.0f} % of its time", launches, 100 * share),
-                               {1 / (1 - gone), 1, "if one launch did it all, and filled and drained the GPU once"});
+  const double gone = (between + filling) * left / whole;
+  Finding finding =
+      finding_on(tool, fmt::format("{} launches take {:.0f} % of its time", launches, 100 * share),
+                 {gain_without(gone), 1, "if one launch did it all, and filled and drained the GPU once"});
   finding.evidence.push_back(evidence("launches", static_cast<double>(launches), "", "plan"));
   finding.evidence.push_back(evidence("one launch more", view.machine.launch_time().value * 1e6, "us", "plan"));
   finding.actions.push_back(advice("fewer kernels; `launch graph` in the program replays them as one"));
@@ -50,7 +50,7 @@ const Tool solstice_tools_launch_bound{
                    {"small", 5, "x of a launch", "as of many small kernels"}},
     .paper = "KernelPro: launch overhead",
     .of_program = find_launches,
-    .explains = {"many small kernels"},
+    .explains = {"many small kernels", "gaps", "no overlap"},
 };
 
 }  // namespace solstice::diagnose

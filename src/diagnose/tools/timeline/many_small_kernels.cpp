@@ -51,12 +51,12 @@ void find_small(const Tool& tool, const ProgramView& view, std::vector<Finding>&
   const double share = found.time / view.time();
   if (share < tool.threshold("share")) return;
   // One kernel fills and drains as well.
-  const double gone = std::min(0.95, (found.time - found.bound) * ((count - 1) / count) / view.time());
+  const double gone = (found.time - found.bound) * ((count - 1) / count) / view.time();
   Finding finding = finding_on(tool,
                                fmt::format("{} of {} kernels take less than {:.1f} us each, together {:.0f} % of the "
                                            "time",
                                            found.kernels.size(), view.kernels.size(), most.value * 1e6, 100 * share),
-                               {1 / (1 - gone), 1, "if one kernel filled and drained the GPU for all of them"});
+                               {gain_without(gone), 1, "if one kernel filled and drained the GPU for all of them"});
   finding.evidence.push_back(evidence("small kernels", count, "", "plan"));
   finding.evidence.push_back(evidence("time of them", found.time.value * 1e6, "us", "plan"));
   finding.evidence.push_back(evidence("bounds of their equations", found.bound.value * 1e6, "us", "plan"));

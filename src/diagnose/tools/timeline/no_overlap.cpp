@@ -23,10 +23,10 @@ void find_serial(const Tool& tool, const ProgramView& view, std::vector<Finding>
   }
   if (serial == 0) return;
   const Seconds hidden = view.machine.launch_time() * static_cast<double>(serial);
-  const double share = view.time().value > 0 ? std::min(hidden / view.time(), 0.9) : 0;
+  const double share = view.time().value > 0 ? hidden / view.time() : 0;
   if (share < tool.threshold("share")) return;
   Finding finding = finding_on(tool, fmt::format("{} launches wait for the end of the one before", serial),
-                               {1 / (1 - share), 1, "if each began a launch's time earlier"});
+                               {gain_without(share), 1, "if each began a launch's time earlier"});
   finding.evidence.push_back(evidence("launches that do not overlap", serial, "", "trace"));
   finding.actions.push_back(advice("families start early where they can; given code may (`pdl`)"));
   finding.confidence = Confidence::kLow;

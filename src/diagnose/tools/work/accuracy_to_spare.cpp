@@ -2,6 +2,9 @@
 // is far inside its limit.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "diagnose/tool.h"
 #include "numerics/math.h"
 
@@ -15,6 +18,11 @@ const MathInfo* tensor_math(const std::string& name) {
   const auto math = numerics::math_from_name(name);
   const MathInfo* info = math ? &numerics::info(*math) : nullptr;
   return info && info->tensor ? info : nullptr;
+}
+
+// Of an operand in the planes of a math; more than those of fp32 are of no use.
+int significant_bits(const MathInfo& math) {
+  return std::min(numerics::info(numerics::Math::kSimt).significand, math.significand * math.planes);
 }
 
 // The math at whose rate the bounds count this kernel's products: the cheapest that the policy allows.
@@ -73,7 +81,9 @@ void find_spare(const Tool& tool, const KernelView& view, std::vector<Finding>& 
   }
   const MathInfo* next = next_math(view.machine, *now);
   const double error = view.facts.error.value_or(1);
-  if (!next || error <= 0 || error > tool.threshold("error")) return;
+  if (!next || error <= 0) return;
+  const double grows = std::exp2(significant_bits(*now) - significant_bits(*next));
+  if (error * grows > tool.threshold("error")) return;
   const std::string why =
       fmt::format("the error is {:.0f} % of what the policy allows: `{}` may do", 100 * error, next->name);
   add_finding(tool, view, {*now, *next, why, evidence("error over the limit", error, "x", "trace"), Confidence::kLow},
@@ -88,7 +98,9 @@ const Tool solstice_tools_accuracy_to_spare{
     .question = "Would fewer products of narrow parts be accurate enough?",
     .sources = {"plan"},
     .classes = {},
-    .thresholds = {{"error", 0.1, "of the limit", "the next math loses three bits at most (docs/numerics.md)"},
+    .thresholds = {{"error", 0.5, "of the limit",
+                    "with the bits that the next math loses, by the planes of its operands; half of it is left for "
+                    "other inputs"},
                    {"gain", 1.05, "x", "a finding of medium severity"}},
     .of_kernel = find_spare,
 };

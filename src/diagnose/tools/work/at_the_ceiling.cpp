@@ -7,10 +7,11 @@ namespace solstice::diagnose {
 namespace {
 
 void find_ceiling(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
-  if (!view.kernel.measured || !view.kernel.bound || view.over_bound() > tool.threshold("over bound")) return;
-  Finding finding = finding_on(
-      tool, view, fmt::format("it is at {:.2f}x of the bound of its equations: look elsewhere", view.over_bound()),
-      view.gain(view.over_bound(), "to the bound of its equations"));
+  const std::optional<double> over = view.over_bound();
+  if (!view.kernel.measured || !over || *over > tool.threshold("over bound")) return;
+  Finding finding =
+      finding_on(tool, view, fmt::format("it is at {:.2f}x of the bound of its equations: look elsewhere", *over),
+                 view.gain_to_bound(""));
   finding.severity = FindingSeverity::kNote;
   finding.evidence.push_back(evidence("time", view.time().value * 1e6, "us", "trace"));
   finding.evidence.push_back(evidence("bound", view.kernel.bound->value * 1e6, "us", "plan"));

@@ -18,7 +18,7 @@ void find_excess(const Tool& tool, const KernelView& view, std::vector<Finding>&
       longest == view.kernel.terms.end() ? "" : fmt::format(", whose longest term is {}", longest->name);
   Finding finding =
       finding_on(tool, view, fmt::format("it takes {:.2f} times what its cost model says{}", excess, term),
-                 view.gain(excess, "to the cost model's time"));
+                 view.gain_to_bound(""));
   finding.evidence.push_back(evidence("time", view.kernel.measured->value * 1e6, "us", "trace"));
   finding.evidence.push_back(evidence("predicted", view.kernel.predicted->value * 1e6, "us", "plan"));
   finding.actions.push_back(advice("another setting of its knobs; the model has not seen this shape"));

@@ -54,11 +54,10 @@ void find_casts(const Tool& tool, const ProgramView& view, std::vector<Finding>&
   for (const KernelView& kernel : view.kernels) {
     const Cast cast = cast_of(kernel.kernel);
     if (!cast.to || kernel.share < tool.threshold("share")) continue;
-    Finding finding =
-        finding_on(tool, kernel,
-                   fmt::format("it only stores `{}` as {}, and takes {:.0f} % of the program's time", cast.from->name,
-                               cast.to->dtype, 100 * kernel.share),
-                   {1 / (1 - std::min(kernel.share, 0.95)), 1, "if its neighbour read or wrote that format"});
+    Finding finding = finding_on(tool, kernel,
+                                 fmt::format("it only stores `{}` as {}, and takes {:.0f} % of the program's time",
+                                             cast.from->name, cast.to->dtype, 100 * kernel.share),
+                                 {gain_without(kernel.share), 1, "if its neighbour read or wrote that format"});
     finding.evidence.push_back(evidence("read", cast.from->bytes.value, "B", "plan"));
     finding.evidence.push_back(evidence("written", cast.to->bytes.value, "B", "plan"));
     if (const KernelSheet* other = neighbour_of(view.facts, kernel.kernel, cast)) {

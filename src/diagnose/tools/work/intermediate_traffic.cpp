@@ -2,82 +2,40 @@
 // would be read once.
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "diagnose/tool.h"
+#include "diagnose/passed_tensors.h"
 
 namespace solstice::diagnose {
 namespace {
 
-struct Passed {
-  std::string tensor;
-  const KernelSheet* writer = nullptr;
-  std::vector<const KernelSheet*> readers;
-  double bytes = 0;         // of the tensor
-  double shared_bytes = 0;  // of tensors that the readers read and the writer has read already
-  double moved() const { return bytes * static_cast<double>(1 + readers.size()) + shared_bytes; }
-};
-
-bool reads(const KernelSheet& kernel, const std::string& tensor) {
-  return std::any_of(kernel.tensors.begin(), kernel.tensors.end(),
-                     [&](const TensorFacts& each) { return !each.written && each.name == tensor; });
-}
-
-double bytes_read_by_both(const KernelSheet& writer, const KernelSheet& reader) {
-  double out = 0;
-  for (const TensorFacts& each : reader.tensors) {
-    if (!each.written && reads(writer, each.name)) out += each.bytes.value;
-  }
-  return out;
-}
-
-std::vector<Passed> passed_tensors(const Facts& facts) {
-  std::vector<Passed> out;
-  for (const KernelSheet& writer : facts.kernels) {
-    for (const TensorFacts& made : writer.tensors) {
-      if (!made.written || made.kind != "intermediate" || writer.once) continue;
-      Passed passed{made.name, &writer, {}, made.bytes.value};
-      for (const KernelSheet& reader : facts.kernels) {
-        if (&reader == &writer || !reads(reader, made.name)) continue;
-        passed.readers.push_back(&reader);
-        passed.shared_bytes += bytes_read_by_both(writer, reader);
-      }
-      if (!passed.readers.empty()) out.push_back(std::move(passed));
-    }
-  }
-  return out;
-}
-
-FindingAction one_kernel(const Passed& passed) {
-  const std::string &writer = passed.writer->kernel, &reader = passed.readers[0]->kernel;
+FindingAction one_kernel(const PassedTensor& passed) {
+  const std::string &writer = passed.writer->kernel.kernel, &reader = passed.readers[0]->kernel.kernel;
   return {ActionKind::kCut, fmt::format("one kernel of `{}` and `{}`", writer, reader), writer, {}, "", reader};
 }
 
-std::string more_readers(const Passed& passed) {
+std::string more_readers(const PassedTensor& passed) {
   return passed.readers.size() > 1 ? fmt::format(" and {} more", passed.readers.size() - 1) : "";
 }
 
 void find_traffic(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
   if (view.time().value <= 0) return;
-  for (const Passed& passed : passed_tensors(view.facts)) {
-    const bool in_l2 = passed.bytes < view.machine.l2.value / 2;
+  for (const PassedTensor& passed : passed_tensors(view)) {
+    const bool in_l2 = passed.tensor->bytes.value < view.machine.l2.value / 2;
     const double rate = in_l2 ? view.machine.l2_ceiling().per_second : view.machine.copy_ceiling().per_second;
-    const Seconds saved(passed.moved() / rate);
-    const double share = saved / view.time();
+    const Seconds taken(passed.moved() / rate);
+    const double share = taken / view.time();
     if (share < tool.threshold("share")) continue;
-    const Seconds launches = view.machine.launch_time() * static_cast<double>(passed.readers.size());
-    const double gone = std::min((saved + launches) / view.time(), 0.9);
-    Finding finding =
-        finding_on(tool,
-                   fmt::format("`{}` is written by `{}` and read again by `{}`{}: {:.0f} % of the time at the rate of "
-                               "{}, with what both read",
-                               passed.tensor, passed.writer->kernel, passed.readers[0]->kernel, more_readers(passed),
-                               100 * share, in_l2 ? "L2" : "DRAM"),
-                   {1 / (1 - gone), 1, "without these bytes and launches"});
-    finding.place.kernel = passed.writer->kernel;
+    const std::string &writer = passed.writer->kernel.kernel, &reader = passed.readers[0]->kernel.kernel;
+    Finding finding = finding_on(
+        tool,
+        fmt::format("`{}` is written by `{}` and read again by `{}`{}: {:.0f} % of the time at the rate of {}, with "
+                    "what both read",
+                    passed.tensor->name, writer, reader, more_readers(passed), 100 * share, in_l2 ? "L2" : "DRAM"),
+        gain_without_passing(view, passed, passed.moved(),
+                             "if one kernel took what the rest of their work takes by its bounds"));
+    finding.place.kernel = writer;
     finding.evidence.push_back(evidence("bytes moved", passed.moved(), "B", "plan"));
-    finding.evidence.push_back(evidence("of them read by both kernels", passed.shared_bytes, "B", "plan"));
-    finding.evidence.push_back(evidence("time of them", saved.value * 1e6, "us", "plan"));
+    finding.evidence.push_back(evidence("of them read by both kernels", passed.bytes_read_by_both, "B", "plan"));
+    finding.evidence.push_back(evidence("time of them", taken.value * 1e6, "us", "plan"));
     finding.actions.push_back(one_kernel(passed));
     finding.confidence = Confidence::kLow;
     out.push_back(std::move(finding));

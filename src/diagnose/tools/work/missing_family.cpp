@@ -10,8 +10,8 @@ void find_missing(const Tool& tool, const KernelView& view, std::vector<Finding>
   if (view.kernel.missing.empty()) return;
   Finding finding = finding_on(
       tool, view, fmt::format("{} runs as `{}`, which has no part for it", view.kernel.missing, view.kernel.family),
-      view.gain(view.over_bound(), "to the bound of its equations"));
-  finding.evidence.push_back(evidence("over the bound", view.over_bound(), "x", "plan"));
+      view.gain_to_bound(""));
+  finding.evidence.push_back(evidence("share of the program's time", 100 * view.share, "%", "plan"));
   finding.actions.push_back(advice("device code of your own (`by cuda`), or leave it to PyTorch"));
   finding.confidence = Confidence::kHigh;
   out.push_back(std::move(finding));

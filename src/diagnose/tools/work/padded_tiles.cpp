@@ -39,11 +39,15 @@ std::optional<Padding> padding_of(const KernelView& view) {
   return Padding{1 - m * n * k, 1 - std::min(1.0, needed / dense), m < n};
 }
 
-// Half as long along the dimension that is padded most.
-FindingAction smaller_tile(const KernelView& view, bool along_m) {
-  TileShape tile = tile_of(view.kernel);
-  (along_m ? tile.m : tile.n) /= 2;
-  return change_knobs(view, {{"tile", fmt::format("{}x{}", tile.m, tile.n)}}, "a tile that fits the edges better");
+// Shorter along the dimension that is padded most, the longest first.
+std::vector<std::string> shorter_tiles(const KernelSheet& kernel, bool along_m) {
+  const TileShape now = tile_of(kernel);
+  std::vector<std::string> out;
+  for (std::string& text : smaller_tiles(kernel)) {
+    const TileShape tile = tile_of(text);
+    if (along_m ? tile.n == now.n : tile.m == now.m) out.push_back(std::move(text));
+  }
+  return out;
 }
 
 void find_padding(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
@@ -55,11 +59,15 @@ void find_padding(const Tool& tool, const KernelView& view, std::vector<Finding>
       fmt::format("{:.0f} % of the products of `{}` lie beyond the edges of its tensors, {:.0f} % of the rest are "
                   "masked",
                   100 * found->padded, step->entry, 100 * found->masked),
-      view.gain_of(*step, 1 / (1 - std::min(0.95, found->all())), "without the products that nobody asked for"));
+      view.gain_of(*step, gain_without(found->all()), "without the products that nobody asked for"));
   finding.place.step = step->step;
   finding.evidence.push_back(evidence("products beyond the edges", 100 * found->padded, "%", "plan"));
   finding.evidence.push_back(evidence("masked products", 100 * found->masked, "%", "plan"));
-  if (found->padded >= tool.threshold("share")) finding.actions.push_back(smaller_tile(view, found->along_m));
+  if (found->padded >= tool.threshold("share")) {
+    if (auto tile =
+            view.setting("tile", shorter_tiles(view.kernel, found->along_m), "a tile that fits the edges better"))
+      finding.actions.push_back(std::move(*tile));
+  }
   finding.actions.push_back(advice("a tile whose extents divide the result; loops that skip tiles masked as a whole"));
   out.push_back(std::move(finding));
 }
@@ -71,7 +79,7 @@ const Tool solstice_tools_padded_tiles{
     .name = "padded tiles",
     .question = "Are products computed that nobody asked for?",
     .sources = {"plan"},
-    .classes = {Class::kTensor, Class::kSimt},
+    .classes = {},
     .thresholds = {{"share", 0.1, "share of the products", "what tiles that fit could bring"}},
     .of_kernel = find_padding,
 };

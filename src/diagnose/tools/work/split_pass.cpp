@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/dtype.h"
 #include "diagnose/tool.h"
 
 namespace solstice::diagnose {
@@ -15,11 +16,25 @@ Seconds term(const KernelSheet& kernel, std::string_view name) {
   return {};
 }
 
+// Of one of the product's operands, as far as its size tells: what else the kernel reads (a bias, a residual) is not
+// split.
+bool is_operand(const TensorFacts& tensor, const std::optional<ProductShape>& product) {
+  const auto dtype = dtype_from_name(tensor.dtype);
+  if (tensor.written || !dtype) return false;
+  if (!product) return true;
+  const double elements = tensor.bytes.value / static_cast<double>(size_of(*dtype));
+  const auto is = [&](int64_t lines) {
+    const double one = static_cast<double>(lines) * static_cast<double>(product->k);
+    return elements == one || elements == one * static_cast<double>(product->batches);
+  };
+  return is(product->m) || is(product->n);
+}
+
 // Bytes that are split, and those of them that are weights.
-std::pair<double, double> split_bytes(const KernelSheet& kernel) {
+std::pair<double, double> split_bytes(const KernelView& view) {
   double all = 0, weights = 0;
-  for (const TensorFacts& tensor : kernel.tensors) {
-    if (tensor.written) continue;
+  for (const TensorFacts& tensor : view.kernel.tensors) {
+    if (!is_operand(tensor, view.product)) continue;
     all += tensor.bytes.value;
     if (tensor.kind == "param") weights += tensor.bytes.value;
   }
@@ -40,7 +55,7 @@ void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& 
   Seconds split;
   std::string source = "trace";
   for (const StepFacts* step : view.steps()) {
-    if (step->step.ends_with("-split")) split = step->measured.value_or(Seconds(0));
+    if (step->step.ends_with("-split")) split += step->measured.value_or(Seconds(0));
   }
   if (split.value <= 0) {
     split = term(view.kernel, "split");
@@ -48,7 +63,7 @@ void find_split(const Tool& tool, const KernelView& view, std::vector<Finding>& 
   }
   const double share = view.time().value > 0 ? split / view.time() : 0;
   if (share < tool.threshold("share") || is_packed_at_load(view.kernel)) return;
-  const auto [all, weights] = split_bytes(view.kernel);
+  const auto [all, weights] = split_bytes(view);
   if (weights <= 0) return;
   const double saved = share * weights / all;
   Finding finding = finding_on(

@@ -37,7 +37,8 @@ const Tool solstice_tools_wave_quantisation{
     .question = "Is the last wave of blocks half empty?",
     .sources = {"ptxas", "plan"},
     .classes = {},
-    .thresholds = {{"idle", 0.1, "share of the waves", "what a full last wave could bring"}},
+    .thresholds = {{"idle", 0.1, "share of the waves",
+                    "chosen: twice a finding of medium severity, since blocks do not end all at once"}},
     .of_kernel = find_tail,
     .explains = {"SM imbalance"},
 };

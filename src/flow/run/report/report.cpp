@@ -76,7 +76,8 @@ std::string finding_text(const Finding& finding) {
   out += finding.cause;
   if (!finding.also.empty()) out += fmt::format(" ({} kernels more)", finding.also.size());
   if (finding.gain.program > 1) out += fmt::format(". At most {:.2f}x: {}", finding.gain.program, finding.gain.because);
-  if (!finding.actions.empty()) out += ". To try: " + finding.actions[0].text;
+  if (const std::vector<ActionGroup> actions = grouped_actions(finding); !actions.empty())
+    out += ". To try: " + actions[0].first->text + more_text(actions[0]);
   return out;
 }
 

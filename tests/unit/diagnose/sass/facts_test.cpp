@@ -139,12 +139,42 @@ TEST(SassFactsTest, RoutinesOfOtherVersionsHaveTheirKind) {
 
 TEST(SassFactsTest, WaitsBetweenProductsOfOneAccumulatorAreFound) {
   EXPECT_EQ(golden_facts("wgmma", "pipelined").drained_wgmma.size(), 0U);
+  const SassFacts each_round = golden_facts("wgmma", "drained_each_round");
+  ASSERT_EQ(each_round.drained_wgmma.size(), 1U) << "from one round of the loop to the next";
+  EXPECT_EQ(each_round.drained_wgmma[0].address, 0x130);
   const SassFacts drained = golden_facts("wgmma", "drained");
   ASSERT_EQ(drained.drained_wgmma.size(), 1U);
   EXPECT_EQ(drained.drained_wgmma[0].file, "wgmma.cu");
   ASSERT_EQ(drained.loops.size(), 1U);
   EXPECT_EQ(drained.loops[0].does, "wgmma");
   EXPECT_EQ(count_of(drained.loops[0].mix.named, "WARPGROUP.DEPBAR"), 1);
+}
+
+namespace {
+
+// A loop of products on R24 whose rounds end as given: 0x10 HGMMA, then these, then the branch back and the end.
+size_t drains_of_loop(const std::string& first, const std::string& tail) {
+  const auto facts = sass_of(".section .text.k\n.other k,@\"STO_CUDA_ENTRY\"\n/*0000*/ MOV R1, R2 ;\n.L_x_1:\n" +
+                             first + tail + "/*0100*/ @P0 BRA `(.L_x_1) ;\n.L_x_2:\n/*0110*/ EXIT ;\n");
+  return facts.ok() ? facts->at("k").drained_wgmma.size() : 99;
+}
+
+}  // namespace
+
+TEST(SassFactsTest, AWaitDrainsWhereEachRoundPassesItAndTheNextAddsOn) {
+  const std::string adds = "/*0010*/ HGMMA.64x8x16.F32 R24, gdesc[UR8], R24, gsb0 ;\n";
+  const std::string begins = "/*0010*/ HGMMA.64x8x16.F32 R24, gdesc[UR8], RZ, !UPT, gsb0 ;\n";
+  const std::string wait = "/*0020*/ WARPGROUP.DEPBAR.LE gsb0, 0x0 ;\n";
+  EXPECT_EQ(drains_of_loop(adds, wait), 1U);
+  EXPECT_EQ(drains_of_loop(begins, wait), 0U) << "the next round begins at zero";
+  EXPECT_EQ(drains_of_loop(adds, "/*0020*/ WARPGROUP.DEPBAR.LE gsb0, 0x1 ;\n"), 0U) << "one stays under way";
+  EXPECT_EQ(drains_of_loop(adds, "/*0018*/ @P1 BRA `(.L_x_3) ;\n" + wait + ".L_x_3:\n/*0030*/ MOV R1, R2 ;\n"), 0U)
+      << "some rounds go around it";
+  EXPECT_EQ(drains_of_loop(adds, wait + "/*0030*/ @P2 EXIT ;\n"), 1U) << "the others go on";
+  EXPECT_EQ(drains_of_loop(adds, wait + ".L_x_4:\n/*0030*/ SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R2], R3 ;\n"
+                                        "/*0040*/ @!P1 BRA `(.L_x_4) ;\n"),
+            1U)
+      << "what spins until a stage is there";
 }
 
 TEST(SassFactsTest, AGeneratedProductHasItsMainloopAndItsProducer) {

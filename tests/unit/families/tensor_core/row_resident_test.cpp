@@ -50,7 +50,7 @@ TEST(GemmWhole, SmallMachinesArePlannedFor) {
     const ir::Program program = whole(kSoftmax, "", {1000, 2000, 256});
     const ir::Kernel& kernel = program.kernels.front();
     const families::Context context{program, small, "reference", false};
-    EXPECT_GE(tensor_core::clusters_at_once(small, 8), 1);
+    EXPECT_GE(small.clusters_at_once(8), 1);
     const families::Family* family = families::find_family("gemm");
     const auto proposals = family->propose(context, kernel);
     EXPECT_TRUE(proposals.ok()) << proposals.error().text();

@@ -6,12 +6,20 @@
 namespace solstice::diagnose {
 namespace {
 
-double moved_over_need(const KernelView& view, const StepFacts& step) {
-  const auto read = counter(step, "dram__bytes_read.sum"), written = counter(step, "dram__bytes_write.sum");
-  const double moved = read && written ? *read + *written : 0;  // 0: not known
-  double need = 0;
-  for (const ResourceNeed& each : view.kernel.needs) need += each.resource == "dram" ? each.amount : 0;
-  return need > 0 && moved > 0 ? std::max(1.0, moved / need) : view.over_bound();
+// What comes from outside the program or leaves it is moved in any cut.
+double bytes_of_any_cut(const KernelSheet& kernel) {
+  double out = 0;
+  for (const TensorFacts& tensor : kernel.tensors) out += tensor.kind == "intermediate" ? 0 : tensor.bytes.value;
+  return out;
+}
+
+// At the same rate. Another cut changes the kernel's equations, so their bound does not hold it down.
+GainBound gain_of_fewer_bytes(const KernelView& view, const StepFacts& step) {
+  const auto read = counter(step, "dram__bytes_read.sum"), write = counter(step, "dram__bytes_write.sum");
+  const double need = bytes_of_any_cut(view.kernel);
+  if (!read || !write || need <= 0) return view.gain_to_bound(step, "with fewer bytes");
+  const double gain = std::max(1.0, (*read + *write) / need), part = view.share * share_of_kernel(view, step);
+  return {1 / (1 - part + part / gain), gain, "to the bytes that are moved in any cut, at the same rate"};
 }
 
 void find_saturated(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
@@ -23,7 +31,7 @@ void find_saturated(const Tool& tool, const KernelView& view, std::vector<Findin
         tool, view,
         fmt::format("`{}` keeps memory {:.0f} % busy, {:.0f} % of what a copy reaches: only fewer bytes help",
                     step->entry, 100 * *busy, 100 * *busy / ceiling),
-        view.gain_of(*step, moved_over_need(view, *step), "to the bytes of its equations, at the same rate"));
+        gain_of_fewer_bytes(view, *step));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("memory throughput", 100 * *busy, "%", "counters"));
     finding.actions.push_back(advice("fuse with the kernel before or after; narrower tensors between kernels"));
@@ -34,12 +42,12 @@ void find_saturated(const Tool& tool, const KernelView& view, std::vector<Findin
 
 }  // namespace
 
-extern const Tool solstice_tools_dram_saturated;
-const Tool solstice_tools_dram_saturated{
+extern const Tool solstice_tools_memory_saturated;
+const Tool solstice_tools_memory_saturated{
     .name = "memory saturated",
     .question = "Is memory as busy as it can be?",
     .sources = {"counters"},
-    .classes = {Class::kDram, Class::kL2, Class::kTensor, Class::kSimt},
+    .classes = {},
     .thresholds = {{"busy", 0.9, "share of the ceiling of a copy",
                     "the machine file; KernelPro takes 80 % of the peak"}},
     .paper = "KernelPro: high DRAM throughput",

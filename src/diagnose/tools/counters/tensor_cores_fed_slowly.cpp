@@ -45,12 +45,12 @@ void find_hungry(const Tool& tool, const KernelView& view, std::vector<Finding>&
 
 }  // namespace
 
-extern const Tool solstice_tools_tensor_fed_slowly;
-const Tool solstice_tools_tensor_fed_slowly{
+extern const Tool solstice_tools_tensor_cores_fed_slowly;
+const Tool solstice_tools_tensor_cores_fed_slowly{
     .name = "tensor cores fed slowly",
     .question = "Do tensor cores wait for operands or instructions?",
     .sources = {"counters", "sass"},
-    .classes = {Class::kTensor},
+    .classes = {},
     .thresholds = {{"busy", 1, "x of the best product's",
                     "the machine file: measured ceiling over the datasheet's peak, 79 % on an H200 in fp16"}},
     .of_kernel = find_hungry,

@@ -72,12 +72,12 @@ void find_overheads(const Tool& tool, const KernelView& view, std::vector<Findin
 
 }  // namespace
 
-extern const Tool solstice_tools_promotion_share;
-const Tool solstice_tools_promotion_share{
+extern const Tool solstice_tools_promotion_and_epilogue;
+const Tool solstice_tools_promotion_and_epilogue{
     .name = "promotion and epilogue",
     .question = "Do instructions around the products keep tensor cores waiting?",
     .sources = {"sass", "plan"},
-    .classes = {Class::kTensor},
+    .classes = {},
     .thresholds = {{"share", 0.1, "x of the products' time", "what perfect overlap could bring"}},
     .of_kernel = find_overheads,
     .explains = {"tensor cores fed slowly"},

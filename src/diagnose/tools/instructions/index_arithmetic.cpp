@@ -32,14 +32,14 @@ void find_addresses(const Tool& tool, const KernelView& view, std::vector<Findin
 
 }  // namespace
 
-extern const Tool solstice_tools_address_share;
-const Tool solstice_tools_address_share{
+extern const Tool solstice_tools_index_arithmetic;
+const Tool solstice_tools_index_arithmetic{
     .name = "index arithmetic",
     .question = "Does it mostly compute indices?",
     .sources = {"sass"},
     .classes = {},
     .thresholds = {{"share", 0.5, "share of its hot code", "more than the work itself"},
-                   {"instructions", 24, "count", "shorter code is setup"}},
+                   {"instructions", 24, "count", "chosen: shorter code is setup"}},
     .of_kernel = find_addresses,
     .shows_as = stalls_of_instructions(),
 };

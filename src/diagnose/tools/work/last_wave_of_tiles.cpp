@@ -29,9 +29,10 @@ std::optional<LastWave> last_wave(const KernelView& view, const StepFacts& step)
 
 void add_moves(const KernelView& view, const LastWave& found, Finding& finding) {
   const int64_t parts = found.left > 0 ? found.blocks / found.left : 0;
-  if (view.kernel.knobs.contains("split") && parts > 1)
-    finding.actions.push_back(
-        change_knobs(view, {{"split", std::to_string(parts)}}, "blocks that share the tiles of the last wave"));
+  std::vector<std::string> splits;
+  for (int64_t split = parts; split > 1; split /= 2) splits.push_back(std::to_string(split));
+  if (auto split = view.setting("split", splits, "blocks that share the tiles of the last wave"))
+    finding.actions.push_back(std::move(*split));
   finding.actions.push_back(advice("a tile of another size, whose number fills the last wave"));
 }
 
@@ -54,8 +55,8 @@ void find_last_tiles(const Tool& tool, const KernelView& view, std::vector<Findi
 
 }  // namespace
 
-extern const Tool solstice_tools_last_tiles;
-const Tool solstice_tools_last_tiles{
+extern const Tool solstice_tools_last_wave_of_tiles;
+const Tool solstice_tools_last_wave_of_tiles{
     .name = "last wave of tiles",
     .question = "Do blocks of a persistent kernel run out of tiles?",
     .sources = {"plan"},

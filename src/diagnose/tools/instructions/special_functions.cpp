@@ -57,12 +57,12 @@ void find_functions(const Tool& tool, const KernelView& view, std::vector<Findin
 
 }  // namespace
 
-extern const Tool solstice_tools_transcendental_share;
-const Tool solstice_tools_transcendental_share{
+extern const Tool solstice_tools_special_functions;
+const Tool solstice_tools_special_functions{
     .name = "special functions",
     .question = "Does it use special functions that nobody asked for?",
     .sources = {"sass"},
-    .classes = {Class::kSimt, Class::kSfu, Class::kIssue, Class::kDram, Class::kLatency},
+    .classes = {},
     .thresholds = {{"gain", 1.25, "x",
                     "of issue slots and the pipe of special functions: the few of a row cost nothing"},
                    {"instructions", 8, "a root", "of an exact root of fp32 that run, as ptxas 13.0 writes it"}},
