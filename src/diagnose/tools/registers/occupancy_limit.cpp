@@ -83,8 +83,9 @@ const Tool solstice_tools_occupancy_limit{
     .question = "Which resource keeps more warps from an SM?",
     .sources = {"ptxas", "plan"},
     .classes = {},
-    .thresholds = {{"bytes", 16, "a thread",
-                    "in flight, where no machine code tells: the widest load. What is needed is by Little's law and "
+    .thresholds = {{"bytes", 32, "a thread",
+                    "in flight, where no machine code tells; chosen: two of the widest loads. What is needed is by "
+                    "Little's law and "
                     "the machine file"},
                    {"gain", 1.05, "x", "a finding of medium severity"}},
     .paper = "KernelPro: occupancy limiter",
