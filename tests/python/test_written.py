@@ -14,6 +14,53 @@ ROWS = ROOT / "docs" / "tutorial" / "rms_silu.ucut"
 GIVEN = ROOT / "examples" / "programs" / "05_softmax.ucut"
 FEW = ("--budget", "20s,3trials", "--quiet")
 
+HALF = '''import torch
+
+
+class Model(torch.nn.Module):
+    """Two inputs, a parameter, a buffer that is written."""
+
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.rand(32))
+        self.register_buffer("seen", torch.zeros(32))
+
+    def forward(self, x, y):
+        m = x.mean(0)
+        self.seen.copy_(0.5 * self.seen + m)
+        return torch.relu(x - m) * self.scale + y, x.sum(1)
+
+
+def get_inputs():
+    return [torch.rand(64, 32), torch.rand(64, 32)]
+
+
+def get_init_inputs():
+    return []
+'''
+# The same under other names, with a schedule.
+NAMED = '''program mine
+dim B = 64, F = 32
+param gain : f32[F] "scale"
+buffer before : f32[F] "seen"
+input y : f32[B, F]
+input x : f32[B, F]
+output first : f32[B, F]
+output total : f32[B]
+tensor after : f32[F] into before
+tensor mu : f32[F]
+kernel stats by reduce {
+  mu[f] = mean[b](y[b,f])
+}
+kernel rest by map {
+  after[f] = before[f]/2 + mu[f]
+  first[b,f] = relu(y[b,f] - mu[f]) * gain[f] + x[b,f]
+}
+kernel sums by reduce {
+  total[b] = sum[f](y[b,f])
+}
+'''
+
 pytestmark = pytest.mark.skipif(not PROGRAM.exists(), reason=f"{PROGRAM} is not built: `./x build`")
 
 
@@ -28,6 +75,14 @@ def call(tmp_path):
         return done.stdout if code == 0 else done.stderr
 
     return run
+
+
+@pytest.fixture
+def pair(tmp_path):
+    """A module, and its equations by somebody else."""
+    (tmp_path / "half.py").write_text(HALF)
+    (tmp_path / "mine.ucut").write_text(NAMED)
+    return ("mine.ucut", "--of", "half.py")
 
 
 def same(problem, candidate):
@@ -124,3 +179,45 @@ def test_an_interrupted_search_keeps_its_best(tmp_path):
         assert running.wait(30) == 130 and time.monotonic() - began < 10
     report = report_in(tmp_path / "out")
     assert report["outcome"] == "interrupted" and "a program has no inputs" in report["reason"] and report["program"]
+
+
+def test_a_program_of_a_module(call, pair, tmp_path):
+    text = call("optimize", *pair, "--device", "model", *FEW, "--out", "out")
+    assert "--device model: nothing was measured" in text
+    out = tmp_path / "out"
+    report = report_in(out)
+    assert (report["outcome"], report["problem"]) == ("predicted", "mine")
+    assert report["file"].endswith("mine.ucut") and report["original"].endswith("half.py")
+    assert any("mine.ucut; its equations are the module's: proved" in w for w in report["warnings"])
+    first = report["candidates"][0]
+    assert (first["what"], first["meaning"]) == ("the given schedule", "proved")
+    assert report["predicted_original"]["time"] > 0 and "The original: " in (out / "report.md").read_text()
+    problem = (out / "problem.ucut").read_text()
+    assert "first[b,f] = relu(y[b,f] - mu[f]) * gain[f] + x[b,f]" in problem and "kernel" not in problem
+
+
+def test_a_program_of_another_module(call, pair, tmp_path):
+    (tmp_path / "mine.ucut").write_text(NAMED.replace("relu(y[b,f] - mu[f])", "relu(y[b,f] + mu[f])"))
+    said = call("optimize", *pair, *FEW, code=2)
+    assert "mine.ucut does not compute half.py: `first[" in said and "`solstice import half.py`" in said
+    assert not (tmp_path / "runs").exists()
+    (tmp_path / "mine.ucut").write_text(NAMED.replace('"scale"', '"gain"'))
+    said = call("optimize", *pair, *FEW, code=2)
+    assert 'no `param` or `buffer` of the program has the path "scale"' in said
+
+
+def test_the_run_of_both_goes_on(call, pair, tmp_path):
+    call("optimize", *pair, "--device", "model", *FEW)
+    call("optimize", "--resume", "last", "--budget", "4trials", "--quiet")
+    report = report_in(tmp_path / "runs" / "mine")
+    assert report["trials"]["done"] == 4 and report["original"].endswith("half.py")
+    said = call("optimize", "--resume", "last", "mine.ucut", "--quiet", code=2)
+    assert "--of (the run has `" in said and "given is none" in said
+    (tmp_path / "half.py").write_text(HALF + "# more\n")
+    assert "has changed since the run began" in call("optimize", "--resume", "last", code=2)
+
+
+def test_a_candidate_has_names_of_its_own(pair, tmp_path):
+    command = [PROGRAM, "run", *pair, "--device", "model", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0 and "its equations are the module's: proved" in done.stdout, done.stdout + done.stderr

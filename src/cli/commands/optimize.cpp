@@ -41,7 +41,16 @@ constexpr Seconds kCounterTime{30};  // of a trial: a search has many
 // A module, or a program of equations.
 Result<flow::ModuleOptions> named_problem(const Invocation& in) {
   const std::string& name = in.get("FILE");
+  if (!flow::is_program(name) && in.has("--of"))
+    return fail(Code::bad_argument, fmt::format("--of names the module that a program computes, and {} is none", name),
+                "leave --of out, or name a program: `solstice optimize PROGRAM.ucut --of FILE.py`");
   if (!flow::is_program(name)) return named_module(name, in);
+  if (in.has("--of")) {
+    SOLSTICE_TRY(flow::ModuleOptions out, named_module(in.get("--of"), in));
+    out.of = std::move(out.file);
+    out.file = name;
+    return out;
+  }
   if (in.flag("--require-faster"))
     return fail(Code::bad_argument,
                 fmt::format("--require-faster is of no use for {}: a program of equations has no original to be faster "
@@ -147,6 +156,14 @@ std::vector<Parameter> optimize_parameters() {
        {},
        false,
        false},
+      {"--of",
+       "FILE",
+       "of PROBLEM.ucut: the module that it computes, as FILE.py or FILE.py:NAME; it gives inputs, the float64 oracle "
+       "and the original",
+       "",
+       {},
+       false,
+       false},
       eval_flag(),
       train_flag(),
       device_option(),
@@ -243,7 +260,9 @@ const Command solstice_commands_optimize = {
         "kernels have schedules, their equations are the problem, and the schedule is the first trial. A program "
         "names no inputs and no original: times are predicted, with or without a GPU, the outcome is `predicted`, "
         "and in place of a drop-in the folder has program.ucut and, where a compiler is there, plan.json with its "
-        "cubins. --machine and --numerics are the program's own (`target`, `numerics`) where they are not given.\n"
+        "cubins. With --of the module of FILE gives inputs, the float64 oracle and the original, and all is as of a "
+        "module: the program's equations have to be its own, or are refused with the difference. Tensors are paired "
+        "by their order, parameters by their paths, so that names are free. --machine and --numerics are the program's own (`target`, `numerics`) where they are not given.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

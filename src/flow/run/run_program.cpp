@@ -4,10 +4,12 @@
 
 #include "base/file.h"
 #include "evaluate/model_device.h"
+#include "flow/run/problem/adopt.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/stages/prepare/device.h"
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/state/engine.h"
+#include "ir/rewrite/driver.h"
 #include "ir/equivalence.h"
 
 namespace solstice::flow {
@@ -58,9 +60,19 @@ Result<std::string> chosen_program(Run& run, const Opened& opened, const Importe
   return first->program;
 }
 
+// A candidate may name the module's tensors as it likes. One with mistakes is told them by its trial.
+Status use_names_of(const std::string& text, Imported& imported) {
+  const Result<ir::BoundText> given = ir::bound_text(text, "the program");
+  if (!given.ok()) return success();
+  SOLSTICE_CHECK(take_names(imported.problem, given->program));
+  imported.meaning = std::make_unique<evaluate::Meaning>(imported.problem.tree);
+  return success();
+}
+
 Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_TRY(Opened opened, open_place(run));
   SOLSTICE_TRY(Imported imported, import_problem(run));
+  if (!text.empty()) SOLSTICE_CHECK(use_names_of(text, imported));
   SOLSTICE_TRY(Bounds bounds, compute_bounds(run, opened, imported));
   SOLSTICE_CHECK(bound_rewritten(run, opened, imported, bounds));
   SOLSTICE_CHECK(open_compiler(run, opened));
@@ -80,11 +92,10 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
 std::string same_as_module(const search::Measurement& measurement) {
   const Json& meaning = measurement.record.at("meaning");
   if (meaning.as_string().empty()) return "";
-  const auto is = [&](ir::Verdict verdict) { return meaning.as_string() == ir::name_of(verdict); };
-  if (is(ir::Verdict::kProved)) return "its equations are the module's: proved";
-  if (is(ir::Verdict::kTested)) return "its equations are the module's: tested with random values, not proved";
-  if (is(ir::Verdict::kRefuted)) return "its equations are not the module's";
-  return "it is not known whether its equations are the module's";
+  for (const ir::Verdict verdict : {ir::Verdict::kProved, ir::Verdict::kTested, ir::Verdict::kRefuted}) {
+    if (meaning.as_string() == ir::name_of(verdict)) return same_text(verdict);
+  }
+  return same_text(ir::Verdict::kUnknown);
 }
 
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const RunOptions& options,

@@ -19,6 +19,7 @@ std::string title(const Report& r) {
   if (r.predicted) {
     out += "\nNo GPU was used: nothing was run, and every time below is *predicted* by cost models.\n";
   }
+  if (!r.original.empty()) out += fmt::format("\nThe original: {}.\n", r.original);
   if (!r.left_out.empty()) out += fmt::format("\n> {}\n", r.left_out);
   for (const std::string& warning : r.warnings) out += fmt::format("\n> {}\n", warning);
   return out;

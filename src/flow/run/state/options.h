@@ -18,7 +18,8 @@ namespace solstice::flow {
 
 struct ModuleOptions {
   std::filesystem::path file;    // FILE.py or PROBLEM.ucut; empty with oracle_fd: the module the caller's process holds
-  std::string class_name;        // a class, an instance or a function of it; "": the only module with example inputs
+  std::filesystem::path of;      // of PROBLEM.ucut: FILE.py of the module that it computes; "": none was named
+  std::string class_name;        // a class, an instance or a function of the module's file; "": the only one with inputs
   std::string mode;              // train | eval; "": as it is made
   std::string name;              // in reports; "": from the file
   std::optional<int> oracle_fd;  // the caller's process is the oracle

@@ -21,22 +21,21 @@ Error no_inputs(const OptimizeOptions& options, const std::string& option) {
   return fail(
       Code::bad_argument,
       fmt::format("{}: {} is a program, which names no inputs to verify and time its kernels with", option, file),
-      fmt::format("use --device model: times are predicted; `solstice run PROGRAM --of FILE.py` measures a program on "
-                  "the inputs of the module that it computes"));
+      "name the module that the program computes, --of FILE.py, or use --device model: times are predicted");
 }
 
 Status check_program_options(const OptimizeOptions& options) {
-  if (!options.module.mode.empty()) return of_a_module(options, "--" + options.module.mode, "mode");
-  if (!options.baselines) return of_a_module(options, "--no-baselines", "original, and so no baselines");
-  if (options.place.device == "gpu") return no_inputs(options, "--device gpu");
-  if (options.place.gpus.given()) return no_inputs(options, "--devices");
-  if (options.place.allow_busy) return no_inputs(options, "--allow-busy");
   if (options.place.detached)
     return fail(Code::bad_argument,
                 fmt::format("{} is a program, which names no inputs that another machine could measure with",
                             options.module.file.string()),
-                "`solstice optimize` goes on with its run, on predicted times");
-  return success();
+                "`solstice optimize` goes on with its run");
+  if (!options.module.of.empty()) return success();
+  if (!options.module.mode.empty()) return of_a_module(options, "--" + options.module.mode, "mode");
+  if (!options.baselines) return of_a_module(options, "--no-baselines", "original, and so no baselines");
+  if (options.place.device == "gpu") return no_inputs(options, "--device gpu");
+  if (options.place.gpus.given()) return no_inputs(options, "--devices");
+  return options.place.allow_busy ? Status(no_inputs(options, "--allow-busy")) : success();
 }
 
 }  // namespace

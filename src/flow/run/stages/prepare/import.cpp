@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
+#include "flow/run/problem/adopt.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/stages/prepare/start_rivals.h"
 
@@ -25,16 +26,58 @@ std::optional<Imported> take_prepared(Run& run) {
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
 }
 
+// Warns of a schedule that is not tried.
+Result<Written> read_written(Run& run) {
+  SOLSTICE_TRY(Written written, written_problem(run.stored.source, run.options.module.file.string()));
+  if (!written.untried.empty())
+    run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
+  return written;
+}
+
+// How far the program's equations are known to be the module's. Error bad_argument where they are others.
+Result<std::string> compare_equations(const Run& run, const Problem& module, const Written& written) {
+  const ir::Equivalence found =
+      ir::same_meaning(in_the_names_of(written.problem.program, module), written.problem.tree);
+  if (found.verdict != ir::Verdict::kRefuted)
+    return same_text(found.verdict) +
+           (found.verdict == ir::Verdict::kProved ? "" : fmt::format(" ({})", found.reason));
+  const ModuleOptions& options = run.options.module;
+  return fail(Code::bad_argument,
+              fmt::format("{} does not compute {}: {}", options.file.string(), options.of.string(), found.reason),
+              fmt::format("`solstice import {}` prints what it has to compute", options.of.string()));
+}
+
+// `bound`: what the module's own equations came to. Where an operator has none, only the device tells.
+Status give_equations(Run& run, const Status& bound, Imported& out) {
+  const bool unknown = !bound.ok() && bound.error().code == Code::unsupported_operator && !out.problem.refused;
+  if (!bound.ok() && !unknown) return bound;
+  SOLSTICE_TRY(Written written, read_written(run));
+  const std::string file = run.options.module.file.string();
+  SOLSTICE_CHECK(check_interface(out.problem, written.problem.program, file));
+  std::string same = fmt::format("{}: {}", same_text(ir::Verdict::kUnknown), unknown ? bound.error().message : "");
+  if (!unknown) {
+    SOLSTICE_TRY(same, compare_equations(run, out.problem, written));
+  }
+  take_equations(out.problem, written);
+  out.schedule = std::move(written.schedule);
+  run.report.warnings.push_back(fmt::format("searched are the equations of {}; {}", file, same));
+  run.progress.message(same);
+  return success();
+}
+
 Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
-  const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
+  const std::filesystem::path cache = run.original.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_CHECK(start_rivals_early(run));
-  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
+  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, run.original, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
   for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
-  if (const Status bound = bind_problem(out.problem); !bound.ok()) {
+  const Status bound = bind_problem(out.problem);
+  if (is_program(module.file)) {
+    SOLSTICE_CHECK(give_equations(run, bound, out));
+  } else if (!bound.ok()) {
     if (refused) *refused = std::move(out.problem);
     return bound.error();
   }
@@ -45,12 +88,10 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
 Result<Imported> import_program(Run& run) {
   Imported out;
   const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
-    SOLSTICE_TRY(Written written, written_problem(run.stored.source, run.options.module.file.string()));
+    SOLSTICE_TRY(Written written, read_written(run));
     out.problem = std::move(written.problem);
     out.schedule = std::move(written.schedule);
     out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
-    if (!written.untried.empty())
-      run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
     return fmt::format("{} equations{}", out.problem.program.equations.size(),
                        out.schedule.empty() ? "" : ", and a schedule");
   });
@@ -97,10 +138,10 @@ class ImportLimit {
 }  // namespace
 
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
-  if (is_program(run.options.module.file)) return import_program(run);
+  if (lacks_module(run)) return import_program(run);
   std::optional<Imported> out;
   const ImportLimit limit(run);
-  Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+  Status done = stage(run, "import", run.original.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
     SOLSTICE_TRY(out, import_anew(run, refused));

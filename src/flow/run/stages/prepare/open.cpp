@@ -104,7 +104,7 @@ bool judge_fits(const EngineParts& engine, const GpuSideRequest& wanted) {
 }
 
 Result<Opened> open_place(Run& run) {
-  if (is_program(run.options.module.file)) return open_without_python(run);
+  if (lacks_module(run)) return open_without_python(run);
   Opened opened;
   const Status done =
       stage(run, "oracle", run.engine.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
