@@ -1,5 +1,6 @@
 #include "lang/rename.h"
 
+#include <cstdlib>
 #include <memory>
 
 namespace solstice::lang {
@@ -7,7 +8,8 @@ namespace {
 
 class Renamer {
  public:
-  explicit Renamer(const std::function<std::string(const std::string&)>& rename) : rename_(rename) {}
+  explicit Renamer(const std::function<std::string(const std::string&)>& rename, bool f32 = false)
+      : rename_(rename), f32_(f32) {}
 
   void change(std::vector<Item>& items) {
     for (Item& item : items) std::visit([this](auto& node) { change(node); }, item.node);
@@ -22,6 +24,10 @@ class Renamer {
     if (!expr) return;
     auto out = std::make_shared<Expr>(*expr);
     if (out->kind == ExprKind::kName || out->kind == ExprKind::kRead) change(out->text);
+    if (out->kind == ExprKind::kNumber && f32_) {
+      expr = number(static_cast<float>(std::strtod(out->text.c_str(), nullptr)));
+      return;
+    }
     for (ExprRef& arg : out->args) change(arg);
     for (Range& binder : out->binders) change(binder);
     change(out->otherwise);
@@ -125,12 +131,19 @@ class Renamer {
   }
 
   const std::function<std::string(const std::string&)>& rename_;
+  const bool f32_;
 };
 
 }  // namespace
 
 Program renamed(Program program, const std::function<std::string(const std::string&)>& rename) {
   Renamer(rename).change(program.items);
+  return program;
+}
+
+Program with_f32_numbers(Program program) {
+  const std::function<std::string(const std::string&)> keep = [](const std::string& name) { return name; };
+  Renamer(keep, true).change(program.items);
   return program;
 }
 

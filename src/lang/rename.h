@@ -13,4 +13,7 @@ namespace solstice::lang {
 // becomes a reserved word or one of the names that stay.
 Program renamed(Program program, const std::function<std::string(const std::string&)>& rename);
 
+// The same program with every number of its expressions that is no integer as f32 holds it.
+Program with_f32_numbers(Program program);
+
 }  // namespace solstice::lang

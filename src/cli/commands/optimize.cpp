@@ -51,12 +51,6 @@ Result<flow::ModuleOptions> named_problem(const Invocation& in) {
     out.file = name;
     return out;
   }
-  if (in.flag("--require-faster"))
-    return fail(Code::bad_argument,
-                fmt::format("--require-faster is of no use for {}: a program of equations has no original to be faster "
-                            "than",
-                            name),
-                "leave --require-faster out");
   flow::ModuleOptions out;
   out.file = name;
   return out;
@@ -256,13 +250,16 @@ const Command solstice_commands_optimize = {
         "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
         "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
         "and, if a candidate is faster, model_new.py below DIR.\n"
-        "PROBLEM.ucut holds equations that were written by hand (`solstice grammar`); no Python is started. If its "
-        "kernels have schedules, their equations are the problem, and the schedule is the first trial. A program "
-        "names no inputs and no original: times are predicted, with or without a GPU, the outcome is `predicted`, "
+        "PROBLEM.ucut holds equations that were written by hand (`solstice grammar`). If its "
+        "kernels have schedules, their equations are the problem, and the schedule is the first trial. On a GPU they "
+        "are verified and timed against an original that is written from the equations: problem.py in DIR, PyTorch "
+        "operators one after another (`solstice torch`), and reports say so. Without a GPU or PyTorch, and with "
+        "--device model, no Python is started: times are predicted, the outcome is `predicted`, "
         "and in place of a drop-in the folder has program.ucut and, where a compiler is there, plan.json with its "
         "cubins. With --of the module of FILE gives inputs, the float64 oracle and the original, and all is as of a "
         "module: the program's equations have to be its own, or are refused with the difference. Tensors are paired "
-        "by their order, parameters by their paths, so that names are free. --machine and --numerics are the program's own (`target`, `numerics`) where they are not given.\n"
+        "by their order, parameters by their paths, so that names are free. --machine and --numerics are the program's "
+        "own (`target`, `numerics`) where they are not given.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

@@ -9,8 +9,8 @@
 #include "flow/run/stages/prepare/device.h"
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/state/engine.h"
-#include "ir/rewrite/driver.h"
 #include "ir/equivalence.h"
+#include "ir/rewrite/driver.h"
 
 namespace solstice::flow {
 namespace {
@@ -29,10 +29,6 @@ Status try_program(Run& run, search::Evaluator& device, const std::string& text,
 // The model device needs no module: only a machine, and a compiler where there is one.
 Result<ProgramRun> run_alone(Run& run, const std::string& text) {
   const PlaceOptions& place = run.options.place;
-  if (place.device == "gpu") {
-    return fail(Code::bad_argument, "measuring needs inputs",
-                "name the module that the program computes: --of FILE.py");
-  }
   SOLSTICE_TRY(const machine::Machine machine,
                machine::load_machine(place.machine.empty() ? run.options.predicted_machine : place.machine));
   toolchain::CompilerOptions options;
@@ -81,6 +77,7 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_TRY(const std::string program, text.empty() ? chosen_program(run, opened, imported, bounds) : text);
   SOLSTICE_CHECK(try_program(run, *measurable->device, program, out));
   out.predicted = !opened.gpu;
+  out.original_is = run.report.original;
   if (measurable->inputs.original.time.value > 0) out.original = measurable->inputs.original.time;
   out.predicted_original = run.report.predicted_original;
   if (bounds.practical().value > 0) out.bound = bounds.practical();
@@ -106,7 +103,15 @@ Result<ProgramRun> run_program(const std::string& text, const std::string& name,
   run.folders.out = options.out.empty() ? scratch.path() : options.out;
   run.folders.fresh = run.folders.out;
   run.options.candidate = name;
-  return options.module.file.empty() ? run_alone(run, text) : run_for_module(run, text);
+  if (is_program(options.module.file)) SOLSTICE_CHECK(read_source(options.module, run.stored));
+  if (!options.module.file.empty()) return run_for_module(run, text);
+  if (options.place.device != "gpu") return run_alone(run, text);
+  if (!is_program(name))
+    return fail(Code::bad_argument, fmt::format("measuring needs inputs, which {} does not give", name),
+                "name the module that the program computes, --of FILE.py, or the program PROGRAM.ucut");
+  run.options.module.file = name;
+  run.stored.source = text;
+  return run_for_module(run, text);
 }
 
 }  // namespace solstice::flow

@@ -278,6 +278,13 @@ std::string program_section(const Report& r) {
                            : "\n## Program\n\n```\n" + r.program + (r.program.ends_with('\n') ? "" : "\n") + "```\n";
 }
 
+// A ratio to what was written from the equations is none to somebody's module.
+std::string than_text(const Report& r) {
+  return r.original.empty() || r.original.ends_with(".py") || r.original.find(".py:") != std::string::npos
+             ? ""
+             : " than " + r.original;
+}
+
 }  // namespace
 
 std::string headline_text(const Report& r) {
@@ -285,7 +292,7 @@ std::string headline_text(const Report& r) {
   std::string out = r.problem + ": ";
   if (r.outcome == RunOutcome::kUnsupported) return out + "unsupported: " + r.reason;
   if (r.outcome == RunOutcome::kFaster && h.original && h.replacement) {
-    out += fmt::format("{:.2f}x faster ({} to {})", h.speedup, time_text(h.original->median),
+    out += fmt::format("{:.2f}x faster{} ({} to {})", h.speedup, than_text(r), time_text(h.original->median),
                        time_text(h.replacement->median));
   } else {
     out += enum_name(r.outcome);

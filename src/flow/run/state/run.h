@@ -45,6 +45,7 @@ struct Run {
   Seconds began = monotonic_now();
   std::map<std::string, Seconds> spent_before;  // by the oracle, in earlier runs of the engine
   OutcomeFolders folders;
+  std::string why_predicted;       // nothing is measured, of a program without a module
   std::filesystem::path original;  // file of the module, for Python; "": there is none, or the caller holds it
   Report report;
   StoredRun stored;

@@ -34,7 +34,8 @@ Result<store::Store> existing_store(const fs::path& named) {
 }
 
 std::string problem_key(const std::string& source, const std::string& of, const ModuleOptions& module) {
-  return hash_hex(source + (of.empty() ? "" : "\n--of\n" + of) + module.class_name + (module.mode.empty() ? "" : "\n--" + module.mode));
+  return hash_hex(source + (of.empty() ? "" : "\n--of\n" + of) + module.class_name +
+                  (module.mode.empty() ? "" : "\n--" + module.mode));
 }
 
 Status read_source(const ModuleOptions& module, StoredRun& stored) {

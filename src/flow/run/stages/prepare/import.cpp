@@ -9,8 +9,10 @@
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
 #include "flow/run/problem/adopt.h"
+#include "flow/run/problem/original.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/stages/prepare/start_rivals.h"
+#include "lang/rename.h"
 
 namespace solstice::flow {
 namespace {
@@ -34,13 +36,27 @@ Result<Written> read_written(Run& run) {
   return written;
 }
 
+bool is_double(const ir::Program& program) {
+  return std::any_of(program.tensors.begin(), program.tensors.end(),
+                     [](const ir::Tensor& t) { return t.dtype == DType::kF64; });
+}
+
+// PyTorch's operators take the numbers of an f32 module as f32 holds them (1e-5 is 9.99999975e-6), and so do kernels:
+// a program may write them as they are meant.
+ir::Equivalence same_equations(const lang::Program& module, const Problem& program) {
+  ir::Equivalence found = ir::same_meaning(module, program.tree);
+  if (found.verdict != ir::Verdict::kRefuted || is_double(program.program)) return found;
+  ir::Equivalence rounded = ir::same_meaning(lang::with_f32_numbers(module), lang::with_f32_numbers(program.tree));
+  if (rounded.verdict == ir::Verdict::kRefuted) return found;
+  rounded.reason += "; numbers are taken as f32 holds them";
+  return rounded;
+}
+
 // How far the program's equations are known to be the module's. Error bad_argument where they are others.
 Result<std::string> compare_equations(const Run& run, const Problem& module, const Written& written) {
-  const ir::Equivalence found =
-      ir::same_meaning(in_the_names_of(written.problem.program, module), written.problem.tree);
+  const ir::Equivalence found = same_equations(in_the_names_of(written.problem.program, module), written.problem);
   if (found.verdict != ir::Verdict::kRefuted)
-    return same_text(found.verdict) +
-           (found.verdict == ir::Verdict::kProved ? "" : fmt::format(" ({})", found.reason));
+    return same_text(found.verdict) + (found.verdict == ir::Verdict::kProved ? "" : fmt::format(" ({})", found.reason));
   const ModuleOptions& options = run.options.module;
   return fail(Code::bad_argument,
               fmt::format("{} does not compute {}: {}", options.file.string(), options.of.string(), found.reason),
@@ -63,6 +79,19 @@ Status give_equations(Run& run, const Status& bound, Imported& out) {
   run.report.warnings.push_back(fmt::format("searched are the equations of {}; {}", file, same));
   run.progress.message(same);
   return success();
+}
+
+// The module that was written from the program's own equations.
+Result<Imported> import_original(Run& run) {
+  Imported out;
+  SOLSTICE_CHECK(start_rivals_early(run));
+  SOLSTICE_TRY(Written written, read_written(run));
+  out.schedule = std::exchange(written.schedule, {});
+  Result<Problem> traced = trace_original(*run.engine.oracle, run.original, graph_cache(), std::move(written));
+  if (!traced.ok()) return std::move(traced).context("tracing the module that is written from the equations").error();
+  out.problem = std::move(*traced);
+  out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+  return out;
 }
 
 Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
@@ -144,7 +173,8 @@ Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
   Status done = stage(run, "import", run.original.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
-    SOLSTICE_TRY(out, import_anew(run, refused));
+    const bool own = is_program(run.options.module.file) && run.options.module.of.empty();
+    SOLSTICE_TRY(out, own ? import_original(run) : import_anew(run, refused));
     const Problem& problem = out->problem;
     const std::string& note = problem.subject.mode_note;
     return fmt::format("{} operators, {} equations{}{}", problem.graph.nodes.size(), problem.program.equations.size(),
