@@ -110,6 +110,15 @@ def test_equations_are_searched_and_predicted(call, tmp_path):
         assert plan["modules"] and all((out / module["cubin"]).exists() for module in plan["modules"])
 
 
+def test_without_a_gpu_no_python_is_started(call, tmp_path, monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setenv("SOLSTICE_PYTHON", "/nowhere/python")
+    call("optimize", ROWS, "--budget", "20s,2trials", "--out", "out")
+    report = report_in(tmp_path / "out")
+    assert report["outcome"] == "predicted" and report["reason"].startswith("no GPU: nothing was measured")
+    assert not {"torch", "python"} & set(report["versions"]) and not (tmp_path / "out" / "problem.py").exists()
+
+
 def test_a_schedule_is_the_first_trial(call, tmp_path):
     call("optimize", GIVEN, *FEW, "--out", "out")
     report = report_in(tmp_path / "out")

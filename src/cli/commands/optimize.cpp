@@ -126,6 +126,8 @@ Result<int> run_optimize(const Invocation& in) {
   } else if (!outcome.why.empty()) {
     fmt::print("  --why lists the reason of every kernel family\n");
   }
+  if (outcome.report.original == flow::kWrittenOriginal)
+    fmt::print("the original: {} ({})\n", outcome.report.original, (outcome.out / "problem.py").string());
   fmt::print("report: {}\n", (outcome.out / "report.md").string());
   if (flow::is_program(outcome.report.file) && !outcome.report.program.empty())
     fmt::print("program: {}\n", (outcome.out / "program.ucut").string());

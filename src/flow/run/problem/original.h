@@ -9,7 +9,6 @@
 namespace solstice::flow {
 
 inline constexpr const char* kOriginalFile = "problem.py";  // in a run's folder
-inline constexpr const char* kWrittenOriginal = "PyTorch operators written from the equations, one for each";
 
 // Writes it. `text` of the program as lang::read_program() gives it. Errors: those of pytorch::module_text(), with the
 // program's place; io_error.

@@ -279,11 +279,7 @@ std::string program_section(const Report& r) {
 }
 
 // A ratio to what was written from the equations is none to somebody's module.
-std::string than_text(const Report& r) {
-  return r.original.empty() || r.original.ends_with(".py") || r.original.find(".py:") != std::string::npos
-             ? ""
-             : " than " + r.original;
-}
+std::string than_text(const Report& r) { return r.original == kWrittenOriginal ? " than " + r.original : ""; }
 
 }  // namespace
 

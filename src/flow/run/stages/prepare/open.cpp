@@ -5,6 +5,7 @@
 
 #include "base/process/interrupt.h"
 #include "flow/run/problem/original.h"
+#include "flow/run/report/report.h"
 
 namespace solstice::flow {
 namespace {
@@ -136,13 +137,14 @@ Result<Opened> open_with_original(Run& run, bool asked) {
   Result<Opened> opened = open_with_python(run);
   if (opened.ok() && opened->gpu) {
     run.report.original = kWrittenOriginal;
-    run.report.warnings.push_back(fmt::format("the original: {} ({})", kWrittenOriginal, kOriginalFile));
     return opened;
   }
   const bool lacking = opened.ok() || opened.error().code == Code::no_python;
   if (asked || !lacking) return opened;
   const std::string why =
       opened.ok() ? fmt::format("PyTorch {} cannot use the GPU", run.engine.hello.torch) : opened.error().message;
+  std::error_code ignored;  // it is of no use to anybody, and in nobody's way
+  std::filesystem::remove(file, ignored);
   run.original.clear();
   run.engine.oracle.reset();
   run.report.versions.erase("torch");
