@@ -188,6 +188,7 @@ struct Report {
   std::string problem;
   std::string file;        // whole path
   std::string class_name;  // as it was named, "" where it was not
+  std::string original;    // of a program: the module that it is held against; "": none, or `file` is the module
   RunOutcome outcome = RunOutcome::kNone;
   std::string reason;      // one line, where the outcome is not `faster`
   bool predicted = false;  // no GPU was used: every time is a model's
@@ -229,6 +230,7 @@ struct Report {
         field("run", &Report::run, "id in the store"), field("problem", &Report::problem, "name"),
         optional_field("file", &Report::file, "the user's file"),
         optional_field("class_name", &Report::class_name, "of it, where one was named"),
+        optional_field("original", &Report::original, "of a program: the module that it is held against"),
         field("outcome", &Report::outcome, "what it came to"),
         optional_field("reason", &Report::reason, "where it is not faster"),
         optional_field("predicted", &Report::predicted, "times are a model's, not measured"),

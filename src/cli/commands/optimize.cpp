@@ -41,13 +41,16 @@ constexpr Seconds kCounterTime{30};  // of a trial: a search has many
 // A module, or a program of equations.
 Result<flow::ModuleOptions> named_problem(const Invocation& in) {
   const std::string& name = in.get("FILE");
+  if (!flow::is_program(name) && in.has("--of"))
+    return fail(Code::bad_argument, fmt::format("--of names the module that a program computes, and {} is none", name),
+                "leave --of out, or name a program: `solstice optimize PROGRAM.ucut --of FILE.py`");
   if (!flow::is_program(name)) return named_module(name, in);
-  if (in.flag("--require-faster"))
-    return fail(Code::bad_argument,
-                fmt::format("--require-faster is of no use for {}: a program of equations has no original to be faster "
-                            "than",
-                            name),
-                "leave --require-faster out");
+  if (in.has("--of")) {
+    SOLSTICE_TRY(flow::ModuleOptions out, named_module(in.get("--of"), in));
+    out.of = std::move(out.file);
+    out.file = name;
+    return out;
+  }
   flow::ModuleOptions out;
   out.file = name;
   return out;
@@ -123,6 +126,8 @@ Result<int> run_optimize(const Invocation& in) {
   } else if (!outcome.why.empty()) {
     fmt::print("  --why lists the reason of every kernel family\n");
   }
+  if (outcome.report.original == flow::kWrittenOriginal)
+    fmt::print("the original: {} ({})\n", outcome.report.original, (outcome.out / "problem.py").string());
   fmt::print("report: {}\n", (outcome.out / "report.md").string());
   if (flow::is_program(outcome.report.file) && !outcome.report.program.empty())
     fmt::print("program: {}\n", (outcome.out / "program.ucut").string());
@@ -143,6 +148,14 @@ std::vector<Parameter> optimize_parameters() {
       {"FILE",
        "",
        std::string(kModuleHelp) + ". Or PROBLEM.ucut, a program of equations. May be left out with --resume",
+       "",
+       {},
+       false,
+       false},
+      {"--of",
+       "FILE",
+       "of PROBLEM.ucut: the module that it computes, as FILE.py or FILE.py:NAME; it gives inputs, the float64 oracle "
+       "and the original",
        "",
        {},
        false,
@@ -239,11 +252,16 @@ const Command solstice_commands_optimize = {
         "no example inputs: write a file that imports it and defines get_inputs(), and get_init_inputs() for its "
         "constructor, and name FILE.py:CLASS. Writes report.md, report.json, program.ucut, plan.json with its cubins "
         "and, if a candidate is faster, model_new.py below DIR.\n"
-        "PROBLEM.ucut holds equations that were written by hand (`solstice grammar`); no Python is started. If its "
-        "kernels have schedules, their equations are the problem, and the schedule is the first trial. A program "
-        "names no inputs and no original: times are predicted, with or without a GPU, the outcome is `predicted`, "
+        "PROBLEM.ucut holds equations that were written by hand (`solstice grammar`). If its "
+        "kernels have schedules, their equations are the problem, and the schedule is the first trial. On a GPU they "
+        "are verified and timed against an original that is written from the equations: problem.py in DIR, PyTorch "
+        "operators one after another (`solstice torch`), and reports say so. Without a GPU or PyTorch, and with "
+        "--device model, no Python is started: times are predicted, the outcome is `predicted`, "
         "and in place of a drop-in the folder has program.ucut and, where a compiler is there, plan.json with its "
-        "cubins. --machine and --numerics are the program's own (`target`, `numerics`) where they are not given.\n"
+        "cubins. With --of the module of FILE gives inputs, the float64 oracle and the original, and all is as of a "
+        "module: the program's equations have to be its own, or are refused with the difference. Tensors are paired "
+        "by their order, parameters by their paths, so that names are free. --machine and --numerics are the program's "
+        "own (`target`, `numerics`) where they are not given.\n"
         "The outcome is `faster`; `not faster`, with the reason; `predicted`: nothing was measured, as without a GPU; "
         "`interrupted`; or `unsupported`, with the operator. The exit code of all but `interrupted` is 0, and 1 if "
         "--require-faster asks for `faster`.\n"

@@ -69,7 +69,8 @@ std::string text_of(const flow::ProgramRun& done) {
     out += fmt::format(", PyTorch eager {} ({})", show(*done.original), show_factor(*done.original / m.time));
   if (usable(m)) out += text_of_prediction(done);
   if (usable(m) && done.bound) out += fmt::format(", {} of the practical bound", show_factor(m.time / *done.bound));
-  if (const std::string same = flow::same_as_module(m); usable(m) && !same.empty()) out += "\n" + same;
+  const std::string same = done.original_is.empty() ? flow::same_as_module(m) : "the original: " + done.original_is;
+  if (usable(m) && !same.empty()) out += "\n" + same;
   if (m.record.find("trace")) out += "\n" + text_of_trace(m.record);
   if (usable(m)) out += text_of_table(m);
   return m.detail.empty() ? out : out + "\n" + m.detail;
@@ -97,6 +98,7 @@ Result<int> run_run(const Invocation& in) {
     if (usable(m) && kernels) body.set("kernels", to_json(*kernels));
     if (done.predicted_original) body.set("predicted_original", to_json(*done.predicted_original));
     if (done.original) body.set("original", done.original->value);
+    if (!done.original_is.empty()) body.set("original_is", done.original_is);
     if (done.bound) body.set("practical_bound", done.bound->value);
     fmt::print("{}\n", body.dump(2));
   } else {
@@ -115,8 +117,9 @@ const Command solstice_commands_run = {
     .summary = "Verify and time a scheduled program",
     .help =
         "With --of, the program is a candidate for that module: it is verified on the module's inputs against "
-        "the float64 oracle, and timed on a GPU. Without --of, or without a GPU, it is checked, compiled if a "
-        "compiler is installed, and its time is predicted. The exit code is 2 if the program is illegal, does "
+        "the float64 oracle, and timed on a GPU. Without --of, --device gpu does the same against an original that is "
+        "written from the program's equations (`solstice torch`). Else, or without a GPU, it is checked, compiled if "
+        "a compiler is installed, and its time is predicted. The exit code is 2 if the program is illegal, does "
         "not compile, or computes something else.",
     .example = "solstice run program.ucut --of examples/linear_gelu.py",
     .parameters =

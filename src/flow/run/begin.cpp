@@ -35,6 +35,8 @@ void begin_report(Run& run) {
   report.problem = name_of_problem(options);
   report.file = whole_path(options.module.file);
   report.class_name = options.module.class_name;
+  const std::string name = options.module.class_name.empty() ? "" : ":" + options.module.class_name;
+  if (!options.module.of.empty()) report.original = whole_path(options.module.of) + name;
   report.command = without_secrets(run);
   report.working_folder = working_folder();
   report.created = utc_now();

@@ -94,7 +94,7 @@ Status prepare(Run& run, RunStages& at) {
 
 Status run_last_stages(Run& run, RunStages& at) {
   if (run.options.search.only) return success();
-  if (is_program(run.options.module.file)) return build_best(run, *at.opened, *at.imported);
+  if (lacks_module(run)) return build_best(run, *at.opened, *at.imported);
   SOLSTICE_TRY(at.chosen, choose_winner(run, at.searched, *at.measurable, at.searching.get()));
   SOLSTICE_CHECK(check_dropin(run, *at.measurable, at.chosen));
   SOLSTICE_CHECK(time_rivals(run, *at.measurable, at.chosen));

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/version.h"
 #include "diagnose/external.h"
 #include "evaluate/findings/diagnosis.h"
@@ -96,8 +95,9 @@ Status take_module_of(const store::LoadedRun& loaded, RunOptions& options, Progr
   }
   SOLSTICE_CHECK(take_as_begun(loaded, options));
   if (!run.machine.empty()) options.predicted_machine = run.machine;
-  SOLSTICE_TRY(const std::string source, read_file(options.module.file));
-  if (problem_key(source, options.module) != run.problem_key)
+  StoredRun now;
+  SOLSTICE_CHECK(read_source(options.module, now));
+  if (now.problem_key != run.problem_key)
     progress.message(fmt::format("{} is not what it was when run {} began: the program is held against what it is now",
                                  options.module.file.string(), run.id));
   return success();

@@ -4,11 +4,9 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/state/program_options.h"
 #include "flow/run/state/resume_options.h"
-#include "lang/embed.h"
 #include "search/make_policy.h"
 
 namespace solstice::flow {
@@ -25,14 +23,6 @@ Status open_store(OptimizeOptions& request, StoredRun& stored) {
   request.resume = stored.resumed->run.id;
   SOLSTICE_CHECK(check_whole(stored.resumed->run, request));
   return take_as_begun(*stored.resumed, request);
-}
-
-Status read_source(const ModuleOptions& module, StoredRun& stored) {
-  if (!module.file.empty()) {
-    SOLSTICE_TRY(stored.source, is_program(module.file) ? lang::read_program(module.file) : read_file(module.file));
-  }
-  stored.problem_key = problem_key(stored.source, module);
-  return success();
 }
 
 // A model that would not be asked. One that was killed after its last trial still comes to its end.
@@ -62,7 +52,7 @@ Result<ResolvedRun> resolve_run(OptimizeOptions request) {
   if (is_program(request.module.file))
     SOLSTICE_CHECK(resolve_program(stored.source, stored.resumed.has_value(), request));
   // A module given as an object is known only when it is imported; identify_object() looks then.
-  if (stored.resumed) SOLSTICE_CHECK(check_as_begun(request, stored.source, *stored.resumed));
+  if (stored.resumed) SOLSTICE_CHECK(check_as_begun(request, stored, *stored.resumed));
   ResolvedRun out{RunOptions{std::move(request)}, std::move(stored)};
   const std::optional<store::LoadedRun>& resumed = out.stored.resumed;
   SOLSTICE_CHECK(complete_options(resumed ? &*resumed : nullptr, out.options));

@@ -4,11 +4,13 @@
 
 #include "base/file.h"
 #include "evaluate/model_device.h"
+#include "flow/run/problem/adopt.h"
 #include "flow/run/stages/prepare/compiler.h"
 #include "flow/run/stages/prepare/device.h"
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/state/engine.h"
 #include "ir/equivalence.h"
+#include "ir/rewrite/driver.h"
 
 namespace solstice::flow {
 namespace {
@@ -27,10 +29,6 @@ Status try_program(Run& run, search::Evaluator& device, const std::string& text,
 // The model device needs no module: only a machine, and a compiler where there is one.
 Result<ProgramRun> run_alone(Run& run, const std::string& text) {
   const PlaceOptions& place = run.options.place;
-  if (place.device == "gpu") {
-    return fail(Code::bad_argument, "measuring needs inputs",
-                "name the module that the program computes: --of FILE.py");
-  }
   SOLSTICE_TRY(const machine::Machine machine,
                machine::load_machine(place.machine.empty() ? run.options.predicted_machine : place.machine));
   toolchain::CompilerOptions options;
@@ -58,9 +56,19 @@ Result<std::string> chosen_program(Run& run, const Opened& opened, const Importe
   return first->program;
 }
 
+// A candidate may name the module's tensors as it likes. One with mistakes is told them by its trial.
+Status use_names_of(const std::string& text, Imported& imported) {
+  const Result<ir::BoundText> given = ir::bound_text(text, "the program");
+  if (!given.ok()) return success();
+  SOLSTICE_CHECK(take_names(imported.problem, given->program));
+  imported.meaning = std::make_unique<evaluate::Meaning>(imported.problem.tree);
+  return success();
+}
+
 Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_TRY(Opened opened, open_place(run));
   SOLSTICE_TRY(Imported imported, import_problem(run));
+  if (!text.empty()) SOLSTICE_CHECK(use_names_of(text, imported));
   SOLSTICE_TRY(Bounds bounds, compute_bounds(run, opened, imported));
   SOLSTICE_CHECK(bound_rewritten(run, opened, imported, bounds));
   SOLSTICE_CHECK(open_compiler(run, opened));
@@ -69,6 +77,7 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
   SOLSTICE_TRY(const std::string program, text.empty() ? chosen_program(run, opened, imported, bounds) : text);
   SOLSTICE_CHECK(try_program(run, *measurable->device, program, out));
   out.predicted = !opened.gpu;
+  out.original_is = run.report.original;
   if (measurable->inputs.original.time.value > 0) out.original = measurable->inputs.original.time;
   out.predicted_original = run.report.predicted_original;
   if (bounds.practical().value > 0) out.bound = bounds.practical();
@@ -80,11 +89,10 @@ Result<ProgramRun> run_for_module(Run& run, const std::string& text) {
 std::string same_as_module(const search::Measurement& measurement) {
   const Json& meaning = measurement.record.at("meaning");
   if (meaning.as_string().empty()) return "";
-  const auto is = [&](ir::Verdict verdict) { return meaning.as_string() == ir::name_of(verdict); };
-  if (is(ir::Verdict::kProved)) return "its equations are the module's: proved";
-  if (is(ir::Verdict::kTested)) return "its equations are the module's: tested with random values, not proved";
-  if (is(ir::Verdict::kRefuted)) return "its equations are not the module's";
-  return "it is not known whether its equations are the module's";
+  for (const ir::Verdict verdict : {ir::Verdict::kProved, ir::Verdict::kTested, ir::Verdict::kRefuted}) {
+    if (meaning.as_string() == ir::name_of(verdict)) return same_text(verdict);
+  }
+  return same_text(ir::Verdict::kUnknown);
 }
 
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const RunOptions& options,
@@ -95,7 +103,15 @@ Result<ProgramRun> run_program(const std::string& text, const std::string& name,
   run.folders.out = options.out.empty() ? scratch.path() : options.out;
   run.folders.fresh = run.folders.out;
   run.options.candidate = name;
-  return options.module.file.empty() ? run_alone(run, text) : run_for_module(run, text);
+  if (is_program(options.module.file)) SOLSTICE_CHECK(read_source(options.module, run.stored));
+  if (!options.module.file.empty()) return run_for_module(run, text);
+  if (options.place.device != "gpu") return run_alone(run, text);
+  if (!is_program(name))
+    return fail(Code::bad_argument, fmt::format("measuring needs inputs, which {} does not give", name),
+                "name the module that the program computes, --of FILE.py, or the program PROGRAM.ucut");
+  run.options.module.file = name;
+  run.stored.source = text;
+  return run_for_module(run, text);
 }
 
 }  // namespace solstice::flow

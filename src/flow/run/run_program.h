@@ -15,6 +15,7 @@ struct ProgramRun {
   search::Measurement measurement;  // a candidate that fails is data
   bool predicted = false;
   std::optional<Seconds> original;                      // PyTorch eager, where it was timed
+  std::string original_is;                              // where it was written from the equations: that
   std::optional<PredictedOriginal> predicted_original;  // where the module is known
   std::optional<Seconds> bound;                         // practical SOL bound, where the module is known
 };
@@ -24,8 +25,8 @@ std::string same_as_module(const search::Measurement& measurement);
 
 // `text` is a scheduled program; "": the one that the cost models choose for the module. With `options.file` it is a
 // candidate for that module: verified on its inputs against the float64 oracle and timed on a GPU, else predicted.
-// Without, there are no inputs: it is checked, compiled and predicted. Errors: program_invalid; bad_argument where a
-// GPU is asked for without a module; those of the oracle.
+// Without, it is checked, compiled and predicted; where a GPU is asked for, it is measured against an original that is
+// written from its equations. Errors: program_invalid; not_yet where none can be written; those of the oracle.
 Result<ProgramRun> run_program(const std::string& text, const std::string& name, const RunOptions& options,
                                Progress& progress);
 

@@ -7,6 +7,23 @@ ONE = HEAD + "input x : f32[M]\noutput y : f32[M]\n"
 UNKNOWN_INDEX = ONE + "y[m] = x[n]\n"
 SQUARE = HEAD + "input x : f32[M, M]\noutput y : f32[M, M]\n"
 
+DOUBLED = """import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x):
+        return x * 2
+
+
+def get_inputs():
+    return [torch.rand(64)]
+
+
+def get_init_inputs():
+    return []
+"""
+DRAWN = ONE + "random keep : bool[M] from bernoulli(0.9)\ny[m] = select(keep[m], x[m], 0)\n"
+
 MANY = """program many
 dim M = 64, N = 32
 dim M = 3
@@ -138,11 +155,18 @@ SITUATIONS = [
         more={"q.ucut": ONE.replace("64", "65") + "y[m] = x[m]\n"},
     ),
     of(
-        "a program to measure",
-        ONE + "y[m] = x[m]\n",
-        "measuring needs inputs",
+        "a program to measure that PyTorch cannot compute",
+        DRAWN,
+        "p.ucut:5: the draw of `keep` is not written as PyTorch operators",
         "--of FILE.py",
         command="run p.ucut --device gpu",
+    ),
+    of(
+        "a module of a draw",
+        DRAWN,
+        "p.ucut:5: the draw of `keep` is not written as PyTorch operators",
+        "--of FILE.py",
+        command="torch p.ucut",
     ),
     of(
         "code that does not compile",
@@ -161,12 +185,28 @@ SITUATIONS = [
         )
         for option, *says in (
             ("--eval", "--eval is of no use for p.ucut: a program of equations has no mode", "leave --eval out"),
-            ("--no-baselines", "has no original, and so no baselines"),
-            ("--require-faster", "has no original to be faster than"),
-            ("--device gpu", "p.ucut is a program, which names no inputs", "--device model", "--of FILE.py"),
-            ("--devices 0", "--devices: p.ucut is a program, which names no inputs", "--device model"),
-            ("--allow-busy", "--allow-busy: p.ucut is a program, which names no inputs"),
         )
+    ),
+    of(
+        "a search of a program of another module",
+        ONE + "y[m] = x[m] + 1\n",
+        "p.ucut does not compute m.py: ",
+        "`solstice import m.py` prints what it has to compute",
+        command="optimize p.ucut --of m.py --device model",
+        more={"m.py": DOUBLED},
+    ),
+    of(
+        "a search of a program of a module with fewer inputs",
+        "program p\ndim M = 4\ninput x : f32[M]\ninput w : f32[M]\noutput y : f32[M]\ny[m] = x[m] + w[m]\n",
+        "p.ucut has another interface than the module: it takes 1 tensors, and the program has 2 inputs",
+        command="optimize p.ucut --of m.py --device model",
+        more={"m.py": DOUBLED},
+    ),
+    Situation(
+        "a module of a module",
+        "optimize m.py --of m.py",
+        ("--of names the module that a program computes, and m.py is none", "leave --of out"),
+        {"m.py": GOOD},
     ),
     of(
         "a name behind a program",

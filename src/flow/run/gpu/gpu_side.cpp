@@ -89,6 +89,12 @@ void start_further(std::vector<FurtherGpu>& gpus, const GpuSideRequest& request,
   }
 }
 
+bool sees_gpu() {
+  const Result<const rt::Driver*> driver = rt::cuda_driver();
+  int count = 0;
+  return driver.ok() && (*driver)->cuDeviceGetCount(&count) == cu::kSuccess && count > 0;
+}
+
 Result<GpuSide> start_gpu_side(const GpuSideRequest& request) {
   GpuSide side;
   SOLSTICE_TRY(const rt::Driver* const driver, rt::cuda_driver());

@@ -38,6 +38,9 @@ struct GpuSideRequest {
   int64_t caller = 0;  // process whose own use does not count as another's; 0: none
 };
 
+// The driver is here, and sees a GPU.
+bool sees_gpu();
+
 // Errors: no_driver, no_gpu, gpu_busy, no_compiler, not_found (no description fits). A further
 // GPU whose judge does not start is told in FurtherGpu::why.
 Result<GpuSide> start_gpu_side(const GpuSideRequest& request);

@@ -19,6 +19,7 @@ std::string title(const Report& r) {
   if (r.predicted) {
     out += "\nNo GPU was used: nothing was run, and every time below is *predicted* by cost models.\n";
   }
+  if (!r.original.empty()) out += fmt::format("\nThe original: {}.\n", r.original);
   if (!r.left_out.empty()) out += fmt::format("\n> {}\n", r.left_out);
   for (const std::string& warning : r.warnings) out += fmt::format("\n> {}\n", warning);
   return out;
@@ -278,6 +279,9 @@ std::string program_section(const Report& r) {
                            : "\n## Program\n\n```\n" + r.program + (r.program.ends_with('\n') ? "" : "\n") + "```\n";
 }
 
+// A ratio to what was written from the equations is none to somebody's module.
+std::string than_text(const Report& r) { return r.original == kWrittenOriginal ? " than " + r.original : ""; }
+
 }  // namespace
 
 std::string headline_text(const Report& r) {
@@ -285,7 +289,7 @@ std::string headline_text(const Report& r) {
   std::string out = r.problem + ": ";
   if (r.outcome == RunOutcome::kUnsupported) return out + "unsupported: " + r.reason;
   if (r.outcome == RunOutcome::kFaster && h.original && h.replacement) {
-    out += fmt::format("{:.2f}x faster ({} to {})", h.speedup, time_text(h.original->median),
+    out += fmt::format("{:.2f}x faster{} ({} to {})", h.speedup, than_text(r), time_text(h.original->median),
                        time_text(h.replacement->median));
   } else {
     out += enum_name(r.outcome);

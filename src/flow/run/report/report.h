@@ -9,6 +9,9 @@
 
 namespace solstice::flow {
 
+// Report::original where it is nobody's module (pytorch/module_text.h).
+inline constexpr const char* kWrittenOriginal = "PyTorch operators written from the equations, one for each";
+
 // Markdown with the headline, the SOL ladder, what bounds the result, baselines, errors, candidates and the machine.
 // Sections without content are left out; a predicted figure says so beside it.
 std::string render_markdown(const Report& report);

@@ -17,10 +17,11 @@
 namespace solstice::flow {
 
 struct ModuleOptions {
-  std::filesystem::path file;    // FILE.py or PROBLEM.ucut; empty with oracle_fd: the module the caller's process holds
-  std::string class_name;        // a class, an instance or a function of it; "": the only module with example inputs
-  std::string mode;              // train | eval; "": as it is made
-  std::string name;              // in reports; "": from the file
+  std::filesystem::path file;  // FILE.py or PROBLEM.ucut; empty with oracle_fd: the module the caller's process holds
+  std::filesystem::path of;    // of PROBLEM.ucut: FILE.py of the module that it computes; "": none was named
+  std::string class_name;      // a class, an instance or a function of the module's file; "": the only one with inputs
+  std::string mode;            // train | eval; "": as it is made
+  std::string name;            // in reports; "": from the file
   std::optional<int> oracle_fd;  // the caller's process is the oracle
   bool part = false;             // the oracle has entered a part of a module (flow/run/parts), and stays there
   std::string part_of;           // the module's run, of a part

@@ -9,34 +9,19 @@
 namespace solstice::flow {
 namespace {
 
-Error of_a_module(const OptimizeOptions& options, const std::string& option, const char* what) {
-  return fail(Code::bad_argument,
-              fmt::format("{} is of no use for {}: a program of equations has no {}", option,
-                          options.module.file.string(), what),
-              fmt::format("leave {} out", option));
-}
-
-Error no_inputs(const OptimizeOptions& options, const std::string& option) {
-  const std::string file = options.module.file.string();
-  return fail(
-      Code::bad_argument,
-      fmt::format("{}: {} is a program, which names no inputs to verify and time its kernels with", option, file),
-      fmt::format("use --device model: times are predicted; `solstice run PROGRAM --of FILE.py` measures a program on "
-                  "the inputs of the module that it computes"));
-}
-
 Status check_program_options(const OptimizeOptions& options) {
-  if (!options.module.mode.empty()) return of_a_module(options, "--" + options.module.mode, "mode");
-  if (!options.baselines) return of_a_module(options, "--no-baselines", "original, and so no baselines");
-  if (options.place.device == "gpu") return no_inputs(options, "--device gpu");
-  if (options.place.gpus.given()) return no_inputs(options, "--devices");
-  if (options.place.allow_busy) return no_inputs(options, "--allow-busy");
   if (options.place.detached)
     return fail(Code::bad_argument,
                 fmt::format("{} is a program, which names no inputs that another machine could measure with",
                             options.module.file.string()),
-                "`solstice optimize` goes on with its run, on predicted times");
-  return success();
+                "`solstice optimize` goes on with its run");
+  if (!options.module.of.empty()) return success();
+  if (options.module.mode.empty()) return success();
+  return fail(
+      Code::bad_argument,
+      fmt::format("--{} is of no use for {}: a program of equations has no mode", options.module.mode,
+                  options.module.file.string()),
+      fmt::format("leave --{} out, or name the module that the program computes: --of FILE.py", options.module.mode));
 }
 
 }  // namespace

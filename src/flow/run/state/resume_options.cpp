@@ -31,6 +31,7 @@ Status take_file(const RunRecord& run, OptimizeOptions& out) {
                 fmt::format("pass it again: `{}`", python_call(run.id, out.store)));
   }
   out.module.file = run.file;
+  out.module.of = run.options.at("of").as_string();
   out.module.class_name = run.options.at("class_name").as_string();
   if (out.module.mode.empty()) out.module.mode = run.options.at("mode").as_string();
   return success();
@@ -82,8 +83,8 @@ void take_lead(const store::LoadedRun& loaded, RunOptions& out) {
 // Options that are not as the run has them.
 class Differences {
  public:
-  Differences(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded)
-      : options_(options), source_(source), run_(loaded.run), of_gpu_(is_of_gpu(loaded)) {
+  Differences(const OptimizeOptions& options, const StoredRun& now, const store::LoadedRun& loaded)
+      : options_(options), now_(now), run_(loaded.run), of_gpu_(is_of_gpu(loaded)) {
     look_at_file();
     if (!options_.place.detached) look_at_device();  // results of a batch may be of any
     look_at_options();
@@ -99,8 +100,9 @@ class Differences {
   }
 
   void look_at_file() {
-    if (options_.module.file.empty() || problem_key(source_, options_.module) == run_.problem_key) return;
-    const std::string given = whole_path(options_.module.file);
+    if (options_.module.file.empty() || problem_key(now_.source, now_.of, options_.module) == run_.problem_key) return;
+    const std::string given = whole_path(options_.module.file), of = whole_path(options_.module.of);
+    const std::string had_of = run_.options.at("of").as_string();
     ModuleOptions had;
     had.class_name = run_.options.at("class_name").as_string();
     had.mode = run_.options.at("mode").as_string();
@@ -110,9 +112,11 @@ class Differences {
     if (had.class_name != options_.module.class_name)
       add("the class", shown(had.class_name), shown(options_.module.class_name));
     if (had.mode != options_.module.mode) add("the mode", shown(had.mode), shown(options_.module.mode));
-    if (problem_key(source_, had) == run_.problem_key) return;
+    if (had_of != of) return add("--of", shown(had_of), shown(of));
+    if (problem_key(now_.source, now_.of, had) == run_.problem_key) return;
     changed_ = run_.file == given;
-    if (changed_) found_.push_back(fmt::format("FILE (the text of {} has changed since the run began)", given));
+    const std::string texts = of.empty() ? given : fmt::format("{} or {}", given, of);
+    if (changed_) found_.push_back(fmt::format("FILE (the text of {} has changed since the run began)", texts));
     if (!changed_) add("FILE", run_.file.empty() ? "a module that was passed in Python" : run_.file, given);
   }
 
@@ -156,7 +160,7 @@ class Differences {
   }
 
   const OptimizeOptions& options_;
-  const std::string& source_;
+  const StoredRun& now_;
   const RunRecord& run_;
   const bool of_gpu_;
   std::vector<std::string> found_;
@@ -179,6 +183,7 @@ Json kept_options(const OptimizeOptions& options) {
   Json out = search_options(options)
                  .set("class_name", options.module.class_name)
                  .set("mode", options.module.mode)
+                 .set("of", whole_path(options.module.of))
                  .set("device", device_asked_for(options))
                  .set("numerics", options.terms.numerics)
                  .set("frozen", options.terms.frozen)
@@ -225,9 +230,9 @@ Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options) {
   return success();
 }
 
-Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded) {
+Status check_as_begun(const OptimizeOptions& options, const StoredRun& now, const store::LoadedRun& loaded) {
   const RunRecord& run = loaded.run;
-  const Differences differences(options, source, loaded);
+  const Differences differences(options, now, loaded);
   if (differences.found().empty()) return success();
   const std::string way_out =
       differences.changed()

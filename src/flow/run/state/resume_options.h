@@ -8,6 +8,7 @@
 #include <string>
 
 #include "flow/run/state/options.h"
+#include "flow/run/state/stored_runs.h"
 #include "store/store.h"
 
 namespace solstice::flow {
@@ -30,8 +31,8 @@ Status check_whole(const RunRecord& run, const OptimizeOptions& options);
 Status take_as_begun(const store::LoadedRun& loaded, OptimizeOptions& options);
 
 // bad_argument where the run began with others: each that differs is named, with what the run had and what is given,
-// and the command that goes on with it. `source`: the text of `options.module.file`.
-Status check_as_begun(const OptimizeOptions& options, const std::string& source, const store::LoadedRun& loaded);
+// and the command that goes on with it. `now`: the texts of the files of `options.module`.
+Status check_as_begun(const OptimizeOptions& options, const StoredRun& now, const store::LoadedRun& loaded);
 
 // Completes what else a run goes by: its policy, its lead, the terms of its language model, and the machine that times
 // are predicted for. `resumed`: the run that goes on, or null. Error bad_record.

@@ -3,8 +3,15 @@
 #include <algorithm>
 
 #include "flow/run/agent/handover.h"
+#include "flow/run/problem/written.h"
 
 namespace solstice::flow {
+
+std::filesystem::path named_original(const ModuleOptions& module) {
+  return is_program(module.file) ? module.of : module.file;
+}
+
+bool lacks_module(const Run& run) { return is_program(run.options.module.file) && run.original.empty(); }
 
 void warn_now(Run& run, const std::string& text) {
   run.report.warnings.push_back(text);

@@ -22,6 +22,9 @@
 
 namespace solstice::flow {
 
+// The module's file as the options have it; "": none.
+std::filesystem::path named_original(const ModuleOptions& module);
+
 struct OutcomeFolders {
   std::filesystem::path out;
   std::filesystem::path fresh;  // the outcome in the making; moved to `out` when it is whole
@@ -31,6 +34,7 @@ struct Run {
   Run(RunOptions resolved, StoredRun place, Progress& p, EngineParts& e)
       : options(std::move(resolved)), progress(p), engine(e), stored(std::move(place)) {
     if (engine.oracle) spent_before = engine.oracle->spent();
+    original = named_original(options.module);
   }
   // Of programs that are only measured: without a store there is nothing to resolve.
   Run(OptimizeOptions given, Progress& p, EngineParts& e) : Run(RunOptions{std::move(given)}, {}, p, e) {}
@@ -41,6 +45,8 @@ struct Run {
   Seconds began = monotonic_now();
   std::map<std::string, Seconds> spent_before;  // by the oracle, in earlier runs of the engine
   OutcomeFolders folders;
+  std::string why_predicted;       // nothing is measured, of a program without a module
+  std::filesystem::path original;  // file of the module, for Python; "": there is none, or the caller holds it
   Report report;
   StoredRun stored;
   search::Tree tree;
@@ -50,6 +56,9 @@ struct Run {
   bool rivals_started = false;             // the oracle was asked to prepare the opponents
   Seconds imported{0};                     // of the budget: loading and tracing the module
 };
+
+// The problem is a program, and there is no module that computes it: no inputs, nothing that is measured.
+bool lacks_module(const Run& run);
 
 inline constexpr const char* kNothingUsable = "stopped before any candidate was found usable";
 

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "base/file.h"
 #include "base/hash.h"
+#include "flow/run/problem/written.h"
+#include "lang/embed.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -30,8 +33,20 @@ Result<store::Store> existing_store(const fs::path& named) {
   return store_of(named);
 }
 
-std::string problem_key(const std::string& source, const ModuleOptions& module) {
-  return hash_hex(source + module.class_name + (module.mode.empty() ? "" : "\n--" + module.mode));
+std::string problem_key(const std::string& source, const std::string& of, const ModuleOptions& module) {
+  return hash_hex(source + (of.empty() ? "" : "\n--of\n" + of) + module.class_name +
+                  (module.mode.empty() ? "" : "\n--" + module.mode));
+}
+
+Status read_source(const ModuleOptions& module, StoredRun& stored) {
+  if (!module.file.empty()) {
+    SOLSTICE_TRY(stored.source, is_program(module.file) ? lang::read_program(module.file) : read_file(module.file));
+  }
+  if (!module.of.empty()) {
+    SOLSTICE_TRY(stored.of, read_file(module.of));
+  }
+  stored.problem_key = problem_key(stored.source, stored.of, module);
+  return success();
 }
 
 std::string whole_path(const fs::path& path) {

@@ -16,6 +16,7 @@ namespace solstice::flow {
 struct StoredRun {
   std::optional<store::Store> store;  // none for a program that is tried once
   std::string source;                 // text of the user's file
+  std::string of;                     // text of the module's file, of a program that names one
   std::string problem_key;
   std::optional<store::LoadedRun> resumed;  // the run that goes on
   int64_t facts = 0;                        // number of the last fact of other problems that it goes by; 0: of none
@@ -27,8 +28,10 @@ Result<store::Store> store_of(const std::filesystem::path& named);
 // named: it is not made.
 Result<store::Store> existing_store(const std::filesystem::path& named);
 
-// RunRecord::problem_key of a file's text, and of what is taken of it.
-std::string problem_key(const std::string& source, const ModuleOptions& module);
+// RunRecord::problem_key of a file's text, and of what is taken of it; `of`: StoredRun::of.
+std::string problem_key(const std::string& source, const std::string& of, const ModuleOptions& module);
+// Reads the files of `module`: `source`, `of` and `problem_key`.
+Status read_source(const ModuleOptions& module, StoredRun& stored);
 // A path as records have it, readable from any folder; "" for "".
 std::string whole_path(const std::filesystem::path& path);
 

@@ -8,8 +8,7 @@
 namespace solstice::flow {
 namespace {
 
-constexpr const char* kNoDropin =
-    "the problem is a program, not a module: there is no PyTorch to compare with, and no model_new.py";
+constexpr const char* kNoDropin = "the problem is a program, and nothing was measured: there is no model_new.py";
 
 // After Ctrl-C a candidate that was compiled in its trial is at hand at once, and no other is waited for.
 Result<evaluate::Built> built_of(evaluate::PendingBuild build) {

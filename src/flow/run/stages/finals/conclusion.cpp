@@ -6,7 +6,6 @@
 
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
-#include "flow/run/problem/written.h"
 #include "flow/run/stages/finals/next_finalists.h"
 
 namespace solstice::flow {
@@ -69,9 +68,9 @@ void conclude_search(Run& run, search::Stop stop, bool gpu) {
     report.outcome = RunOutcome::kNotFaster;
     report.reason = "no trial was run: " + why_no_trial(run, stop);
   } else if (!gpu) {
-    const char* why = is_program(run.options.module.file) ? "a program has no inputs and no original"
-                      : run.options.asked_to_predict      ? "--device model"
-                                                          : "no GPU";
+    const std::string why = lacks_module(run)              ? run.why_predicted
+                            : run.options.asked_to_predict ? "--device model"
+                                                           : "no GPU";
     report.reason = best ? fmt::format("{}: nothing was measured; the best candidate is predicted to take {}", why,
                                        time_text(best->measurement->time))
                          : fmt::format("{}: nothing was measured, and no candidate passed its checks{}", why,

@@ -39,7 +39,7 @@ Baseline eager_alone(const Measurable& measurable, const Chosen& chosen) {
 }  // namespace
 
 std::string time_rivals(Run& run, const Baseline& eager) {
-  const bool known = run.rivals_started || run.options.module.file.empty();
+  const bool known = run.rivals_started || run.original.empty();
   const Status begun = known ? success() : start_rivals(run);
   // They are gone before the opponents are compiled.
   if (run.engine.judge && !run.options.several) run.engine.judge->dismiss_spares();

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "flow/run/problem/written.h"
 #include "sol/eager/predict.h"
 
 namespace solstice::flow {
@@ -48,7 +47,7 @@ Result<Bounds> compute_bounds(Run& run, const Opened& opened, const Imported& im
                        time_text(report.practical.time), report.practical.limited_by);
   });
   SOLSTICE_CHECK(done);
-  if (!is_program(run.options.module.file)) predict_the_original(run, opened, imported.problem);
+  if (!lacks_module(run)) predict_the_original(run, opened, imported.problem);
   return bounds;
 }
 

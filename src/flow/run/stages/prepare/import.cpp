@@ -8,8 +8,11 @@
 #include "base/clock.h"
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
+#include "flow/run/problem/adopt.h"
+#include "flow/run/problem/original.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/stages/prepare/start_rivals.h"
+#include "lang/rename.h"
 
 namespace solstice::flow {
 namespace {
@@ -25,16 +28,85 @@ std::optional<Imported> take_prepared(Run& run) {
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
 }
 
+// Warns of a schedule that is not tried.
+Result<Written> read_written(Run& run) {
+  SOLSTICE_TRY(Written written, written_problem(run.stored.source, run.options.module.file.string()));
+  if (!written.untried.empty())
+    run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
+  return written;
+}
+
+bool is_double(const ir::Program& program) {
+  return std::any_of(program.tensors.begin(), program.tensors.end(),
+                     [](const ir::Tensor& t) { return t.dtype == DType::kF64; });
+}
+
+// PyTorch's operators take the numbers of an f32 module as f32 holds them (1e-5 is 9.99999975e-6), and so do kernels:
+// a program may write them as they are meant.
+ir::Equivalence same_equations(const lang::Program& module, const Problem& program) {
+  ir::Equivalence found = ir::same_meaning(module, program.tree);
+  if (found.verdict != ir::Verdict::kRefuted || is_double(program.program)) return found;
+  ir::Equivalence rounded = ir::same_meaning(lang::with_f32_numbers(module), lang::with_f32_numbers(program.tree));
+  if (rounded.verdict == ir::Verdict::kRefuted) return found;
+  rounded.reason += "; numbers are taken as f32 holds them";
+  return rounded;
+}
+
+// How far the program's equations are known to be the module's. Error bad_argument where they are others.
+Result<std::string> compare_equations(const Run& run, const Problem& module, const Written& written) {
+  const ir::Equivalence found = same_equations(in_the_names_of(written.problem.program, module), written.problem);
+  if (found.verdict != ir::Verdict::kRefuted)
+    return same_text(found.verdict) + (found.verdict == ir::Verdict::kProved ? "" : fmt::format(" ({})", found.reason));
+  const ModuleOptions& options = run.options.module;
+  return fail(Code::bad_argument,
+              fmt::format("{} does not compute {}: {}", options.file.string(), options.of.string(), found.reason),
+              fmt::format("`solstice import {}` prints what it has to compute", options.of.string()));
+}
+
+// `bound`: what the module's own equations came to. Where an operator has none, only the device tells.
+Status give_equations(Run& run, const Status& bound, Imported& out) {
+  const bool unknown = !bound.ok() && bound.error().code == Code::unsupported_operator && !out.problem.refused;
+  if (!bound.ok() && !unknown) return bound;
+  SOLSTICE_TRY(Written written, read_written(run));
+  const std::string file = run.options.module.file.string();
+  SOLSTICE_CHECK(check_interface(out.problem, written.problem.program, file));
+  std::string same = fmt::format("{}: {}", same_text(ir::Verdict::kUnknown), unknown ? bound.error().message : "");
+  if (!unknown) {
+    SOLSTICE_TRY(same, compare_equations(run, out.problem, written));
+  }
+  take_equations(out.problem, written);
+  out.schedule = std::move(written.schedule);
+  run.report.warnings.push_back(fmt::format("searched are the equations of {}; {}", file, same));
+  run.progress.message(same);
+  return success();
+}
+
+// The module that was written from the program's own equations.
+Result<Imported> import_original(Run& run) {
+  Imported out;
+  SOLSTICE_CHECK(start_rivals_early(run));
+  SOLSTICE_TRY(Written written, read_written(run));
+  out.schedule = std::exchange(written.schedule, {});
+  Result<Problem> traced = trace_original(*run.engine.oracle, run.original, graph_cache(), std::move(written));
+  if (!traced.ok()) return std::move(traced).context("tracing the module that is written from the equations").error();
+  out.problem = std::move(*traced);
+  out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
+  return out;
+}
+
 Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
-  const std::filesystem::path cache = module.file.empty() ? std::filesystem::path() : graph_cache();
+  const std::filesystem::path cache = run.original.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_CHECK(start_rivals_early(run));
-  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
+  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, run.original, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
   for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
-  if (const Status bound = bind_problem(out.problem); !bound.ok()) {
+  const Status bound = bind_problem(out.problem);
+  if (is_program(module.file)) {
+    SOLSTICE_CHECK(give_equations(run, bound, out));
+  } else if (!bound.ok()) {
     if (refused) *refused = std::move(out.problem);
     return bound.error();
   }
@@ -45,12 +117,10 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
 Result<Imported> import_program(Run& run) {
   Imported out;
   const Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
-    SOLSTICE_TRY(Written written, written_problem(run.stored.source, run.options.module.file.string()));
+    SOLSTICE_TRY(Written written, read_written(run));
     out.problem = std::move(written.problem);
     out.schedule = std::move(written.schedule);
     out.meaning = std::make_unique<evaluate::Meaning>(out.problem.tree);
-    if (!written.untried.empty())
-      run.report.warnings.push_back("the program's own schedule was no trial: " + written.untried);
     return fmt::format("{} equations{}", out.problem.program.equations.size(),
                        out.schedule.empty() ? "" : ", and a schedule");
   });
@@ -97,13 +167,14 @@ class ImportLimit {
 }  // namespace
 
 Result<Imported> import_problem(Run& run, std::optional<Problem>* refused) {
-  if (is_program(run.options.module.file)) return import_program(run);
+  if (lacks_module(run)) return import_program(run);
   std::optional<Imported> out;
   const ImportLimit limit(run);
-  Status done = stage(run, "import", run.options.module.file.filename().string(), [&]() -> Result<std::string> {
+  Status done = stage(run, "import", run.original.filename().string(), [&]() -> Result<std::string> {
     out = take_prepared(run);
     if (out) return std::string("as the run before prepared it");
-    SOLSTICE_TRY(out, import_anew(run, refused));
+    const bool own = is_program(run.options.module.file) && run.options.module.of.empty();
+    SOLSTICE_TRY(out, own ? import_original(run) : import_anew(run, refused));
     const Problem& problem = out->problem;
     const std::string& note = problem.subject.mode_note;
     return fmt::format("{} operators, {} equations{}{}", problem.graph.nodes.size(), problem.program.equations.size(),

@@ -4,6 +4,7 @@
 
 #include "base/time_text.h"
 #include "flow/run/gpu/memory.h"
+#include "flow/run/problem/written.h"
 #include "flow/run/report/report_text.h"
 
 namespace solstice::flow {
@@ -72,7 +73,7 @@ Result<TrialInputs> prepare_inputs(Run& run, const Imported& imported) {
 
 void keep_prepared(Run& run, Imported& imported, TrialInputs& inputs) {
   const ModuleOptions& module = run.options.module;
-  if (!inputs.first || module.file.empty()) return;
+  if (!inputs.first || module.file.empty() || is_program(module.file)) return;
   run.engine.prepared.emplace(Prepared{module.file, module.class_name, module.mode, std::move(imported.problem),
                                        std::move(imported.meaning), std::move(inputs)});
 }

@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "base/process/interrupt.h"
-#include "flow/run/problem/written.h"
+#include "flow/run/problem/original.h"
+#include "flow/run/report/report.h"
 
 namespace solstice::flow {
 namespace {
@@ -66,19 +67,17 @@ void describe_place(Run& run, const Opened& opened) {
   if (hello.cuda) run.report.versions["cuda (torch)"] = *hello.cuda;
 }
 
-// Of a program: there is no module that Python would trace or run.
-Result<Opened> open_without_python(Run& run) {
+// Of a program that nothing is measured of: there is no module that Python would trace or run.
+Result<Opened> open_without_python(Run& run, const std::string& why) {
   Opened opened;
   const Status done = stage(run, "machine", "of the cost models", [&]() -> Result<std::string> {
     SOLSTICE_TRY(opened.machine, choose_machine(run, false));
     run.report.machine = opened.machine.name;
     run.report.device = "model";
     run.report.predicted = true;
+    run.why_predicted = why;
     if (run.options.place.device == "auto")
-      run.progress.message(
-          fmt::format("{} is a program, which names no inputs: times are predicted, nothing is "
-                      "measured (--device model)",
-                      run.options.module.file.string()));
+      run.progress.message(why + ": times are predicted, nothing is measured (--device model)");
     return "times are predicted for " + opened.machine.title;
   });
   SOLSTICE_CHECK(done);
@@ -103,8 +102,9 @@ bool judge_fits(const EngineParts& engine, const GpuSideRequest& wanted) {
   return engine.judge && had.ordinal == wanted.ordinal && had.machine == wanted.machine && had.gpus == wanted.gpus;
 }
 
-Result<Opened> open_place(Run& run) {
-  if (is_program(run.options.module.file)) return open_without_python(run);
+namespace {
+
+Result<Opened> open_with_python(Run& run) {
   Opened opened;
   const Status done =
       stage(run, "oracle", run.engine.oracle ? "at hand" : "starting Python", [&]() -> Result<std::string> {
@@ -124,6 +124,42 @@ Result<Opened> open_place(Run& run) {
       });
   SOLSTICE_CHECK(done);
   return opened;
+}
+
+// What is measured needs an original; where nobody asked to measure, it is predicted for want of one.
+Result<Opened> open_with_original(Run& run, bool asked) {
+  const std::filesystem::path file = run.folders.fresh / kOriginalFile;
+  if (Status written = write_original(run.stored.source, run.options.module.file, file); !written.ok()) {
+    if (asked || written.error().code != Code::not_yet) return written.error();
+    return open_without_python(run, written.error().message);
+  }
+  run.original = file;
+  Result<Opened> opened = open_with_python(run);
+  if (opened.ok() && opened->gpu) {
+    run.report.original = kWrittenOriginal;
+    return opened;
+  }
+  const bool lacking = opened.ok() || opened.error().code == Code::no_python;
+  if (asked || !lacking) return opened;
+  const std::string why =
+      opened.ok() ? fmt::format("PyTorch {} cannot use the GPU", run.engine.hello.torch) : opened.error().message;
+  std::error_code ignored;  // it is of no use to anybody, and in nobody's way
+  std::filesystem::remove(file, ignored);
+  run.original.clear();
+  run.engine.oracle.reset();
+  run.report.versions.erase("torch");
+  run.report.versions.erase("python");
+  return open_without_python(run, why);
+}
+
+}  // namespace
+
+Result<Opened> open_place(Run& run) {
+  if (!lacks_module(run)) return open_with_python(run);
+  const PlaceOptions& place = run.options.place;
+  const bool asked = place.device == "gpu" || place.gpus.given();
+  if (place.device == "model" && !asked) return open_without_python(run, "--device model");
+  return asked || sees_gpu() ? open_with_original(run, asked) : open_without_python(run, "no GPU");
 }
 
 }  // namespace solstice::flow

@@ -85,6 +85,16 @@ TEST(Report, TimesByKernelStandWithoutATableToo) {
   EXPECT_NE(render_markdown(r).find("measured / predicted"), std::string::npos);
 }
 
+TEST(Report, ARatioToAWrittenOriginalSaysSo) {
+  Report r = sample_report();
+  r.original = kWrittenOriginal;
+  EXPECT_NE(headline_text(r).find("4.00x faster than PyTorch operators written from the equations"), std::string::npos);
+  EXPECT_NE(render_markdown(r).find("The original: PyTorch operators written"), std::string::npos);
+  r.original = "/work/net.py:Net";
+  EXPECT_NE(headline_text(r).find("4.00x faster (2"), std::string::npos) << headline_text(r);
+  EXPECT_NE(render_markdown(r).find("The original: /work/net.py:Net."), std::string::npos);
+}
+
 TEST(Report, AMeasuredOriginalIsNotPredicted) {
   Report r = sample_report();
   r.predicted_original = PredictedOriginal{.time = microseconds(2100)};

@@ -25,7 +25,7 @@ RunRecord run_of(const OptimizeOptions& options) {
   out.id = "20260101-000000-aaaa";
   out.problem = "softmax";
   out.file = options.module.file;
-  out.problem_key = problem_key("text", options.module);
+  out.problem_key = problem_key("text", "", options.module);
   out.options_key = options_key_of(options);
   out.options = kept_options(options);
   out.device = "model";
@@ -43,7 +43,9 @@ Result<OptimizeOptions> as_begun(OptimizeOptions options) {
 }
 
 std::string refused(const OptimizeOptions& options, const RunRecord& run, const std::string& source = "text") {
-  const Status checked = check_as_begun(options, source, {.run = run, .trials = {}});
+  StoredRun now;
+  now.source = source;
+  const Status checked = check_as_begun(options, now, {.run = run, .trials = {}});
   return checked.ok() ? "" : checked.error().message;
 }
 
@@ -181,7 +183,9 @@ TEST(ResumeOptions, WhatWasMeasuredIsWhatTheEventsSay) {
   EXPECT_TRUE(is_of_gpu(loaded));  // by a batch whose original.json did not come
   OptimizeOptions now = begun_with();
   now.place.device = "model";
-  const Status checked = check_as_begun(now, "text", loaded);
+  StoredRun files;
+  files.source = "text";
+  const Status checked = check_as_begun(now, files, loaded);
   ASSERT_FALSE(checked.ok());
   EXPECT_NE(checked.error().message.find("--device (the run has a GPU, given is model)"), std::string::npos)
       << checked.error().message;
