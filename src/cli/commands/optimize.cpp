@@ -58,6 +58,9 @@ Result<flow::ModuleOptions> named_problem(const Invocation& in) {
 
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
+  if (in.has("--of") && !in.has("FILE"))
+    return fail(Code::bad_argument, "--of names the module that a program computes, and no program was given",
+                "name it: `solstice optimize PROGRAM.ucut --of FILE.py`; a run that goes on has its own");
   if (in.has("FILE")) {
     SOLSTICE_TRY(options.module, named_problem(in));
   }

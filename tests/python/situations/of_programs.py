@@ -203,6 +203,12 @@ SITUATIONS = [
         more={"m.py": DOUBLED},
     ),
     Situation(
+        "a module of no program",
+        "optimize --of m.py --resume last",
+        ("--of names the module that a program computes, and no program was given", "a run that goes on has its own"),
+        {"m.py": GOOD},
+    ),
+    Situation(
         "a module of a module",
         "optimize m.py --of m.py",
         ("--of names the module that a program computes, and m.py is none", "leave --of out"),
