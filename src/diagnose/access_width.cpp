@@ -82,6 +82,7 @@ std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFact
 void find_narrow_accesses(const Tool& tool, const KernelView& view, bool store, std::vector<Finding>& out) {
   const char* const what = store ? "stores" : "loads";
   for (const StepFacts* step : view.steps()) {
+    if (view.steps().size() > 1 && !step->measured) continue;  // which of them takes the time is not known
     const auto narrow = narrow_access(view, *step, store, tool.threshold("bits"));
     if (!narrow || narrow->gain() < tool.threshold("gain")) continue;
     const MeanAccess& found = narrow->found;

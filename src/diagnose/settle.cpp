@@ -81,11 +81,15 @@ void set_severity(const Tool& tool, Finding& finding) {
     finding.severity = std::min(finding.severity, FindingSeverity::kMedium);
 }
 
+// What nothing holds down comes before what something does.
+constexpr double kOpen = 1e6;
+double most_of_program(const GainBound& gain) { return gain.open ? kOpen : gain.program; }
+
 bool before(const Found& a, const Found& b) {
   const auto key = [](const Found& each) {
     const Finding& f = each.finding;
-    return std::tuple(-static_cast<int>(f.severity), each.tool->says, -f.gain.program, -static_cast<int>(f.confidence),
-                      f.tool, f.place.kernel, f.place.step, f.place.line, f.cause);
+    return std::tuple(-static_cast<int>(f.severity), each.tool->says, -most_of_program(f.gain),
+                      -static_cast<int>(f.confidence), f.tool, f.place.kernel, f.place.step, f.place.line, f.cause);
   };
   const auto of_a = key(a), of_b = key(b);
   return of_a != of_b ? of_a < of_b : to_json(a.finding).dump() < to_json(b.finding).dump();
@@ -101,6 +105,7 @@ bool same_place(const Finding& a, const Finding& b) {
 
 // Of the kernel; of the program where no kernel is to blame.
 double gain_at_place(const Finding& finding) {
+  if (finding.gain.open) return kOpen;
   return finding.place.kernel.empty() ? finding.gain.program : finding.gain.kernel;
 }
 

@@ -87,7 +87,8 @@ GainBound KernelView::gain_to_bound(std::string because) const {
 }
 
 GainBound KernelView::gain_to_bound(const StepFacts& step, std::string because) const {
-  if (!kernel.measured || !step.measured || !over_bound()) return gain_to_bound(std::move(because));
+  if (!kernel.measured) return open_bound("nobody timed it, and a prediction may know nothing of this");
+  if (!step.measured || !over_bound()) return gain_to_bound(std::move(because));
   return gain_of(step, kMostGain, because.empty() ? "without the time of this step" : std::move(because));
 }
 
