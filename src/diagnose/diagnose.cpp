@@ -168,7 +168,7 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
     if (kernel && !looks_at(tool, kernel->limited)) continue;
     if (tool.elsewhere) hold_to_equations(view, finding);
     check_actions(options, finding);
-    if (const KernelView* found = view_of_finding(view, finding)) say_how_read(tool, *found, finding);
+    if (const KernelView* seen = view_of_finding(view, finding)) say_how_read(tool, *seen, finding);
     hold_to_measurements(tool, view, finding);
     all.push_back({std::move(finding), &tool});
   }

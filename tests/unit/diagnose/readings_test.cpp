@@ -90,6 +90,7 @@ TEST(Readings, OfALaunchThatWasLeftOutSayWhy) {
 
 TEST(Readings, OfAKernelOfTwoLaunchesAreAllOrNone) {
   Facts facts = two_kernels();
+  facts.kernels[0].steps[0].step = "a-first";  // no step is the kernel's main one
   StepFacts second = facts.kernels[0].steps[0];
   second.step = "a-second";
   second.counters.reset();

@@ -81,6 +81,7 @@ const Tool solstice_tools_uncoalesced_access{
     .explains = {"partial writes", "reads again", "L2 thrashing"},
     .counters = {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
                  "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
+    .or_counters = {"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum"},
 };
 
 }  // namespace solstice::diagnose
