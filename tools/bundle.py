@@ -16,7 +16,7 @@ import tarfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIMIT = 48 << 20
+LIMIT = 56 << 20
 FOLDERS = (
     "kernels", "machines", "models", "prompts", "python", "examples", "bench/families", "bench/kernels", "bench/speed",
     "tests/gpu", "tests/sick",

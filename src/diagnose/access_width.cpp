@@ -64,7 +64,8 @@ double NarrowAccess::gain() const { return std::max(by_flight, by_issue); }
 
 std::string NarrowAccess::because() const {
   if (by_issue >= by_flight) return "if as many bytes took a quarter of the instructions and of their addresses";
-  return fmt::format("if {:.0f} bytes an SM were in flight, where it has {:.0f}", flight.needed, flight.bytes);
+  return fmt::format("if wider accesses had more in flight: {:.0f} B an SM, where {:.0f} hide memory's latency",
+                     flight.bytes, flight.needed);
 }
 
 std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFacts& step, bool store, double bits) {
@@ -74,7 +75,8 @@ std::optional<NarrowAccess> narrow_access(const KernelView& view, const StepFact
   out.found = mean_access(*code, "global", store);
   if (out.found.count < 1 || out.found.bits > bits) return std::nullopt;
   out.flight = in_flight(view, step, store);
-  out.by_flight = std::min(out.flight.gain(), kWidest / out.found.bits);
+  // Too few hide no latency, and what each byte more of them brings is not known.
+  out.by_flight = out.flight.gain() > 1 ? kWidest / out.found.bits : 1;
   out.by_issue = gain_of_issue(*code, out.found);
   return out;
 }

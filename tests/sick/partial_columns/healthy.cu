@@ -1,13 +1,11 @@
-// y[i, j] = x[i] * w[j] for 8 j: a thread an i.
+// y[i, j] = x[i] * w[j] for 8 j: neighbouring threads on neighbouring 16 bytes.
 extern "C" __global__ void spread(const float* x, const float* w, float* y) {
-  using Vector = float4;
-  constexpr int kWidth = sizeof(Vector) / sizeof(float);
-  const int i = blockIdx.x * 256 + threadIdx.x;
-  const float v = x[i];
-  float factors[8];
+  const int lane = threadIdx.x % 32, first = blockIdx.x * 256 + threadIdx.x - lane;
+  const float4 half = reinterpret_cast<const float4*>(w)[lane % 2];
+  float4* to = reinterpret_cast<float4*>(y) + first * 2;
 #pragma unroll
-  for (int j = 0; j < 8; ++j) factors[j] = w[j] * v;
-  Vector* to = reinterpret_cast<Vector*>(y) + i * (8 / kWidth);
-#pragma unroll
-  for (int j = 0; j < 8 / kWidth; ++j) to[j] = reinterpret_cast<Vector*>(factors)[j];
+  for (int k = 0; k < 64; k += 32) {
+    const float v = x[first + (k + lane) / 2];
+    to[k + lane] = make_float4(half.x * v, half.y * v, half.z * v, half.w * v);
+  }
 }

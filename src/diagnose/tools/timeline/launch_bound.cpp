@@ -8,14 +8,21 @@
 namespace solstice::diagnose {
 namespace {
 
-// What kernels of a few launches' time take beyond the bounds of their equations: they fill and drain the GPU.
-Seconds time_of_filling(const ProgramView& view, Seconds most) {
-  Seconds out;
+// Of one launch that does it all: kernels of more than `most` as they are, those of a few launches' time by their
+// equations alone, and one filling and draining of the GPU.
+Seconds time_of_one(const ProgramView& view, Seconds most) {
+  Seconds out = view.machine.launch_time(), filling;
+  size_t small = 0;
   for (const KernelView& kernel : view.kernels) {
-    if (kernel.kernel.once || kernel.time() > most) continue;
-    out += kernel.time() - std::min(kernel.time(), kernel.kernel.bound.value_or(Seconds(0)));
+    if (kernel.kernel.once) continue;
+    const bool long_enough = kernel.time() > most;
+    const Seconds kept =
+        long_enough ? kernel.time() : std::min(kernel.time(), kernel.kernel.bound.value_or(Seconds(0)));
+    out += kept;
+    filling += kernel.time() - kept;
+    small += long_enough ? 0 : 1;
   }
-  return out;
+  return small > 0 ? out + filling / static_cast<double>(small) : out;
 }
 
 void find_launches(const Tool& tool, const ProgramView& view, std::vector<Finding>& out) {
@@ -26,12 +33,10 @@ void find_launches(const Tool& tool, const ProgramView& view, std::vector<Findin
   const Seconds whole = view.facts.measured ? view.time() : view.time() + between;
   const double share = whole.value > 0 ? std::min(between / whole, 1.0) : 0;
   if (launches < 2 || share < tool.threshold("share")) return;
-  const double left = static_cast<double>(launches - 1) / static_cast<double>(launches);
-  const Seconds filling = time_of_filling(view, view.machine.launch_time() * tool.threshold("small"));
-  const double gone = (between + filling) * left / whole;
+  const Seconds one = time_of_one(view, view.machine.launch_time() * tool.threshold("small"));
   Finding finding =
       finding_on(tool, fmt::format("{} launches take {:.0f} % of its time", launches, 100 * share),
-                 {gain_without(gone), 1, "if one launch did it all, and filled and drained the GPU once"});
+                 {std::max(1.0, whole / one), 1, "if one launch did it all, and filled and drained the GPU once"});
   finding.evidence.push_back(evidence("launches", static_cast<double>(launches), "", "plan"));
   finding.evidence.push_back(evidence("one launch more", view.machine.launch_time().value * 1e6, "us", "plan"));
   finding.actions.push_back(advice("fewer kernels; `launch graph` in the program replays them as one"));
