@@ -19,7 +19,7 @@ from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import unregistered
+from . import dtypes, unregistered
 from .causal_hint import masks_as_given
 from .causes import differentiates, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
@@ -68,8 +68,10 @@ def export_functional(
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
         (program, mode, why), form = _export_opened(module, args, kwargs, notes, make)
-        drawn = random_nodes.drawing(program)
+        drawn, casts = random_nodes.drawing(program), dtypes.casts_by_itself(program)
         program = _functional(module, program, table)
+    if not casts and not table:  # of the calls that the module makes
+        dtypes.refuse_mixed(program)
     refuse_unwritable(program)
     frozen = unregistered.frozen(program, module)
     lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
