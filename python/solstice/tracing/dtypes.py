@@ -11,9 +11,10 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from ..errors import OracleError
-from ..tensors import tensor_leaves
+from ..tensors import leaves, tensor_leaves
 from .failing import forward_failed
 from .refusals import place_of
+from .values import SYMBOLIC
 
 _AUTOCAST = torch.ops.higher_order.wrap_with_autocast
 _PRODUCTS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "conv")  # refused before anything is computed
@@ -39,18 +40,20 @@ def _mixed(program: torch.export.ExportedProgram) -> Iterator[Node]:
     for node in program.graph.nodes:
         if not isinstance(node.target, torch._ops.OpOverload) or torch.Tag.pointwise in node.target.tags:
             continue
-        given = [n.meta.get("val") for n in node.all_input_nodes]
-        tensors = [v for v in given if isinstance(v, torch.Tensor)]
+        tensors = tensor_leaves([n.meta.get("val") for n in node.all_input_nodes])
         dtypes = tuple(v.dtype for v in tensors)
         key = node.target, dtypes
-        if (
-            len(set(dtypes)) > 1
-            and all(v.device.type == "cpu" for v in tensors)
-            and key not in seen
-            and _is_cheap(node)
-        ):
+        on_host = all(v.device.type == "cpu" for v in tensors)
+        if len(set(dtypes)) > 1 and on_host and key not in seen and _is_known(node) and _is_cheap(node):
             seen.add(key)
             yield node
+
+
+def _is_known(node: Node) -> bool:
+    """No extent depends on values."""
+    given = leaves([n.meta.get("val") for n in (node, *node.all_input_nodes)])
+    extents = [n for v in given if isinstance(v, torch.Tensor) for n in v.shape]
+    return not any(isinstance(v, SYMBOLIC) for v in (*given, *extents))
 
 
 def _is_cheap(node: Node) -> bool:

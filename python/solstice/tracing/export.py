@@ -21,7 +21,7 @@ from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
 from . import dtypes, unregistered
 from .causal_hint import masks_as_given
-from .causes import differentiates, known, not_exportable, refuse_kept
+from .causes import Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
@@ -128,16 +128,17 @@ def _export(
     module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
 ) -> Traced:
     """The program, the tracer that took the module, and why the trace could not be compared with eager PyTorch."""
+    made: list[calls.Calls] = []
     try:
         with python_state.left_as_found(module) as caches:
             with results.watched(module), calls.recorded(module) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
-            refuse_kept(module, program)
+            refuse_kept(program, made[-1].differentiates)
             return program, "nonstrict", eager.difference(made[-1], module, args, kwargs)
     except (OracleError, results.Unknown):
         raise
     except Exception as error:
-        first = error
+        first = as_kept(error, any(called.differentiates for called in made))
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:
         program = torch.export.export(module, args, kwargs, strict=True)
@@ -147,7 +148,7 @@ def _export(
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
-    if differentiates(module, first):
+    if isinstance(first, Kept):
         try:
             with python_state.left_as_found(module) as caches, python_state.refused(module, caches):
                 program = differentiated.export(module, args, kwargs)
