@@ -18,6 +18,7 @@ from . import results
 from .causes import way_to_a_known_shape
 from .closed_forms import closed_forms
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
+from .refusals import layout_error
 from .sources import SourceTable
 from .values import constant_data, number, tensor_meta
 
@@ -158,11 +159,7 @@ class _Storages:
 
     def number(self, tensor: torch.Tensor, name: str) -> int:
         if tensor.layout is not torch.strided:
-            raise input_error(
-                "trace.layout",
-                f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}, and graphs hold strided tensors",
-                hint="make it dense with `.to_dense()`; otherwise the module stays in PyTorch as it is",
-            )
+            raise layout_error(name, tensor)
         return self._numbers.setdefault(tensor.untyped_storage()._cdata, len(self._numbers))
 
 
