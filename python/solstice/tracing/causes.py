@@ -183,9 +183,10 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
         return None
     where = user_location(error)
     line = linecache.getline(where["file"], where["line"]).strip() if where else ""
+    select = "select elements with torch.where, or branch on shapes"
     return (
         f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
-        f"select elements with torch.where, or branch on shapes; otherwise {STAYS}",
+        f"{'leave the assert out' if line.startswith('assert') else select}; otherwise {STAYS}",
     )
 
 
