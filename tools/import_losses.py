@@ -24,6 +24,7 @@ def loss_cases() -> dict[str, tuple]:
             "cross_entropy_sum": (lambda x: F.cross_entropy(x, t, reduction="sum"), [R(4, 5)]),
             "cross_entropy_none": (lambda x: F.cross_entropy(x, t.abs() % 5, reduction="none"), [R(4, 5)]),
             "cross_entropy_2d": (F.cross_entropy, [R(2, 5, 3), torch.tensor([[1, 0, 2], [3, 4, 4]])]),
+            **diagonal_loss_cases(),
             "mse": (F.mse_loss, [R(4, 5), R(4, 5)]),
             "l1": (F.l1_loss, [R(4, 5), R(4, 5)]),
             "smooth_l1": (lambda a, b: F.smooth_l1_loss(a, b, beta=0.5), [R(4, 5), R(4, 5)]),
@@ -42,6 +43,23 @@ def loss_cases() -> dict[str, tuple]:
         | class_loss_cases()
         | pair_loss_cases()
     )
+
+
+def diagonal_loss_cases() -> dict[str, tuple]:
+    """The class of a row is its number, and there are more classes than rows."""
+    t, w = torch.arange(4), torch.rand(11)
+    return {
+        "diagonal_entropy": (lambda x: F.cross_entropy(x, t), [R(4, 11)]),
+        "diagonal_entropy_weight": (lambda x: F.cross_entropy(x, t, weight=w), [R(4, 11)]),
+        "diagonal_entropy_smoothing": (
+            lambda x: F.cross_entropy(x, t, label_smoothing=0.1, reduction="none"),
+            [R(4, 11)],
+        ),
+        "diagonal_entropy_2d": (lambda x: F.cross_entropy(x, t.expand(2, 4)), [R(2, 11, 4)]),
+        "diagonal_nll": (lambda x: F.nll_loss(x, t, reduction="none"), [R(4, 11)]),
+        "diagonal_margin": (lambda x: F.multi_margin_loss(x, t), [R(4, 11)]),
+        "diagonal_contrast": (lambda q, k: F.cross_entropy(q @ k.T / 0.07, t), [R(4, 8), R(11, 8)]),
+    }
 
 
 def class_loss_cases() -> dict[str, tuple]:

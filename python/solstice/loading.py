@@ -43,7 +43,7 @@ from .errors import (
 from .finding import Found, as_module, find, takes_arguments
 from .hostmem import available_bytes
 from .modes import MODES
-from .tensors import logical_bytes, map_tensors, module_tensors, tensor_leaves
+from .tensors import leaves, logical_bytes, map_tensors, module_tensors, tensor_leaves
 from .tracing import lazy
 from .tracing.device_map import CudaToCpu
 from .tracing.fakes import fake_inputs, sizes_only
@@ -88,6 +88,7 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED, mod
     init = _init_maker(namespace, found)
     inputs = _input_maker(namespace, found.name, found.class_, file) if found.class_ else None
     module, weights = _build(found, file, init, seed)
+    refuse_script(module, **(function_location(found.value) or {"file": str(file)}))
     if inputs is None:  # only the call of a function tells its module's class
         inputs = _input_maker(namespace, found.name, type(module), file)
     if mode is not None:
@@ -97,6 +98,16 @@ def load_file(path: str, class_name: Optional[str] = None, seed: int = SEED, mod
         args, kwargs = fake_inputs(inputs, torch.device("cpu"))
         call_user(f"the first call of `{name}`", "load.forward_failed", lambda: lazy.materialise(module, args, kwargs))
     return Subject(module, inputs, init, file, name, source, weights, found, place, mode)
+
+
+def refuse_script(module: torch.nn.Module, **where: Any) -> None:
+    if isinstance(module, torch.jit.ScriptModule):
+        raise input_error(
+            "load.torch_script",
+            "the module is TorchScript, whose code the tracer does not see",
+            hint="give the Python module that it was scripted or traced from",
+            **where,
+        )
 
 
 _ALONE = "mend it there: PyTorch alone fails in the same way"
@@ -246,8 +257,9 @@ def _input_maker(namespace: ModuleType, name: str, cls: type, file: Path) -> Inp
 def as_arguments(
     value: Any, what: str = "example inputs", forward: Optional[Callable] = None, **where: Any
 ) -> tuple[tuple, dict]:
-    """The arguments of a call; see `_arguments`. Tensors are dense."""
+    """The arguments of a call; see `_arguments`. Tensors are dense, and there are no arrays of NumPy's."""
     found = _arguments(value, what, forward, **where)
+    _refuse_arrays(found, what, where)
     for tensor in tensor_leaves(found):
         if tensor.layout is not torch.strided:
             layout = str(tensor.layout).removeprefix("torch.")
@@ -258,6 +270,17 @@ def as_arguments(
                 **where,
             )
     return found
+
+
+def _refuse_arrays(found: Any, what: str, where: dict[str, Any]) -> None:
+    for leaf in leaves(found):
+        if type(leaf).__module__ == "numpy":  # a number of it is an array, too
+            raise input_error(
+                "load.numpy_input",
+                f"{what} hold a NumPy value of the type `{type(leaf).__name__}`, and the tracer takes tensors",
+                hint="convert it: `torch.from_numpy(x)` of an array, `x.item()` of a number",
+                **where,
+            )
 
 
 def _arguments(value: Any, what: str, forward: Optional[Callable], **where: Any) -> tuple[tuple, dict]:
@@ -271,10 +294,11 @@ def _arguments(value: Any, what: str, forward: Optional[Callable], **where: Any)
         return value
     if isinstance(value, (list, tuple)):
         return tuple(value), {}
+    _refuse_arrays(value, what, where)
     raise input_error(
         "load.bad_inputs",
         f"{what} must be a list, tuple, dict or tensor, not `{type(value).__name__}`",
-        hint="return a list of the arguments of `forward`: `return [tensor, ...]`",
+        hint="give a list of the arguments of `forward`: `[tensor, ...]`",
         **where,
     )
 
@@ -291,7 +315,7 @@ def _init_maker(namespace: ModuleType, found: Found) -> InputMaker:
     unasked = found.kind == "instance" or found.kind == "function" and not takes_arguments(found.value)
     if unasked or not callable(maker):
         return lambda: ((), {})
-    return lambda: as_arguments(maker(), f"what `{maker.__name__}()` returns", **function_location(maker))
+    return lambda: _arguments(maker(), f"what `{maker.__name__}()` returns", None, **function_location(maker))
 
 
 def _construct(found: Found, file: Path, init: InputMaker, seed: int) -> torch.nn.Module:

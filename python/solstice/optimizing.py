@@ -21,7 +21,7 @@ import torch
 from . import dropin
 from .errors import input_error
 from .launch import find_program
-from .loading import Subject, as_arguments
+from .loading import Subject, as_arguments, refuse_script
 from .oracle.session import Session
 from .program import INTERRUPTED, Answer, run_as_oracle
 from .result import Result, read_report
@@ -97,6 +97,7 @@ def optimize(
     """
     if not isinstance(module, torch.nn.Module):
         raise TypeError(f"optimize takes a torch.nn.Module, not {type(module).__name__}")
+    refuse_script(module)
     given = _arguments(module, args, kwargs)
     flags = _flags(
         device=device, numerics=numerics, budget=budget, name=name or type(module).__name__, weights=weights,

@@ -7,6 +7,8 @@ from typing import Any, Iterable, Iterator
 
 import torch
 
+from .dropin import forms
+
 DTYPE_NAMES = {
     torch.float64: "f64",
     torch.float32: "f32",
@@ -52,7 +54,8 @@ def buffers_kept(module: torch.nn.Module) -> Iterator[None]:
 
 
 def leaves(tree: Any) -> list[Any]:
-    return torch.utils._pytree.tree_leaves(tree)
+    """Also of dataclasses and of dicts of a class of their own."""
+    return torch.utils._pytree.tree_leaves(forms.plain(tree))
 
 
 def tensor_leaves(tree: Any) -> list[torch.Tensor]:

@@ -73,7 +73,7 @@ std::string for_a_person(const Error& error, bool asks_why, const Command* comma
   if (asks_why) {
     for (const std::string& reason : error.reasons) out += fmt::format("  why: {}\n", reason);
   } else if (!error.reasons.empty() && has_why(command)) {
-    out += "  --why lists every reason\n";
+    out += error.code == Code::module_trace ? "  --why prints PyTorch's own words\n" : "  --why lists every reason\n";
   }
   return out;
 }

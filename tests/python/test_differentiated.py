@@ -105,3 +105,36 @@ def test_inputs_by_name_are_the_same_tensors_in_any_order():
     module, x, factor = Product(), torch.randn(3), torch.randn(3)
     program = differentiated.export(module, (), {"factor": factor, "x": x}).module()
     torch.testing.assert_close(program(x=x, factor=factor), module(x, factor))
+
+
+ELSEWHERE = {
+    "a method": ("", "return self.field(x)"),
+    "a method, twice": ("", "return x + self.field(x + 0.1 * self.field(x))"),
+    "a function of the file": ("slope = lambda f, x: torch.autograd.grad(f(x).sum(), x)[0]", "return slope(self.h, x)"),
+    "a function under another name": ("from torch.autograd import grad as d", "return d(self.h(x).sum(), x)[0]"),
+    "backward in a function": (
+        "def slope(f, x):\n    f(x).sum().backward(inputs=[x])\n    return x.grad",
+        "return slope(self.h, x)",
+    ),
+}
+
+
+@pytest.mark.parametrize("top, body", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_what_forward_calls_may_differentiate(write_model, top, body):
+    text = f"""import torch, torch.nn as nn
+{top}
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.h = nn.Sequential(nn.Linear(4, 3), nn.Tanh(), nn.Linear(3, 1))
+    def field(self, x):
+        x = x.detach().requires_grad_()
+        return torch.autograd.grad(self.h(x).tanh().sum(), x)[0]
+    @torch.enable_grad()
+    def forward(self, x):
+        x = x.detach().requires_grad_()
+        {body}
+def get_inputs(): return [torch.randn(5, 4)]
+"""
+    graph = trace(load_file(write_model(text)))
+    assert graph["producer"]["mode"] == "differentiated" and graph["producer"]["unchecked"] == []

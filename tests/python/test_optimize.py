@@ -165,6 +165,22 @@ def test_what_is_no_argument(arguments, options, message):
         optimize(*arguments, **options)
 
 
+@pytest.mark.parametrize(
+    "module, args, message",
+    [
+        (torch.jit.script(torch.nn.Linear(8, 8)), torch.rand(4, 8), "is TorchScript.*; give the Python module"),
+        (torch.jit.trace(torch.nn.ReLU(), torch.rand(2)), torch.rand(2), "is TorchScript.*; give the Python module"),
+        (torch.nn.ReLU(), torch.rand(2).numpy(), "NumPy value of the type `ndarray`.*torch.from_numpy"),
+        (torch.nn.ReLU(), (torch.rand(2).numpy()[0],), "NumPy value of the type `float32`.*x.item()"),
+        (torch.nn.ReLU(), 3, "must be a list, tuple, dict or tensor, not `int`"),
+    ],
+)
+def test_what_cannot_be_traced_is_an_error_in_words_of_the_call(module, args, message):
+    with pytest.raises(solstice.Error, match=message) as caught:
+        optimize(module, args, device="model", budget="5s")
+    assert "get_inputs" not in str(caught.value)
+
+
 def test_no_program(tmp_path):
     with pytest.raises(solstice.Error, match="not an executable file") as caught:
         solstice.optimize(torch.nn.ReLU(), torch.rand(2), program=str(tmp_path / "none"))

@@ -1,5 +1,7 @@
 """Modules that PyTorch itself does not run, custom operators, and the words and places of what is refused."""
 
+import re
+
 import pytest
 import torch
 
@@ -34,6 +36,7 @@ def test_a_failing_forward_is_said_in_the_words_of_eager_pytorch(refused):
     assert error.message.endswith("example inputs: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x8)")
     assert (error.line, error.column, error.width) == (6, 16, len("self.layer(x)"))
     assert "shapes and dtypes" in error.hint and "shapes and dtypes" in str(error)
+    assert "get_inputs" not in str(error)  # the inputs may be those of a call from Python
 
 
 @pytest.mark.parametrize(
@@ -91,3 +94,56 @@ def test_what_an_exception_says():
     assert said(KeyError("x")) == "KeyError: 'x'"
     assert said(RuntimeError()) == "RuntimeError"
     assert len(said(torch.OutOfMemoryError("x" * 999))) == 200
+
+
+MIXED = {
+    "linear of halves": (
+        "F.linear(x.half(), self.layer.weight[:, :8])",
+        "m1 and m2 to have the same dtype|mat1 and mat2",
+    ),
+    "linear with a bias": ("F.linear(x.half(), torch.ones(2, 8), torch.ones(2))", "same dtype"),
+    "product": ("x.half() @ x.T", "same dtype"),
+    "batched product": ("x[None].half() @ x.T[None]", "expected scalar type Half but found Float"),
+    "product of integers": ("x.long() @ x.T", "same dtype"),
+    "einsum": ("torch.einsum('ij,kj->ik', x.double(), x)", "same dtype|expected scalar type"),
+    "convolution": ("F.conv1d(x.half()[None], torch.ones(2, 4, 3))", "should be the same|expected scalar type"),
+    "normalisation": ("F.layer_norm(x, (8,), torch.ones(8).half())", "mixed dtype"),
+    "attention": ("F.scaled_dot_product_attention(x, x.double(), x)", "same dtype"),
+    "recurrence": ("nn.LSTM(8, 8)(x.half())[0]", "does not match weight dtype"),
+}
+
+
+@pytest.mark.parametrize("forward, message", MIXED.values(), ids=MIXED)
+def test_dtypes_that_eager_pytorch_refuses_are_refused_in_its_words(refused, forward, message):
+    error = refused(f"return {forward}", "import torch.nn.functional as F\n")
+    assert error.code == "trace.forward_failed" and re.search(message, error.message) and error.line == 7
+    assert "shapes and dtypes" in error.hint
+
+
+@pytest.mark.parametrize(
+    "forward",
+    [
+        "x + x.half()",
+        "F.layer_norm(x.half(), (8,), torch.ones(8), torch.ones(8))",
+        "F.embedding(x.long(), torch.ones(3, 8))",
+        "torch.cat([x, x.double()])",
+        "x.gather(1, x.long())",
+        "F.cross_entropy(x, x[:, 0].long())",
+        "torch.where(x > 0, x, x.half())",
+    ],
+)
+def test_dtypes_that_eager_pytorch_mixes_are_traced(write_model, forward):
+    body = f"class Model(nn.Module):\n    def forward(self, x):\n        return {forward}\n"
+    inputs = "def get_inputs(): return [torch.rand(4, 8)]\n"
+    assert trace(load_file(write_model(f"{HEAD}import torch.nn.functional as F\n{body}{inputs}")))["nodes"]
+
+
+def test_a_shape_that_depends_on_values_is_no_matter_of_dtypes(refused):
+    forward = "i, j = torch.where(x > 0.5)\nreturn torch.zeros_like(x).index_add_(0, i, x[i] * x[i, j, None])"
+    assert "depends on the values" in refused(forward).message
+
+
+def test_autocast_makes_dtypes_alike(write_model):
+    body = "with torch.autocast('cpu', dtype=torch.bfloat16):\n            return x.bfloat16() @ x.T"
+    text = f"{HEAD}class Model(nn.Module):\n    def forward(self, x):\n        {body}\n"
+    assert trace(load_file(write_model(f"{text}def get_inputs(): return [torch.rand(4, 8)]\n")))["nodes"]

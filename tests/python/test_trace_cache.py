@@ -85,6 +85,13 @@ def test_what_changes_the_key(tmp_path, write_model):
     assert cache.key_of(made.subject, [], torch.device("cuda")) != key(made)
 
 
+@pytest.mark.parametrize("sparse", [torch.eye(3).to_sparse(), torch.eye(3).to_sparse_csr()])
+def test_sparse_state_has_no_key(tmp_path, write_model, sparse):
+    made = session(tmp_path, write_model, "sparse")
+    made.subject.module.register_buffer("sparse", sparse)
+    assert key(made) is None
+
+
 def test_the_text_of_a_local_module_counts(tmp_path, write_model):
     first = key(session(tmp_path, write_model, "text"))
     (tmp_path / "helper_text.py").write_text("def scale(): return 3.0")

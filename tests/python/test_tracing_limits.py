@@ -97,6 +97,12 @@ REFUSED = {
         "`s` has the layout sparse_coo",
         "make it dense",
     ),
+    "an assert on values": (
+        "assert not torch.isnan(x).any()\nreturn x * 2",
+        {},
+        "the flow of control depends on the values of a tensor: `assert not",
+        "leave the assert out",
+    ),
     "CTC loss": (
         "return F.ctc_loss(x.log_softmax(2), t, (5, 5), (2, 2))",
         {"inputs": "[torch.rand(5, 2, 4), torch.ones(2, 2, dtype=torch.long)]", "args": "self, x, t"},
@@ -182,6 +188,18 @@ def test_refused_with_cause_line_and_way_out(subject_of, name):
     assert message in error.message and hint in error.hint
     if name not in FOUND_LATER:
         assert (error.file, error.line) == (str(subject.path), FORWARD_LINE)
+
+
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc"])
+@pytest.mark.parametrize("forward", ["return self.s @ x", "return x * 2"])
+def test_sparse_state_is_refused_by_name(subject_of, layout, forward):
+    make = {"coo": "to_sparse", "csr": "to_sparse_csr", "csc": "to_sparse_csc"}[layout]
+    subject = subject_of(forward, f"self.register_buffer('s', torch.eye(3).{make}())")
+    with pytest.raises(OracleError) as caught:
+        trace(subject)
+    error = caught.value
+    assert (error.kind, error.code, error.line) == ("input", "trace.layout", FORWARD_LINE - 1)
+    assert f"`s` has the layout sparse_{layout}" in error.message and "make it dense" in error.hint
 
 
 @pytest.mark.parametrize(

@@ -227,7 +227,7 @@ def assembled(text: Text, recording: Recording, leaves: list[str], assemble: Cal
     if recording.out_tree is None:
         return leaves[0]
     # Plain tuples and lists of leaves are written out; anything deeper is put together by PyTorch.
-    for kind, form in ((tuple, "({},)"), (list, "[{}]")):
+    for kind, form in () if recording.out_form else ((tuple, "({},)"), (list, "[{}]")):
         if recording.out_tree == pytree.tree_flatten(kind([0] * len(leaves)))[1]:
             return form.format(", ".join(leaves))
     return f"{text.bind('assemble', assemble)}([{', '.join(leaves)}])"

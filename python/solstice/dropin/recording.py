@@ -15,6 +15,7 @@ from typing import Any, Optional
 import torch
 from torch.utils import _pytree as pytree
 
+from . import forms
 from . import schedule as schedules
 from .closed_form import Form
 from .errors import DropinError
@@ -64,6 +65,8 @@ class Recording:
     problem: str = ""  # why the files beside it are not its own; then nothing else here counts
     schedule: Optional[schedules.Schedule] = None  # of a module that PyTorch runs a part of; then there is no plan
     parts: list[dict[str, Any]] = field(default_factory=list)  # what is whose, with times
+    in_form: forms.Form = None  # classes of the user's in the arguments, and in the result
+    out_form: forms.Form = None
 
     @property
     def read(self) -> list[tuple[int, int]]:
@@ -103,6 +106,8 @@ def read(folder: str, record: dict[str, Any]) -> Recording:
         slots=len(interface),
         in_tree=_input_tree(record),
         out_tree=_output_tree(record),
+        in_form=_form(record.get("in_tree")),
+        out_form=_form(record.get("out_tree")),
         flags=record["flags"],
         structure=record["structure"],
         tied=record.get("tied", {}),
@@ -141,6 +146,8 @@ def _read_scheduled(folder: str, record: dict[str, Any]) -> Recording:
         slots=0,
         in_tree=_input_tree(record),
         out_tree=_output_tree(record),
+        in_form=_form(record.get("in_tree")),
+        out_form=_form(record.get("out_tree")),
         flags=record["flags"],
         structure=structure,
         tied=record.get("tied", {}),
@@ -222,11 +229,20 @@ def _result(entry: dict[str, Any], order: dict[str, int], arguments: list[dict[s
     return "value", entry["value"]
 
 
+def _tree(tree: list[Any]) -> Any:
+    return pytree.treespec_loads(json.dumps(tree[:2]))
+
+
+def _form(tree: Optional[list[Any]]) -> forms.Form:
+    """It follows the tree, where there are such classes."""
+    return tree[2] if tree is not None and len(tree) > 2 else None
+
+
 def _input_tree(record: dict[str, Any]) -> Optional[Any]:
     tree = record.get("in_tree")
     if tree is None:
         return None
-    spec = pytree.treespec_loads(json.dumps(tree))
+    spec = _tree(tree)
     plain = pytree.tree_flatten(((0,) * len(record["arguments"]), {}))[1]
     return None if spec == plain else spec
 
@@ -235,5 +251,5 @@ def _output_tree(record: dict[str, Any]) -> Optional[Any]:
     tree = record.get("out_tree")
     if tree is None:
         return None
-    spec = pytree.treespec_loads(json.dumps(tree))
+    spec = _tree(tree)
     return None if spec == pytree.tree_flatten(0)[1] else spec

@@ -9,7 +9,7 @@ from typing import Any, Callable, Optional
 import torch
 from torch.utils import _pytree as pytree
 
-from . import fast, guards, overlaps, structure
+from . import fast, forms, guards, overlaps, structure
 from .assumed import Comparer
 from .binding import Binding, bind
 from .device import CudaDevice
@@ -78,6 +78,7 @@ class Runtime:
         self._reasons: dict[str, int] = {}
         self._unusable: Optional[str] = recording.problem or None
         self._comparer = Comparer(recording.assumed, recording.tied)
+        self._classes: forms.Classes = {}  # of the result's form
         self._different: Optional[tuple[structure.Watch, str]] = None  # last seen, and how it differs
 
     def __deepcopy__(self, memo: dict) -> None:
@@ -118,8 +119,9 @@ class Runtime:
         """The leaves, or None where the structure is not the recorded one."""
         if self.recording.in_tree is None and not kwargs:
             return args if len(args) == len(self.recording.arguments) else None
-        leaves, tree = pytree.tree_flatten((args, kwargs))
-        return leaves if tree == self.recording.in_tree else None
+        leaves, tree = pytree.tree_flatten(forms.plain((args, kwargs)))
+        is_recorded = tree == self.recording.in_tree and forms.form_of((args, kwargs)) == self.recording.in_form
+        return leaves if is_recorded else None
 
     def _refusal(self, module: torch.nn.Module, leaves: Any) -> Optional[str]:
         """Why not, looked at slowly. Binds the module, first of all or anew."""
@@ -154,6 +156,10 @@ class Runtime:
         different = self._difference(module, device)
         if different is not None:
             return different
+        classes = forms.found(self.recording.out_form, module)
+        if isinstance(classes, str):
+            return classes
+        self._classes = classes
         assumed = self._comparer.held(module, device)
         if isinstance(assumed, str):
             return assumed
@@ -184,7 +190,8 @@ class Runtime:
 
     def assemble(self, leaves: list[Any]) -> Any:
         tree = self.recording.out_tree
-        return leaves[0] if tree is None else pytree.tree_unflatten(leaves, tree)
+        made = leaves[0] if tree is None else pytree.tree_unflatten(leaves, tree)
+        return forms.rebuilt(made, self.recording.out_form, self._classes)
 
     def _fall_back(self, reason: str, module: torch.nn.Module, original: Callable, args: tuple, kwargs: dict) -> Any:
         if reason not in self._reasons:

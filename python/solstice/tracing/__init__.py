@@ -21,7 +21,9 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
     from .export import export_functional, export_traced
     from .fakes import fake_inputs
     from .graph import graph_json
+    from .refusals import refuse_layouts
 
+    refuse_layouts(subject.module)
     torch.manual_seed(0)
     device = next((t.device for t in module_tensors(subject.module)), torch.device("cpu"))
     args, kwargs = fake_inputs(subject.inputs, device)

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 import torch
 
 from ..errors import OracleError, is_library_file
-from ..tensors import leaves
+from ..tensors import leaves, module_tensors
 from .closed_forms import closed_forms
 from .fakes import sized_inputs
 
@@ -45,7 +45,7 @@ class _Unknowable(Exception):
 
 def key_of(subject: "Subject", decompose: Sequence[str], device: torch.device) -> Optional[str]:
     """32 hexadecimal digits, or None where no key would be safe."""
-    if subject.path is None:
+    if subject.path is None or any(t.layout is not torch.strided for t in module_tensors(subject.module)):
         return None
     try:
         parts = {

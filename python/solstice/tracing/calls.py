@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from ..errors import input_error, is_library_file
 
 _DATA = torch.Tensor.data
+_DIFFERENTIATING = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
 _OTHER = "a tensor"
 _BETWEEN = (_OTHER, "result ")
 _WRITING = ("__setitem__",)  # without a result
@@ -51,6 +52,7 @@ class Calls(TorchFunctionMode):
         super().__init__()
         self.made: list[Call] = []
         self.is_mixed = False  # some lie within an autocast
+        self.differentiates = False  # by autograd
         self._labels: dict[int, str] = {}
         self._past: dict[int, torch.Tensor] = {}  # other views of a tensor, writes to which are not seen
         self._kept: list[torch.Tensor] = []  # so that an id stays one tensor's
@@ -71,6 +73,7 @@ class Calls(TorchFunctionMode):
             and id(args[0]) in self._past
         ):
             raise _replaced(frame)
+        self.differentiates |= func in _DIFFERENTIATING
         given = [self._told(v) for v in pytree.tree_leaves((args, kwargs))]
         result = func(*args, **kwargs)
         if func == _DATA.__get__:

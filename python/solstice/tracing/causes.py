@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import linecache
 import traceback
 from typing import Any, Callable, Optional
@@ -12,7 +11,6 @@ from torch._library.custom_ops import CustomOpDef
 from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
-from ..dropin import names
 from ..errors import OracleError, first_line, input_error, user_location
 
 STAYS = "the module stays in PyTorch as it is"
@@ -24,6 +22,7 @@ _KNOWN_SHAPES = {
     "nonzero": "keep all elements and choose with torch.where, or multiply by the mask",
     "masked_select": "keep all elements and choose with torch.where, or multiply by the mask",
     "index": "keep all elements and choose with torch.where, or multiply by the mask",
+    "where": "keep all elements and choose with torch.where(condition, x, y), or multiply by the mask",
     "_unique2": "pass the distinct values in, or sort and compare neighbours",
     "unique_consecutive": "compare neighbours, and keep all elements",
     "unique_dim": "pass the distinct values in, or sort and compare neighbours",
@@ -152,26 +151,26 @@ def _branches(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
 _UNKNOWN_TENSOR = ("fake tensor in the exported program constant's list", "Expected a real tensor, not a FakeTensor")
 
 
-def differentiates(module: torch.nn.Module, error: Exception) -> bool:
+class Kept(RuntimeError):
     """Autograd hands results that it kept (of tanh, exp, ..) to the backward pass as tensors that the tracer does not
     know."""
-    if not any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
-        return False
-    functions = (inspect.unwrap(type(m).forward) for m in module.modules())
-    codes = (c for f in functions if hasattr(f, "__code__") for c in names.codes_in(f.__code__))
-    return any({"autograd", "backward"} & set(code.co_names) for code in codes)
 
 
-def refuse_kept(module: torch.nn.Module, program: torch.export.ExportedProgram) -> None:
+def as_kept(error: Exception, differentiates: bool) -> Exception:
+    """Kept in place of an error of the tracer's that this explains. `differentiates`: `forward` has called autograd."""
+    if differentiates and any(symptom in str(error) for symptom in _UNKNOWN_TENSOR):
+        return Kept(first_line(error)).with_traceback(error.__traceback__)
+    return error
+
+
+def refuse_kept(program: torch.export.ExportedProgram, differentiates: bool) -> None:
     """Of inputs without memory PyTorch lets such tensors pass."""
-    refusal = RuntimeError(_UNKNOWN_TENSOR[0])
-    fake = any(isinstance(value, fake_tensor.FakeTensor) for value in program.constants.values())
-    if fake and differentiates(module, refusal):
-        raise refusal
+    if differentiates and any(isinstance(value, fake_tensor.FakeTensor) for value in program.constants.values()):
+        raise Kept(_UNKNOWN_TENSOR[0])
 
 
 def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
-    if not differentiates(module, error):
+    if not isinstance(error, Kept):
         return None
     return (
         "`forward` differentiates by autograd, whose kept results (of tanh, exp, ..) the tracer does not know",
@@ -184,9 +183,10 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
         return None
     where = user_location(error)
     line = linecache.getline(where["file"], where["line"]).strip() if where else ""
+    select = "select elements with torch.where, or branch on shapes"
     return (
         f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
-        f"select elements with torch.where, or branch on shapes; otherwise {STAYS}",
+        f"{'leave the assert out' if line.startswith('assert') else select}; otherwise {STAYS}",
     )
 
 

@@ -15,11 +15,13 @@ from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
+from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
-from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, unregistered
+from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
+from . import dtypes, unregistered
 from .causal_hint import masks_as_given
-from .causes import differentiates, known, not_exportable, refuse_kept
+from .causes import Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
@@ -34,6 +36,7 @@ _TRACER_LIMITS = (
     fake_tensor.UnsupportedFakeTensorException,
     GuardOnDataDependentSymNode,
 )
+Traced = tuple[Any, str, Optional[str]]  # the program, the tracer that took it, why it was not compared
 _UNCHECKED = "the trace was not compared with eager PyTorch"
 
 
@@ -64,15 +67,17 @@ def export_functional(
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        program, mode, why = _export(module, args, kwargs, notes, make)
-        drawn = random_nodes.drawing(program)
+        (program, mode, why), form = _export_opened(module, args, kwargs, notes, make)
+        drawn, casts = random_nodes.drawing(program), dtypes.casts_by_itself(program)
         program = _functional(module, program, table)
+    if not casts and not table:  # of the calls that the module makes
+        dtypes.refuse_mixed(program)
     refuse_unwritable(program)
     frozen = unregistered.frozen(program, module)
     lost, breakable = random_nodes.dropped(drawn, program), _decomposable(program)
     unchecked = [f"{_UNCHECKED}: {why}"] if why else []
     made = {"mode": mode, "level": "functional", "notes": notes, "unchecked": unchecked, "frozen": frozen}
-    return program, {**made, "dropped": lost, "decomposable": breakable}
+    return program, {**made, "dropped": lost, "decomposable": breakable, "result_form": form}
 
 
 def export_calls(
@@ -81,7 +86,7 @@ def export_calls(
     """The exported program as the module calls PyTorch: with composites, views and writes in place."""
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        return _export(module, args, kwargs, [], make)[0]
+        return _export_opened(module, args, kwargs, [], make)[0][0]
 
 
 def export_traced(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str]) -> tuple[Any, dict]:
@@ -108,20 +113,32 @@ def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
         raise not_exportable(module, error, error) from error
 
 
+def _export_opened(
+    module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
+) -> tuple[Traced, forms.Form]:
+    """Also the form of a result that is opened for the tracer."""
+    try:
+        return _export(module, args, kwargs, notes, make), None
+    except results.Unknown:
+        with results.opened(module) as found:
+            return _export(module, args, kwargs, notes, make), found.form
+
+
 def _export(
     module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
-) -> tuple[Any, str, Optional[str]]:
+) -> Traced:
     """The program, the tracer that took the module, and why the trace could not be compared with eager PyTorch."""
+    made: list[calls.Calls] = []
     try:
         with python_state.left_as_found(module) as caches:
-            with calls.recorded(module) as made, python_state.refused(module, caches):
+            with results.watched(module), calls.recorded(module) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
-            refuse_kept(module, program)
+            refuse_kept(program, made[-1].differentiates)
             return program, "nonstrict", eager.difference(made[-1], module, args, kwargs)
-    except OracleError:
+    except (OracleError, results.Unknown):
         raise
     except Exception as error:
-        first = error
+        first = as_kept(error, any(called.differentiates for called in made))
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:
         program = torch.export.export(module, args, kwargs, strict=True)
@@ -131,7 +148,7 @@ def _export(
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
-    if differentiates(module, first):
+    if isinstance(first, Kept):
         try:
             with python_state.left_as_found(module) as caches, python_state.refused(module, caches):
                 program = differentiated.export(module, args, kwargs)

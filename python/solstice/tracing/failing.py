@@ -9,7 +9,7 @@ import torch
 
 from ..errors import OracleError, function_location, input_error, is_of_the_user, said, user_location
 
-_SHAPES = "check the shapes and dtypes that `get_inputs()` returns"
+_SHAPES = "check the shapes and dtypes of the example inputs"
 _MEND = "mend it there, or give other example inputs: PyTorch alone fails in the same way"
 
 
@@ -39,6 +39,6 @@ def refuse_wrong_call(module: torch.nn.Module, args: tuple, kwargs: dict[str, An
         raise input_error(
             "trace.forward_failed",
             f"`forward({taken})` cannot be called with the example inputs, {len(args)} by position{names}: {error}",
-            hint="`get_inputs()` returns the arguments of `forward`: a list, or a dict of those that go by name",
+            hint="example inputs are the arguments of `forward`: a list, or a dict of those that go by name",
             **function_location(forward),
         ) from None

@@ -11,11 +11,14 @@ from torch.export.graph_signature import InputKind
 from torch.fx.experimental.symbolic_shapes import free_symbols
 from torch.utils import _pytree as pytree
 
+from ..dropin import forms
 from ..dropin.structure import describe
 from ..errors import input_error
+from . import results
 from .causes import way_to_a_known_shape
 from .closed_forms import closed_forms
 from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
+from .refusals import layout_error
 from .sources import SourceTable
 from .values import constant_data, number, tensor_meta
 
@@ -30,6 +33,8 @@ def graph_json(
     display_names: dict[str, str],
     blob_dir: Optional[str] = None,
 ) -> dict[str, Any]:
+    producer = dict(producer)
+    form = producer.pop("result_form", None)
     sources, modules = SourceTable(display_names), ModuleTable()
     _refuse_unbacked(program, sources)
     writer = NodeWriter(program.graph_module, sources, modules)
@@ -54,17 +59,23 @@ def graph_json(
         "rng": [n["id"] for n in nodes if n.get("rng")],
         "outputs": _outputs(program, writer),
         "structure": describe(module),
-        "in_tree": json.loads(pytree.treespec_dumps(program.call_spec.in_spec)),
-        "out_tree": json.loads(pytree.treespec_dumps(_plain(program.call_spec.out_spec))),
+        "in_tree": _in_tree(module, program.call_spec.in_spec),
+        "out_tree": _out_tree(module, program.call_spec.out_spec, form),
     }
 
 
-def _plain(spec: Any) -> Any:
-    """`x.max(1)` returns a named tuple that PyTorch gives no name in records: a tuple."""
-    children = [_plain(child) for child in spec.children()]
-    if getattr(spec.type, "__module__", "") == "torch.return_types":
-        return pytree.TreeSpec(tuple, None, children)
-    return pytree.TreeSpec(spec.type, spec.context, children) if children else spec
+def _in_tree(module: torch.nn.Module, spec: Any) -> list[Any]:
+    """As PyTorch writes it, of plain structures; then the form, where it has classes that PyTorch gives no name."""
+    _, spec, form = results.of_spec(spec)
+    return [*results.written(module, spec), *([form] if form else [])]
+
+
+def _out_tree(module: torch.nn.Module, spec: Any, form: forms.Form) -> list[Any]:
+    """As _in_tree(). `form`: of a result that the tracer has seen as a plain one."""
+    if form is None:
+        value, spec, form = results.of_spec(spec)
+        results.refuse_form(module, value)
+    return [*results.written(module, spec), *([form] if form else [])]
 
 
 def semantics(module: torch.nn.Module) -> dict[str, Any]:
@@ -148,11 +159,7 @@ class _Storages:
 
     def number(self, tensor: torch.Tensor, name: str) -> int:
         if tensor.layout is not torch.strided:
-            raise input_error(
-                "trace.layout",
-                f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}, and graphs hold strided tensors",
-                hint="make it dense with `.to_dense()`; otherwise the module stays in PyTorch as it is",
-            )
+            raise layout_error(name, tensor)
         return self._numbers.setdefault(tensor.untyped_storage()._cdata, len(self._numbers))
 
 

@@ -7,7 +7,7 @@ from typing import Any, Iterator, NamedTuple
 import torch
 from torch.export.graph_signature import InputKind, OutputKind
 
-from ..errors import input_error
+from ..errors import function_location, input_error
 from . import instance_norm
 from .causes import STAYS
 from .sources import SourceTable
@@ -22,6 +22,22 @@ class Refusal(NamedTuple):
 
 _BY_VALUES = {"cond": "select elements with torch.where", "while_loop": "loop as many times as Python can tell"}
 _DRAWING = "draw with PyTorch's default generator, which `torch.manual_seed` seeds"
+
+
+def refuse_layouts(module: torch.nn.Module) -> None:
+    """Sparse parameters and buffers, used or not: they have no storage and no strides to describe."""
+    for name, tensor in (*module.named_parameters(), *module.named_buffers()):
+        if tensor.layout is not torch.strided:
+            raise layout_error(name, tensor, **function_location(type(module).forward))
+
+
+def layout_error(name: str, tensor: torch.Tensor, **place: Any) -> Exception:
+    return input_error(
+        "trace.layout",
+        f"`{name}` has the layout {str(tensor.layout).removeprefix('torch.')}, and graphs hold strided tensors",
+        hint=f"make it dense with `.to_dense()`; otherwise {STAYS}",
+        **place,
+    )
 
 
 def refuse_unwritable(program: Any) -> None:

@@ -34,10 +34,11 @@ Json problem_json(const importer::ImportedProblem& problem) {
   return Json::object().set("program", problem.text).set("unsupported", unsupported).set("notes", notes);
 }
 
-Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module, importer::ImportForm form) {
+Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module, importer::ImportForm form,
+                                              bool quiet) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_TRY(const OracleSubject subject, oracle.load(module.file.string(), module.class_name, module.mode));
-  if (!subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", subject.mode_note);
+  if (!subject.mode_note.empty() && !quiet) fmt::print(stderr, "note: {}\n", subject.mode_note);
   const flow::Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
     SOLSTICE_TRY(const OracleTrace found, oracle.trace_cached(flow::graph_cache().string(), decompose));
     return read_graph(found.graph);
@@ -50,15 +51,18 @@ Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module,
 
 Result<int> run_import(const Invocation& in) {
   SOLSTICE_TRY(const flow::ModuleOptions module, named_module(in.get("FILE"), in));
-  SOLSTICE_TRY(const importer::ImportedProblem problem,
-               import_file(module, in.has("--flat") ? importer::ImportForm::kFlat : importer::ImportForm::kFolded));
+  const auto form = in.has("--flat") ? importer::ImportForm::kFlat : importer::ImportForm::kFolded;
+  const bool quiet = in.flag("--quiet");
+  SOLSTICE_TRY(const importer::ImportedProblem problem, import_file(module, form, quiet));
   if (in.has("--out")) SOLSTICE_CHECK(write_file(in.get("--out"), problem.text));
   if (in.json()) {
     fmt::print("{}\n", problem_json(problem).dump(2));
   } else if (!in.has("--out")) {
     fmt::print("{}", problem.text);
   }
-  for (const auto& note : problem.notes) fmt::print(stderr, "note: {}{}\n", note.text, place(note.source));
+  for (const auto& note : problem.notes) {
+    if (!quiet) fmt::print(stderr, "note: {}{}\n", note.text, place(note.source));
+  }
   for (const auto& u : problem.unsupported) {
     fmt::print(stderr, "unsupported: {}{}{}\n", u.op, place(u.source), u.why.empty() ? "" : ": " + u.why);
   }
@@ -82,6 +86,7 @@ const Command solstice_commands_import = {
                    eval_flag(),
                    train_flag(),
                    why_flag(),
+                   {"--quiet", "", "print the program and what is unsupported alone, no notes", "", {}, false, false},
                    json_flag()},
     .run = run_import,
 };

@@ -327,8 +327,8 @@ Result<OptimizeOutcome> Optimization::finish() {
   if (!done.ok() && is_outcome(done.error())) {
     run.report.outcome = RunOutcome::kUnsupported;
     const Error& error = done.error();
-    const std::string place =
-        error.line > 0 && is_program(file) ? fmt::format("{}:{}: ", file.filename().string(), error.line) : "";
+    const fs::path blamed = error.file.empty() ? file : fs::path(error.file);
+    const std::string place = error.line > 0 ? fmt::format("{}:{}: ", blamed.filename().string(), error.line) : "";
     run.report.reason = place + error.sentence();
     why = done.error().reasons;
     done = success();

@@ -76,6 +76,7 @@ Index index_of(const Loop& loop) {
 }
 
 Index index_of_read(TermRef read, int64_t extent) {
+  if (read->kind == TermKind::kIndex) return read->indices[0];  // a loop alone is seen as one, and gets its range
   auto atom = std::make_shared<Atom>();
   atom->kind = AtomKind::kRead;
   atom->read = std::move(read);

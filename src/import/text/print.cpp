@@ -31,8 +31,23 @@ std::string at_least(const Text& part, int precedence) {
   return part.precedence >= precedence ? part.text : "(" + part.text + ")";
 }
 
+using Extents = std::map<int, std::set<int64_t>>;  // by loop
+
+void collect_bare(const Draft& draft, const TermRef& term, Extents& out);
+
+// In the reads that a position holds.
+void collect_bare(const Draft& draft, const Index& index, Extents& out) {
+  for (const IndexTerm& part : index.terms) {
+    if (part.atom->kind == AtomKind::kRead) {
+      collect_bare(draft, part.atom->read, out);
+    } else if (part.atom->kind != AtomKind::kLoop) {
+      collect_bare(draft, part.atom->inner, out);
+    }
+  }
+}
+
 // Extents of the dimensions that each loop fills alone in some read.
-void collect_bare(const Draft& draft, const TermRef& term, std::map<int, std::set<int64_t>>& out) {
+void collect_bare(const Draft& draft, const TermRef& term, Extents& out) {
   for (const TermRef& arg : term->args) collect_bare(draft, arg, out);
   std::vector<Index> indices = term->indices;
   if (term->kind == TermKind::kRead) {
@@ -43,11 +58,7 @@ void collect_bare(const Draft& draft, const TermRef& term, std::map<int, std::se
       if (const Loop* bare = indices[i].bare()) out[bare->id].insert(shape[i].value());
     }
   }
-  for (const Index& index : indices) {
-    for (const IndexTerm& part : index.terms) {
-      if (part.atom->kind == AtomKind::kRead) collect_bare(draft, part.atom->read, out);
-    }
-  }
+  for (const Index& index : indices) collect_bare(draft, index, out);
 }
 
 class EquationPrinter {
@@ -207,7 +218,7 @@ class EquationPrinter {
   const Draft& draft_;
   const Names& names_;
   LoopNames loops_;
-  std::map<int, std::set<int64_t>> bare_;
+  Extents bare_;
 };
 
 }  // namespace

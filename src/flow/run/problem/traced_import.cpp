@@ -1,7 +1,6 @@
 #include "flow/run/problem/traced_import.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -48,6 +47,31 @@ std::vector<std::string> breakable(const TracedImport& found, const std::vector<
   return out;
 }
 
+// Breaks up `fresh` too: all at once; where that fails, one after the other, so that one that fails is left out alone.
+// `done` has what was broken up, `notes` why others were not. None where all fail.
+Result<std::optional<TracedImport>> break_up(const Tracer& trace, const std::vector<std::string>& fresh,
+                                             importer::ImportForm form, std::vector<std::string>& done,
+                                             std::vector<importer::ImportNote>& notes) {
+  std::vector<std::string> all = done;
+  all.insert(all.end(), fresh.begin(), fresh.end());
+  Result<TracedImport> next = attempt(trace, all, form);
+  if (next.ok()) {
+    done = std::move(all);
+    return std::optional(std::move(*next));
+  }
+  if (next.error().code == Code::interrupted) return next.error();  // Python is ended
+  if (fresh.size() == 1) {
+    notes.push_back({fmt::format("decomposing {} failed: {}", fresh[0], next.error().message), {}});
+    return std::optional<TracedImport>();
+  }
+  std::optional<TracedImport> last;
+  for (const std::string& one : fresh) {
+    SOLSTICE_TRY(std::optional<TracedImport> found, break_up(trace, {one}, form, done, notes));
+    if (found) last = std::move(found);
+  }
+  return last;
+}
+
 }  // namespace
 
 Error of_file(Error error, const std::filesystem::path& file) {
@@ -57,19 +81,16 @@ Error of_file(Error error, const std::filesystem::path& file) {
 
 Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm form) {
   SOLSTICE_TRY(TracedImport best, attempt(trace, {}, form));
-  std::vector<std::string> named, fresh = breakable(best, named);
+  std::vector<std::string> done, named, fresh = breakable(best, named);
+  std::vector<importer::ImportNote> notes;
   for (int round = 0; round < kRounds && !fresh.empty(); ++round) {
     named.insert(named.end(), fresh.begin(), fresh.end());
-    Result<TracedImport> next = attempt(trace, named, form);
-    if (!next.ok() && next.error().code == Code::interrupted) return next.error();  // Python is ended
-    if (!next.ok()) {
-      best.imported.notes.push_back(
-          {fmt::format("decomposing {} failed: {}", fmt::join(fresh, ", "), next.error().message), {}});
-      break;
-    }
+    SOLSTICE_TRY(std::optional<TracedImport> next, break_up(trace, fresh, form, done, notes));
+    if (!next) break;
     fresh = breakable(*next, named);
     if (is_better(*next, best)) best = std::move(*next);
   }
+  best.imported.notes.insert(best.imported.notes.end(), notes.begin(), notes.end());
   return best;
 }
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 
 namespace solstice::flow {
@@ -69,6 +71,32 @@ TEST(TracedImport, NotesADecompositionThatFails) {
   ASSERT_TRUE(found.ok());
   ASSERT_FALSE(found->imported.notes.empty());
   EXPECT_NE(found->imported.notes.back().text.find("the oracle is tired"), std::string::npos);
+}
+
+// `strange` and `odd` of the module; `odd` cannot be broken up, `strange` can.
+TEST(TracedImport, LeavesOutTheOneWhoseDecompositionFails) {
+  std::vector<std::vector<std::string>> asked;
+  const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
+    asked.push_back(decompose);
+    const auto named = [&](const char* op) {
+      return std::find(decompose.begin(), decompose.end(), op) != decompose.end();
+    };
+    if (named("aten.odd.default")) return fail(Code::module_trace, "no functions here");
+    const std::string first = named("aten.strange.default") ? "aten.exp.default" : "aten.strange.default";
+    return graph_of(node("a", first, "x") + "," + node("b", "aten.odd.default", "a"), "b",
+                    R"(["aten.strange.default","aten.odd.default"])");
+  };
+  const auto found = import_traced(trace);
+  ASSERT_TRUE(found.ok()) << found.error().text();
+  ASSERT_EQ(found->imported.unsupported.size(), 1U);
+  EXPECT_EQ(found->imported.unsupported[0].op, "aten.odd.default");
+  ASSERT_FALSE(found->imported.notes.empty());
+  EXPECT_EQ(found->imported.notes.back().text, "decomposing aten.odd.default failed: no functions here");
+  const std::vector<std::vector<std::string>> expected = {{},
+                                                          {"aten.strange.default", "aten.odd.default"},
+                                                          {"aten.strange.default"},
+                                                          {"aten.strange.default", "aten.odd.default"}};
+  EXPECT_EQ(asked, expected);
 }
 
 // A transform yields complex numbers, of which no program can hold those that an operator without equations makes.
