@@ -58,6 +58,17 @@ class Prediction {
     return std::move(out_);
   }
 
+  std::map<std::string, Seconds> calls() {
+    std::map<std::string, Seconds> out;
+    for (const GraphNode& node : graph_.nodes) {
+      const Seconds before = out_.device;
+      const Call call(node, values_);
+      if (!add_node(node).ok()) out_.device += Seconds(device_.kernel(call.reads(), call.results()));
+      out[node.id] = out_.device - before;
+    }
+    return out;
+  }
+
  private:
   Status add_node(const GraphNode& node) {
     Call call(node, values_);
@@ -107,6 +118,10 @@ class Prediction {
 
 Result<PredictedOriginal> predict_original(const Graph& graph, const machine::Machine& machine, EagerFlags flags) {
   return Prediction(graph, machine, flags).run();
+}
+
+std::map<std::string, Seconds> predict_calls(const Graph& graph, const machine::Machine& machine, EagerFlags flags) {
+  return Prediction(graph, machine, flags).calls();
 }
 
 }  // namespace solstice::sol

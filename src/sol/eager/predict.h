@@ -6,7 +6,7 @@
 // takes to launch them, less what is hidden.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,5 +23,9 @@ struct EagerFlags {
 
 // Errors: bad_argument where the machine lacks a pipe that a product needs.
 Result<PredictedOriginal> predict_original(const Graph& graph, const machine::Machine& machine, EagerFlags flags);
+
+// Seconds of each call on the device, by its node: those of predict_original().device add up to the same. A call that
+// needs a pipe which the machine lacks counts by its bytes.
+std::map<std::string, Seconds> predict_calls(const Graph& graph, const machine::Machine& machine, EagerFlags flags);
 
 }  // namespace solstice::sol

@@ -68,7 +68,10 @@ Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm for
       break;
     }
     fresh = breakable(*next, named);
-    if (is_better(*next, best)) best = std::move(*next);
+    if (is_better(*next, best)) {
+      next->whole = best.whole ? std::move(best.whole) : std::move(best.graph);
+      best = std::move(*next);
+    }
   }
   return best;
 }
