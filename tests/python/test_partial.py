@@ -212,6 +212,21 @@ def test_equal_stages_name_the_first_of_them():
     assert [s.get("like") for s in found["stages"]] == [None, 1, None, 1, None]
 
 
+def test_steps_of_a_loop_that_take_other_rows_are_equal_stages():
+    def forward(m, x):
+        keep = x[:, 0] > 0
+        for i in range(4):
+            suppressed = (x[i] > 0.3) & keep[i]
+            suppressed[: i + 1] = False
+            keep = keep & ~suppressed
+        return keep
+
+    session = session_of(Net(forward), torch.randn(8, 8))
+    found = partial.cut(session, refused={}, seconds=seconds_of(session))
+    alike = [s for s in found["stages"] if s["title"] == "bitwise_not, __and__, __and__"]
+    assert len(alike) > 1 and {s.get("like", s["number"]) for s in alike} == {alike[0]["number"]}
+
+
 def test_shapes_change_outside_of_a_stage():
     def forward(m, x):
         y = F.dropout(m.up(x).view(4, 4, 4).transpose(0, 1), 0.5, True)

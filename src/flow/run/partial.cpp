@@ -54,9 +54,10 @@ class Parts {
   // False: nothing is ours.
   Result<bool> cut() {
     const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
-      SOLSTICE_TRY(const CallSeconds seconds, predict_calls(oracle(), opened_.machine, whole_.subject.flags));
+      SOLSTICE_TRY(const sol::PredictedCalls calls, predict_calls(oracle(), opened_.machine, whole_.subject.flags));
+      run_.report.predicted_original = calls.original;  // by the same prices as its parts
       for (int round = 0; round < kMostCuts; ++round) {
-        SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, seconds));
+        SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, calls));
         SOLSTICE_TRY(const bool settled, look_at_stages());
         if (settled) break;
       }

@@ -70,6 +70,10 @@ Known known_of(std::string_view op) {
 
 Result<Price> price_unmodelled(const Call& call, Device& device) {
   if (is_factorisation(call.op()) || is_iterative(call.op())) return price_factorisation(call, device);
+  return price_by_bytes(call, device);
+}
+
+Price price_by_bytes(const Call& call, Device& device) {
   const Known known = known_of(call.op());
   Price out{.device = 0, .launches = known.launches, .kind = known.kind, .limit = "memory", .fitted = false};
   for (int i = 0; i < known.launches; ++i) out.device += device.kernel(call.reads(), call.results());

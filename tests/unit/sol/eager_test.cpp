@@ -51,7 +51,7 @@ class Calls {
     return out.ok() ? *out : PredictedOriginal();
   }
 
-  std::map<std::string, Seconds> each() const { return predict_calls(graph_, machine_of_eager(), {}); }
+  PredictedCalls each() const { return predict_calls(graph_, machine_of_eager(), {}); }
 
  private:
   Graph graph_;
@@ -241,13 +241,18 @@ TEST(Eager, TimesOfCallsAddUpToTheOriginals) {
              {16, 256, 512});
   calls.call("topk", {{"self", t("h")}, {"k", 4}}, "k", {16, 256, 4});
   calls.call("relu", {{"self", t("k")}}, "y", {16, 256, 4});
-  const std::map<std::string, Seconds> by_call = calls.each();
+  const PredictedCalls found = calls.each();
   const PredictedOriginal whole = calls.predict();
-  Seconds sum{0};
-  for (const auto& [name, time] : by_call) sum += time;
-  EXPECT_NEAR(sum.value, whole.device.value, 1e-12);
-  EXPECT_GT(by_call.at("h").value, 1e-3);  // a step each of 256
-  EXPECT_DOUBLE_EQ(by_call.at("h").value, whole.operators.front().time.value);
+  EXPECT_EQ(found.original.time, whole.time);
+  Seconds device{0}, host{0};
+  for (const auto& [name, time] : found.calls) {
+    device += time.device;
+    host += time.host;
+  }
+  EXPECT_NEAR(device.value, whole.device.value, 1e-12);
+  EXPECT_NEAR(host.value, whole.host.value, 1e-12);
+  EXPECT_GT(found.calls.at("h").device.value, 1e-3);  // a step each of 256
+  EXPECT_DOUBLE_EQ(found.calls.at("h").device.value, whole.operators.front().time.value);
 }
 
 TEST(Eager, ACallInPlaceIsItsOperatorAndNoView) {

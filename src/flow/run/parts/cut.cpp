@@ -1,7 +1,6 @@
 #include "flow/run/parts/cut.h"
 
 #include "record/graph.h"
-#include "sol/eager/predict.h"
 
 namespace solstice::flow {
 namespace {
@@ -26,24 +25,25 @@ Json list_of_numbers(const std::vector<int>& numbers) {
 
 }  // namespace
 
-Result<CallSeconds> predict_calls(run::OracleClient& oracle, const machine::Machine& machine,
-                                  const OracleFlags& flags) {
+Result<sol::PredictedCalls> predict_calls(run::OracleClient& oracle, const machine::Machine& machine,
+                                          const OracleFlags& flags) {
   SOLSTICE_TRY(const Json reply, oracle.call("calls", Json::object(), kLimit));
-  SOLSTICE_TRY(CallGraph found,
-               from_json<CallGraph>(reply).context("reading the oracle's reply to `calls`"));
+  SOLSTICE_TRY(CallGraph found, from_json<CallGraph>(reply).context("reading the oracle's reply to `calls`"));
   Graph graph;
   graph.inputs = std::move(found.inputs);
   graph.nodes = std::move(found.nodes);
   return sol::predict_calls(graph, machine, {flags.matmul_tf32, flags.cudnn_tf32});
 }
 
-Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const CallSeconds& seconds) {
+Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const sol::PredictedCalls& predicted) {
   Json reasons = Json::object(), times = Json::object();
   for (const auto& [name, why] : refused) reasons.set(name, why);
-  for (const auto& [name, time] : seconds) times.set(name, time.value);
+  for (const auto& [name, time] : predicted.calls) times.set(name, time.device.value);
   SOLSTICE_TRY(const Json reply,
                oracle.call("cut", Json::object().set("refused", reasons).set("seconds", times), kLimit));
-  return from_json<Cut>(reply).context("reading the oracle's reply to `cut`");
+  SOLSTICE_TRY(Cut out, from_json<Cut>(reply).context("reading the oracle's reply to `cut`"));
+  out.predicted = predicted;
+  return out;
 }
 
 Status enter_stage(run::OracleClient& oracle, int number) {
