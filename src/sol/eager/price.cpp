@@ -46,7 +46,8 @@ bool is_sort(std::string_view op) {
 
 // Their first operand is a table, of which they read as much as they write.
 bool is_gather(std::string_view op) {
-  static const Names names = {"embedding", "index_select", "gather", "index", "_unsafe_index", "take", "take_along_dim"};
+  static const Names names = {"embedding",     "index_select", "gather",        "index",
+                              "_unsafe_index", "take",         "take_along_dim"};
   return names.contains(op);
 }
 

@@ -12,22 +12,43 @@ namespace {
 using Names = std::set<std::string_view>;
 
 bool is_factorisation(std::string_view op) {
-  static const Names names = {
-      "inverse",          "linalg_inv",          "linalg_inv_ex",      "linalg_solve",
-      "linalg_solve_ex",  "_linalg_solve_ex",    "det",                "linalg_det",
-      "_linalg_det",      "logdet",              "slogdet",            "linalg_slogdet",
-      "_linalg_slogdet",  "cholesky",            "linalg_cholesky",    "linalg_cholesky_ex",
-      "cholesky_inverse", "cholesky_solve",      "linalg_qr",          "qr",
-      "linalg_lu",        "linalg_lu_factor",    "linalg_lu_factor_ex", "linalg_lu_solve",
-      "linalg_ldl_factor", "linalg_solve_triangular", "triangular_solve", "linalg_tensorinv",
-      "linalg_lstsq",     "linalg_householder_product"};
+  static const Names names = {"inverse",
+                              "linalg_inv",
+                              "linalg_inv_ex",
+                              "linalg_solve",
+                              "linalg_solve_ex",
+                              "_linalg_solve_ex",
+                              "det",
+                              "linalg_det",
+                              "_linalg_det",
+                              "logdet",
+                              "slogdet",
+                              "linalg_slogdet",
+                              "_linalg_slogdet",
+                              "cholesky",
+                              "linalg_cholesky",
+                              "linalg_cholesky_ex",
+                              "cholesky_inverse",
+                              "cholesky_solve",
+                              "linalg_qr",
+                              "qr",
+                              "linalg_lu",
+                              "linalg_lu_factor",
+                              "linalg_lu_factor_ex",
+                              "linalg_lu_solve",
+                              "linalg_ldl_factor",
+                              "linalg_solve_triangular",
+                              "triangular_solve",
+                              "linalg_tensorinv",
+                              "linalg_lstsq",
+                              "linalg_householder_product"};
   return names.contains(op);
 }
 
 // By iterations, each over all columns.
 bool is_iterative(std::string_view op) {
-  static const Names names = {"linalg_svd",      "_linalg_svd",     "svd",        "linalg_svdvals", "linalg_eigh",
-                              "_linalg_eigh",    "linalg_eigvalsh", "linalg_eig", "linalg_eigvals", "linalg_pinv",
+  static const Names names = {"linalg_svd",         "_linalg_svd",       "svd",        "linalg_svdvals", "linalg_eigh",
+                              "_linalg_eigh",       "linalg_eigvalsh",   "linalg_eig", "linalg_eigvals", "linalg_pinv",
                               "linalg_matrix_rank", "linalg_matrix_exp", "linalg_cond"};
   return names.contains(op);
 }

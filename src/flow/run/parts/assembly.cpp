@@ -147,7 +147,8 @@ void Assembly::predict() {
   }
   const Seconds original = cut_->predicted.original.time, time = predicted_time();
   run_.report.reason = fmt::format(
-      "nothing was measured; predicted {:.3g}x faster, {} where PyTorch eager takes {}: {} of {} parts are ours, {:.0f} "
+      "nothing was measured; predicted {:.3g}x faster, {} where PyTorch eager takes {}: {} of {} parts are ours, "
+      "{:.0f} "
       "% of a predicted {}",
       time.value > 0 ? original / time : 1.0, time_text(time), time_text(original), kept().size(),
       run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all));

@@ -25,6 +25,13 @@ std::optional<Imported> take_prepared(Run& run) {
   return Imported{std::move(made->problem), std::move(made->meaning), std::move(made->inputs)};
 }
 
+// Once each: a report does not say at which call.
+void add_notes(const std::vector<importer::ImportNote>& notes, std::vector<std::string>& warnings) {
+  for (const importer::ImportNote& note : notes) {
+    if (std::find(warnings.begin(), warnings.end(), note.text) == warnings.end()) warnings.push_back(note.text);
+  }
+}
+
 Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
@@ -33,7 +40,7 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, module.file, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
-  for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
+  add_notes(out.problem.imported.notes, run.report.warnings);
   if (const Status bound = bind_problem(out.problem); !bound.ok()) {
     if (refused) *refused = std::move(out.problem);
     return bound.error();

@@ -163,8 +163,9 @@ TEST_F(AssemblyTest, WithoutAGpuTimesAndTheDropInArePredicted) {
   opened_.machine = machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
   ASSERT_TRUE(finish(false).ok());
   EXPECT_EQ(report().outcome, RunOutcome::kPredicted);
-  EXPECT_TRUE(says(report().reason, "predicted 2x faster, 4 ms where PyTorch eager takes 8 ms: 1 of 3 parts are ours, "
-                                    "50 % of a predicted 4 ms"))
+  EXPECT_TRUE(says(report().reason,
+                   "predicted 2x faster, 4 ms where PyTorch eager takes 8 ms: 1 of 3 parts are ours, "
+                   "50 % of a predicted 4 ms"))
       << report().reason;
   ASSERT_EQ(report().parts.size(), 3u);
   const PartRow &ours = report().parts[0], &theirs = report().parts[1], &call = report().parts[2];
