@@ -15,7 +15,7 @@ from typing import Any, Callable, Optional
 
 import torch
 
-from .errors import OracleError, input_error
+from .errors import OracleError, input_error, is_library_file
 
 USUAL = "Model"
 _MOST_LISTED = 8
@@ -50,7 +50,7 @@ def find(namespace: ModuleType, file: Path, name: Optional[str]) -> Found:
     kind = kind_of(value)
     if kind is not None:
         return Found(wanted, kind, value)
-    everything = Contents(namespace)
+    everything = Contents(namespace, file)
     found = everything.only() if name is None else None
     if found is not None:
         return found
@@ -60,7 +60,9 @@ def find(namespace: ModuleType, file: Path, name: Optional[str]) -> Found:
 class Contents:
     """What a file defines of its own; what it imports can be named as well."""
 
-    def __init__(self, namespace: ModuleType) -> None:
+    def __init__(self, namespace: ModuleType, file: Path) -> None:
+        # As people name it: an installed package by its name.
+        self._place = namespace.__name__ if is_library_file(str(file)) else str(file)
         own = {n: v for n, v in vars(namespace).items() if not n.startswith("_")}
         self.imported = [n for n, v in own.items() if kind_of(v) in ("class", "instance")]
         here = lambda v: getattr(v, "__module__", None) == namespace.__name__
@@ -84,15 +86,21 @@ class Contents:
         return None
 
     def refusal(self, file: Path, name: Optional[str], value: Any) -> OracleError:
-        if value is not None:
-            text = f"`{name}` of `{file}` is a value of type `{type(value).__name__}`, not a module"
+        if isinstance(value, type) and not self._names():
+            return _no_module_class(value, file)
+        if isinstance(value, type):
+            text = f"the class `{name or USUAL}` of `{file}` does not derive from nn.Module"
+        elif value is not None:
+            text = f"`{name or USUAL}` of `{file}` is a value of type `{type(value).__name__}`, not a module"
         elif name is not None:
-            text = f"`{file}` defines no `{name}`"
+            text = f"`{self._place}` defines no `{name}`"
         elif self.classes or self.instances:
             text = f"`{file}` defines no `{USUAL}`, and several other modules"
         else:
             text = f"`{file}` defines no module"
-        return input_error("load.no_model", f"{text}; {self.text()}", file=str(file), hint=self.way_out(file, name))
+        near = self.near(name)
+        listed = "" if near and near not in self._names() else f"; {self.text()}"
+        return input_error("load.no_model", text + listed, file=str(file), hint=self.way_out(near))
 
     def text(self) -> str:
         """The names by kind."""
@@ -104,15 +112,31 @@ class Contents:
         parts = [f"{kind}: {_listed(names)}" for kind, names in kinds if names]
         return f"it has {'; '.join(parts)}" if parts else "it has no class derived from nn.Module and no function"
 
-    def way_out(self, file: Path, name: Optional[str]) -> str:
-        names = [*self.classes, *self.instances, *self.functions]
-        known = {n.casefold(): n for n in (*self.imported, *names)}
+    def near(self, name: Optional[str]) -> str:
+        """What may be meant by `name`; "" where nothing is alike."""
+        known = {n.casefold(): n for n in (*self.imported, *self._names())}
         near = difflib.get_close_matches(name.casefold(), known, n=1) if name else []
+        return known[near[0]] if near else ""
+
+    def way_out(self, near: str) -> str:
+        names = self._names()
         if near:
-            return f"did you mean {known[near[0]]}? name it {file}:{known[near[0]]}"
+            return f"did you mean {near}? name it {self._place}:{near}"
         if not names:
             return "define `class Model(nn.Module)`, and `def get_inputs()` beside it"
-        return f"name one: {file}:{names[0]}; a function is one that returns a module"
+        return f"name one: {self._place}:{names[0]}; a function is one that returns a module"
+
+    def _names(self) -> list[str]:
+        return [*self.classes, *self.instances, *self.functions]
+
+
+def _no_module_class(value: type, file: Path) -> OracleError:
+    return input_error(
+        "load.no_model",
+        f"the class `{value.__name__}` of `{file}` does not derive from nn.Module",
+        file=str(file),
+        hint=f"write `class {value.__name__}(nn.Module)`, with `super().__init__()` first in its `__init__`",
+    )
 
 
 def _listed(names: Any) -> str:

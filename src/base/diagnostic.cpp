@@ -57,14 +57,18 @@ const char* severity_name(Severity severity) {
   return "error";
 }
 
+bool is_control(unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; }
+
 std::string excerpt(const Lines& lines, Span span) {
   constexpr size_t kWidest = 240, kBefore = 80;  // of a longer line: what stands around the place
   const Position p = lines.at(span.begin);
   const size_t column = static_cast<size_t>(p.column - 1);
   const size_t from = p.text.size() > kWidest && column > kBefore ? column - kBefore : 0;
   std::string text(p.text.substr(from, kWidest));
+  const bool is_text =
+      std::none_of(p.text.begin(), p.text.end(), [](unsigned char c) { return c != '\r' && is_control(c); });
   std::replace_if(
-      text.begin(), text.end(), [](unsigned char c) { return (c < ' ' && c != '\t') || c == 0x7f; },
+      text.begin(), text.end(), [&](unsigned char c) { return is_control(c) || (!is_text && c >= 0x80); },
       '?');  // a terminal obeys them
   const size_t room = std::max<size_t>(1, text.size() - std::min(text.size(), column - from));
   const size_t width = std::clamp<size_t>(static_cast<size_t>(std::max(span.end - span.begin, 1)), 1, room);

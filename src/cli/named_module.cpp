@@ -73,7 +73,17 @@ Error no_file(const std::string& file) {
                         : file_meant(file));
 }
 
-Result<std::string> file_of(const std::string& named) {
+// The last part of a package's path is missing; the user names something in it.
+Error no_such_part(const std::string& named) {
+  const size_t dot = named.rfind('.');
+  return fail(
+      Code::not_found,
+      fmt::format("Python finds no module of this name: `{}`, though `{}` is there", named, named.substr(0, dot)),
+      fmt::format("correct `{}`, or give the path of a file: FILE.py:NAME", named.substr(dot + 1)));
+}
+
+// `holds`: a name in the module follows.
+Result<std::string> file_of(const std::string& named, bool holds) {
   std::error_code ignored;
   if (is_file(named)) return named;
   if (fs::is_directory(named, ignored))
@@ -83,7 +93,8 @@ Result<std::string> file_of(const std::string& named) {
   SOLSTICE_TRY(std::string found, locate(named));
   if (found.empty()) {
     SOLSTICE_TRY(const std::string meant, with_colon(named));
-    return meant.empty() ? no_file(named) : named_with_a_dot(named, meant);
+    if (meant.empty()) return no_file(named);
+    return holds ? no_such_part(named) : named_with_a_dot(named, meant);
   }
   return found;
 }
@@ -107,7 +118,7 @@ Result<flow::ModuleOptions> named_module(const std::string& text, const Invocati
   flow::ModuleOptions out;
   SOLSTICE_TRY(out.mode, mode_of(in));
   const FileAndName parts = cut(text);
-  SOLSTICE_TRY(const std::string file, file_of(parts.file));
+  SOLSTICE_TRY(const std::string file, file_of(parts.file, !parts.name.empty()));
   if (flow::is_program(file))
     return fail(Code::bad_argument, fmt::format("{} is a program, not a module of PyTorch's", file),
                 fmt::format("`solstice optimize {0}` searches kernels for its equations, `solstice run {0} --of "

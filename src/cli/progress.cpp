@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "cli/harmless.h"
 #include "cli/view/table.h"
 
@@ -117,7 +118,7 @@ class TerminalProgress final : public Progress {
 std::string standing_text(const Standing& s) {
   std::vector<std::string> parts;
   parts.push_back(s.trials_allowed ? fmt::format("{}/{} trials", s.trials, *s.trials_allowed)
-                                   : fmt::format("{} trials", s.trials));
+                                   : counted(s.trials, "trial"));
   if (s.best) {
     std::string best = "best " + show(*s.best, s.predicted);
     if (s.speedup()) best += fmt::format(" ({})", show_factor(*s.speedup()));

@@ -32,6 +32,11 @@ Value Emitter::variable(CType type, std::string name, int depth, Interval range)
   return {type, std::move(name), depth, range, std::nullopt};
 }
 
+void Emitter::note_use(const Value& value) {
+  for (size_t i = scopes_.size(); i-- > 1 && static_cast<int>(i) > value.depth;)
+    scopes_[i].outside = std::max(scopes_[i].outside, value.depth);
+}
+
 void Emitter::note_read(int tensor) {
   if (std::find(read_.begin(), read_.end(), tensor) == read_.end()) read_.push_back(tensor);
 }
@@ -59,11 +64,16 @@ Value Emitter::define(CType type, const std::string& text, int depth, Interval r
 
 Value Emitter::define(CType type, const std::string& text, int depth, const std::vector<Value>& operands,
                       Interval range) {
+  for (const Value& operand : operands) note_use(operand);
   const std::string key = fmt::format("{} {}", name_of(type), text);
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const auto found = scope->known.find(key); found != scope->known.end()) return found->second;
+    const auto found = scope->known.find(key);
+    if (found == scope->known.end()) continue;
+    note_use(found->second);
+    return found->second;
   }
   Value value{type, fmt::format("v{}", next_++), depth, range, std::nullopt};
+  note_use(value);
   add_definition(name_of(type), value, text, operands);
   scopes_[static_cast<size_t>(depth)].known.emplace(key, value);
   return value;
@@ -141,13 +151,17 @@ Value Emitter::evaluate(const ir::Affine& form) {
 
 Result<Value> Emitter::emit(const ir::ExprRef& e) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (const auto found = scope->memo.find(e.get()); found != scope->memo.end()) return found->second;
+    const auto found = scope->memo.find(e.get());
+    if (found == scope->memo.end()) continue;
+    note_use(found->second);
+    return found->second;
   }
   const int source = indices_.source_of(*e);
   const int around = set_equation(source < 0 ? equation_ : source);
   Result<Value> made = emit_node(e);
   set_equation(around);
   SOLSTICE_TRY(Value value, std::move(made));
+  note_use(value);
   scopes_[static_cast<size_t>(value.depth)].memo.emplace(e.get(), value);
   return value;
 }

@@ -51,6 +51,8 @@ class Emitter {
   int push();  // opens a scope, gives its depth
   void pop();  // forgets the innermost scope; its text must have been taken
   int depth() const { return static_cast<int>(scopes_.size()) - 1; }
+  // The deepest scope around the innermost one of which that one's text uses values: it may stand there.
+  int deepest_used() const { return scopes_.back().outside; }
   std::string take(int depth) { return text_of(take_statements(depth)); }
   std::vector<Statement> take_statements(int depth);
 
@@ -84,6 +86,7 @@ class Emitter {
   // Tensors that the text reads, in order of first use. Their pointer parameters are pointer_name(tensor).
   const std::vector<int>& tensors_read() const { return read_; }
   void note_read(int tensor);
+  void note_use(const Value& value);  // by text of the caller's own
   std::string pointer_name(int tensor) const;
 
  private:
@@ -91,6 +94,7 @@ class Emitter {
     std::vector<Statement> statements;
     std::unordered_map<std::string, Value> known;
     std::unordered_map<const ir::Expr*, Value> memo;
+    int outside = 0;  // deepest scope around it of which it uses values
   };
   struct Parts;
 

@@ -99,6 +99,7 @@ struct SerialBody {
   std::string text;
   Value term;
   std::string test;  // "if (..) ", or nothing
+  int around = 0;    // depth of the innermost scope that the loops need
 };
 
 Result<SerialBody> emit_body(Emitter& emitter, const ir::Expr& e) {
@@ -116,6 +117,7 @@ Result<SerialBody> emit_body(Emitter& emitter, const ir::Expr& e) {
     SOLSTICE_TRY(const Value condition, emitter.emit(e.args[1]));
     out.test = fmt::format("if ({}) ", emitter.convert(condition, CType::kBool).text);
   }
+  out.around = emitter.deepest_used();
   out.text = emitter.take(inner);
   emitter.pop();
   return out;
@@ -137,8 +139,8 @@ std::string position_code(const ir::Expr& e, const SerialBody& body, const std::
 
 Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reduction) {
   const ir::Expr& e = *reduction;
-  const int outer = emitter.depth();
   SOLSTICE_TRY(const SerialBody body, emit_body(emitter, e));
+  const int outer = body.around;
   const CType type = body.term.type;
   // The loops' variables make the accumulator's name unique.
   const std::string accumulator = fmt::format("r{}", emitter.fresh());

@@ -12,7 +12,8 @@ struct ReducerText {
 };
 Result<ReducerText> text_of(ir::Reducer reducer, CType type);
 
-// Emits loops over the binders into the innermost scope and gives the accumulator.
+// Emits loops over the binders and gives the accumulator, in the outermost scope that has what they use: a reduction
+// that does not vary with a loop around it is computed once, as the cost models count it.
 Result<Value> emit_serial_reduction(Emitter& emitter, const ir::ExprRef& reduction);
 
 }  // namespace solstice::codegen

@@ -189,8 +189,10 @@ std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families
 
 void check_kernel(const families::Context& context, const ir::Kernel& written, const families::KnobPlaces& places,
                   Diagnostics& diagnostics) {
+  const size_t known = diagnostics.all().size();
   std::optional<ir::Knobs> knobs = check_settings(written, places, diagnostics);
-  if (!knobs) return;
+  // What holds of several knobs together is not asked where one has no value: it would be of another that was meant.
+  if (!knobs || diagnostics.all().size() > known) return;
   const families::Family& family = *families::find_family(written.family);
   ir::Kernel kernel = written;
   kernel.knobs = std::move(*knobs);

@@ -50,9 +50,11 @@ void Preparation::refuse(TrialState state, std::string why) {
   why_ = std::move(why);
 }
 
+// A candidate that a compiler was to take, and that nobody knows to compile, is none that works.
 void Preparation::give_up() {
   pending_.reset();
   why_ = "not compiled: the time was up";
+  if (compiler_) refused_ = TrialState::kNotCompiled;
   if (facts_.empty()) no_facts_ = "the time was up";
 }
 

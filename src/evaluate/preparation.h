@@ -23,7 +23,8 @@ class Preparation {
   // Waits for the compiler; once more, it does nothing. After it either state() says what is wrong with the candidate,
   // or built() is there (or nothing was to be compiled). An error means that this machine cannot compile.
   Status finish();
-  // Leaves the compiler's work undone: what is known without is the result.
+  // Leaves the compiler's work undone: the candidate is refused as not compiled; where there is no compiler, what is
+  // known without is the result.
   void give_up();
 
   bool refused() const { return refused_.has_value(); }

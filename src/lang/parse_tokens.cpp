@@ -1,6 +1,7 @@
 // The parser's view of its tokens, and recovery.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 #include "lang/parse.h"
@@ -207,10 +208,22 @@ std::vector<Knob> Parser::whole_knobs() {
   return knobs;
 }
 
+namespace {
+
+bool is_no_text(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return (byte < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' && c != '\v') || byte == 0x7f;
+}
+
+}  // namespace
+
 Program parse(std::string_view source, Diagnostics& diagnostics) {
-  if (const size_t zero = source.find('\0'); zero != std::string_view::npos) {
-    const int at = static_cast<int>(zero);
-    diagnostics.error("E000", {at, at + 1}, "a zero byte: this is not a text file", "a program is a text file");
+  const auto foreign = std::find_if(source.begin(), source.end(), is_no_text);
+  if (foreign != source.end()) {
+    const int at = static_cast<int>(foreign - source.begin());
+    const unsigned byte = static_cast<unsigned char>(*foreign);
+    const std::string what = byte == 0 ? "a zero byte" : fmt::format("a control character ({:#04x})", byte);
+    diagnostics.error("E000", {at, at + 1}, what + ": this is not a text file", "a program is a text file");
     return {};
   }
   return Parser(lex(source, diagnostics), diagnostics).program();

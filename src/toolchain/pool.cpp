@@ -15,6 +15,7 @@ Pool::~Pool() {
     stopping_ = true;
     queue_.clear();
   }
+  for (const std::unique_ptr<Engine>& engine : engines_) engine->stop();
   wake_.notify_all();
   threads_.clear();  // joins
 }

@@ -3,6 +3,7 @@
 // one that dies costs the job it had.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -33,6 +34,12 @@ class Engine {
   virtual Result<RawOutput> run(const CompileJob& job, Seconds limit) = 0;
   // Starts what run() would start; what its sandbox enforces.
   virtual Result<SandboxReport> start() = 0;
+  // The job that runs, and every later one, ends soon, as one that timed out. From any thread.
+  void stop() { stopped_ = true; }
+  bool stopped() const { return stopped_; }
+
+ private:
+  std::atomic<bool> stopped_ = false;
 };
 
 std::unique_ptr<Engine> make_worker_engine(const CompilerOptions& options, const Toolchain& toolchain);
@@ -42,7 +49,7 @@ class Pool {
  public:
   using Task = std::function<void(Engine&)>;
   Pool(int threads, const std::function<std::unique_ptr<Engine>()>& make_engine);
-  ~Pool();  // finishes what is being run; what is queued is dropped
+  ~Pool();  // ends what is being run: nobody waits for it any more; what is queued is dropped
   void post(Task task);
 
  private:

@@ -11,12 +11,23 @@ from host_dropin import HostDevice, buffer
 from solstice import dropin
 from solstice.loading import Subject
 from solstice.oracle.session import Session
-from solstice.partial.parts import Parts, make_parts
+from solstice.partial import parts as cutting
+from solstice.partial.parts import Parts
 from solstice.partial.stages import StageModule
 from solstice.dropin import structure
 from solstice.dropin.runtime import Runtime
+from solstice.tensors import logical_bytes, tensor_leaves
 
-MACHINE = {"bandwidth": 4e12, "launch": 3e-6, "flops": {"f32": 6e13, "f16": 8e14, "bf16": 8e14}}
+
+def seconds_of(session: Session) -> dict:
+    """Of each call: its bytes, and a launch."""
+    calls = cutting.calls_of(session).calls()
+    values = {c.name: [v for n in (c, *c.all_input_nodes) for v in tensor_leaves(n.meta.get("val"))] for c in calls}
+    return {name: 3e-6 + logical_bytes(moved) / 4e12 for name, moved in values.items()}
+
+
+def made_parts(session: Session, refused=None) -> Parts:
+    return cutting.make_parts(session, refused or {}, seconds_of(session))
 
 
 def session_of(module, *args, **kwargs) -> Session:
@@ -27,7 +38,7 @@ def session_of(module, *args, **kwargs) -> Session:
 
 
 def parts_of(module, *args, refused=None, **kwargs) -> Parts:
-    return make_parts(session_of(module, *args, **kwargs), refused or {}, MACHINE)
+    return made_parts(session_of(module, *args, **kwargs), refused)
 
 
 def calls_of(stage):

@@ -10,11 +10,7 @@ torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 from host_dropin import HostDevice  # noqa: E402
-from partial_site import attached, parts_of, session_of, write_dropin  # noqa: E402
-
-from solstice.partial.parts import make_parts  # noqa: E402
-
-MACHINE = {"bandwidth": 4e12, "launch": 3e-6, "flops": {"f32": 6e13}}
+from partial_site import attached, made_parts, parts_of, session_of, write_dropin  # noqa: E402
 
 
 class Net(torch.nn.Module):
@@ -39,7 +35,7 @@ def net(tmp_path, fake_runtime):
     HostDevice.capturing_into, HostDevice.stream_number = None, 0
     module = Net()
     session = session_of(module, torch.randn(2, 3), torch.randn(2, 3))
-    parts = make_parts(session, {}, MACHINE)
+    parts = made_parts(session)
     assert len(parts.stages) == 2
     new = attached(write_dropin(tmp_path, fake_runtime, session, parts), copy.deepcopy(module))
     with torch.no_grad():
@@ -171,7 +167,7 @@ def test_a_stage_of_another_run_is_refused(tmp_path, fake_runtime):
 
     module = Net()
     session = session_of(module, torch.randn(2, 3), torch.randn(2, 3))
-    write_dropin(tmp_path, fake_runtime, session, make_parts(session, {}, MACHINE))
+    write_dropin(tmp_path, fake_runtime, session, made_parts(session))
     record = {"schema": "solstice.dropin/1", "schedule": {}, "flags": {}, "content": {"stage_1/plan.json": "0" * 64}}
     assert "belongs to another run" in dropin.read(str(tmp_path), record).problem
 
@@ -200,7 +196,7 @@ def test_a_storage_that_is_read_beyond_its_tensor_needs_the_original(tmp_path, f
     HostDevice.capturing_into, HostDevice.stream_number = None, 0
     module = Wide()
     session = session_of(module, torch.randn(2, 3), torch.randn(2, 3))
-    parts = make_parts(session, {}, MACHINE)
+    parts = made_parts(session)
     assert "it reads a storage, of which its tensor may be a part" in parts.found.why.values()
     new = attached(write_dropin(tmp_path, fake_runtime, session, parts), copy.deepcopy(module))
     launches = ctypes.CDLL(str(fake_runtime)).fake_launches
@@ -247,7 +243,7 @@ def _(x):
 def test_another_layout_is_copied_into_the_recorded_one(tmp_path, fake_runtime):
     module = Turned()
     session = session_of(module, torch.randn(2, 3))
-    parts = make_parts(session, {}, MACHINE)
+    parts = made_parts(session)
     new = attached(write_dropin(tmp_path, fake_runtime, session, parts), copy.deepcopy(module))
     with torch.no_grad():
         for _ in range(3):
@@ -272,7 +268,7 @@ def test_a_stage_alone_is_a_module_with_a_drop_in(tmp_path, fake_runtime):
     from solstice.partial.stages import StageModule
 
     session = session_of(Net(), torch.randn(2, 3), torch.randn(2, 3))
-    parts = make_parts(session, {}, MACHINE)
+    parts = made_parts(session)
     write_dropin(tmp_path, fake_runtime, session, parts)
     folder = tmp_path / "stage_1"
     recording = dropin.read(str(folder), json.loads((folder / "dropin.json").read_text()))

@@ -43,6 +43,21 @@ REFUSED = MODEL.replace(
 )
 
 
+RECURRENT = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.rnn, self.out = torch.nn.LSTM(64, 128, batch_first=True), torch.nn.Linear(128, 512)
+
+        def forward(self, x):
+            return torch.relu(self.out(self.rnn(x)[0]))
+
+    def get_inputs():
+        return [torch.randn(16, 128, 64)]
+"""
+
 SPECTRUM = MODEL.replace(
     "return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))",
     "return self.down(torch.fft.irfft(self.gain * torch.fft.rfft(F.gelu(self.up(x)))))",
@@ -82,7 +97,9 @@ def test_a_module_is_not_lost_to_a_draw(environment, write_model, tmp_path):
     optimize(file, out)
     report = json.loads((out / "report.json").read_text())
     assert report["outcome"] == "predicted"
-    assert re.search(r"predicted [\d.]+x faster: \d of 3 parts are ours, ", report["reason"])
+    assert re.search(
+        r"predicted [\d.]+x faster, .* where PyTorch eager takes .*: \d of 3 parts are ours, ", report["reason"]
+    )
     by_name = {row["what"]: row for row in report["parts"]}
     assert by_name.keys() == {"stage 1: linear, gelu", "stage 2: linear", "aten.dropout.default"}
     draw = by_name.pop("aten.dropout.default")
@@ -95,6 +112,22 @@ def test_a_module_is_not_lost_to_a_draw(environment, write_model, tmp_path):
     assert "model, stage 1" in shown
     run("show", "last", "--html", out / "page.html")
     assert "aten.dropout.default" in (out / "page.html").read_text()
+
+
+@pytest.mark.slow
+def test_a_call_has_one_price_in_the_parts_and_in_the_original(environment, write_model, tmp_path):
+    """An LSTM goes step by step: what surrounds it cannot make the module much faster."""
+    file, out = write_model(RECURRENT), tmp_path / "out"
+    optimize(file, out, budget="60s,2trials")
+    report = json.loads((out / "report.json").read_text())
+    original = report["predicted_original"]
+    priced = {row["op"]: row["time"] for row in original["operators"]}
+    parts = {row["what"]: row for row in report["parts"]}
+    assert parts["aten.lstm.input"]["original"] == pytest.approx(priced["lstm"])
+    assert parts["stage 1: linear, relu"]["original"] == pytest.approx(priced["linear"] + priced["relu"])
+    gain = float(re.search(r"predicted ([\d.]+)x faster", report["reason"]).group(1))
+    saved = parts["stage 1: linear, relu"]["original"] - parts["stage 1: linear, relu"]["time"]
+    assert gain == pytest.approx(original["time"] / (original["time"] - saved), rel=0.01)
 
 
 @pytest.mark.slow

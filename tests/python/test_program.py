@@ -392,7 +392,9 @@ def test_modules_are_found_by_their_python_names(run, tmp_path):
         code, out, err = run("import", name)
         assert code == 0 and "f32[" in out and "32" in out, err
     for name, said in (
-        ("kit.nut:Net", "Python finds no module of this name"),
+        ("kit.nut:Net", "Python finds no module of this name: `kit.nut`, though `kit` is there"),
+        ("torch.nnn:Linear", "correct `nnn`"),
+        ("torch.nn.Linear", "a name in a module stands behind a colon: torch.nn:Linear"),
         ("kit/net:Net", "did you mean kit/net.py?"),
         ("kit.net:Nte", "did you mean"),
         ("kit", "kit is a folder, not a file"),

@@ -63,6 +63,7 @@ def test_a_module_that_says_cuda_at_once_is_made_on_the_host(write_model):
     [
         ("", "Nte", "defines no `Nte`; it has classes derived from nn.Module: `Net`", "did you mean"),
         ("width = 3\n", "width", "`width` of", "name one:"),
+        ("class Config: pass\n", "Config", "the class `Config` of", "name one:"),
         (
             "def build(): return 3\n",
             "build",
@@ -83,6 +84,18 @@ def test_what_was_found_is_said(write_model, more, name, message, hint):
 def test_a_file_without_a_module(write_model):
     error = failure(write_model("x = 3\n"))
     assert error.code == "load.no_model" and "defines no module" in error.message and "class Model" in error.hint
+
+
+def test_a_class_that_does_not_derive_from_a_module(write_model):
+    error = failure(write_model("class Model:\n    def forward(self, x): return x\n" + INPUTS))
+    assert "the class `Model` of" in error.message and "does not derive from nn.Module" in error.message
+    assert "class Model(nn.Module)" in error.hint and "super().__init__()" in error.hint
+
+
+def test_a_package_is_named_as_such_in_hints():
+    error = failure(torch.nn.__file__, "Liner")
+    assert error.message == "`torch.nn` defines no `Liner`"
+    assert error.hint == "did you mean Linear? name it torch.nn:Linear"
 
 
 @pytest.mark.parametrize("mode, training", [(None, True), ("train", True), ("eval", False)])

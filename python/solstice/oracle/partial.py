@@ -19,12 +19,21 @@ _WARMUPS, _REPS = 3, 20
 _LONGEST = 1e-3  # predicted seconds on a GPU of what a CPU is asked to run
 
 
-def cut(self: Session, *, refused: dict[str, str] = {}, machine: dict[str, Any]) -> dict[str, Any]:
-    """`refused`: why calls, by their names in an earlier cut, are no part of ours."""
+def calls(self: Session) -> dict[str, Any]:
+    """Every call of the module, as it calls PyTorch."""
+    from ..partial.parts import calls_of, describe_calls
+
+    self.progress("calls", "tracing the module's calls")
+    return describe_calls(calls_of(self))
+
+
+def cut(self: Session, *, refused: dict[str, str] = {}, seconds: dict[str, float]) -> dict[str, Any]:
+    """`refused`: why calls, by their names in an earlier cut, are no part of ours. `seconds`: predicted, of the calls
+    by their names."""
     from ..partial.parts import describe_parts, make_parts
 
     self.progress("cut", "dividing the module")
-    self.parts = make_parts(self, refused, machine)
+    self.parts = make_parts(self, refused, seconds)
     self.parts.record({stage.number for stage in self.parts.stages})  # what it cannot hold is refused now
     return describe_parts(self.parts)
 

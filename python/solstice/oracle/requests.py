@@ -305,6 +305,7 @@ ALL: dict[str, Callable[..., dict[str, Any]]] = {
         check_dropin,
         time_dropin,
         memory,
+        partial.calls,
         partial.cut,
         partial.enter_stage,
         partial.schedule,

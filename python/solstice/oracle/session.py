@@ -50,6 +50,7 @@ class Session:
     buffers_settled: bool = False  # those of the perturbed module are moved, as far as forward takes that
     notes: dict[str, list[str]] = field(default_factory=dict)  # by variant: what the results do not show
     contest: Any = None  # the opponents, once they are compiled (rivals.py)
+    calls: Any = None  # of the module, as one flat graph (solstice.partial)
     parts: Any = None  # of the module, once it was cut (solstice.partial)
 
     def need_subject(self) -> Subject:

@@ -14,7 +14,9 @@ from ..oracle.running import kept_buffers
 from ..oracle.session import Session
 from ..tensors import leaves, map_tensors, module_tensors
 from ..tracing import quiet
+from ..tracing.nodes import ModuleTable, NodeWriter
 from ..tracing.sources import SourceTable
+from ..tracing.values import tensor_meta
 from .cut import Cut, cut
 from .decisions import is_decision, upstream
 from .own_graph import OwnGraph, is_projection, is_view, own_graph
@@ -46,12 +48,18 @@ class Parts:
         return Record(self.schedule(kept), self.found.why, display_of(self.original)).json()
 
 
-def make_parts(session: Session, refused: Mapping[str, str], machine: Mapping[str, Any]) -> Parts:
-    """Errors: `trace.not_flat`, where the module's calls make no flat graph."""
-    known = session.parts
+def calls_of(session: Session) -> OwnGraph:
+    """Of the session's module, traced once. Errors: `trace.not_flat`, where its calls make no flat graph."""
+    if session.calls is None:
+        session.calls = _own_graph(session, session.need_subject())
+    return session.calls
+
+
+def make_parts(session: Session, refused: Mapping[str, str], seconds: Mapping[str, float]) -> Parts:
+    """`seconds`: predicted, of each call by its name. Errors: as calls_of()."""
+    known, own = session.parts, calls_of(session)
     subject = known.original if known else session.need_subject()
-    own = known.own if known else _own_graph(session, subject)
-    weights = known.weights if known else Weights(machine)
+    weights = known.weights if known else Weights(seconds)
     found = cut(own, refused, weights)
     return Parts(subject, own, found, stages_of(own, found), weights)
 
@@ -103,7 +111,7 @@ def display_of(subject: Subject) -> dict[str, str]:
 
 
 def describe_parts(parts: Parts) -> dict[str, Any]:
-    """`calls`: those that stay PyTorch's. `uncounted`: operators whose products no predicted time has, and why."""
+    """`calls`: those that stay PyTorch's."""
     sources = SourceTable(display_of(parts.original))
     calls = [_describe_call(parts, sources, node) for node in parts.found.why if moves(node)]
     decided = upstream({node for node in parts.found.why if is_decision(node)})
@@ -113,8 +121,22 @@ def describe_parts(parts: Parts) -> dict[str, Any]:
         told = describe(stage, parts.weights.total(stage.calls))
         told |= {"decides": not decided.isdisjoint(stage.calls)}
         stages.append(told if like == stage.number else {**told, "like": like})
-    uncounted = [f"{name} ({why})" for name, why in sorted(parts.weights.uncounted.items())]
-    return {"stages": stages, "calls": calls, "uncounted": uncounted}
+    return {"stages": stages, "calls": calls}
+
+
+def describe_calls(own: OwnGraph) -> dict[str, Any]:
+    """The calls as nodes of a graph (docs/protocol.md), for whoever predicts their time: `view_of` names what shares
+    the result's memory where a call moves nothing."""
+    nodes = {node.name: node for node in own.calls()}
+    written = NodeWriter(own.graph, SourceTable({}), ModuleTable()).write()
+    for record in written:
+        node = nodes[record["id"]]
+        record.pop("view_of", None)
+        if not moves(node):
+            record["view_of"] = list(record["args"])[:1]
+    given = [(n, n.meta.get("val")) for n in own.graph.nodes if n.op == "placeholder"]
+    inputs = [{"id": n.name, "kind": "user_input", **tensor_meta(v)} for n, v in given if isinstance(v, torch.Tensor)]
+    return {"inputs": inputs, "nodes": written}
 
 
 def moves(node: Node) -> bool:

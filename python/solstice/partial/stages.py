@@ -7,6 +7,7 @@ from typing import Any, Optional
 
 import torch
 from torch.fx import Graph, GraphModule, Node
+from torch.utils import _pytree as pytree
 
 from ..tensors import dtype_name, tensor_leaves
 from .cut import Cut, bases, rewritten
@@ -138,11 +139,14 @@ def empties(stage: Stage, device: Optional[torch.device] = None) -> tuple:
 
 
 def form(stage: Stage) -> tuple:
-    """The same for stages of the same calls, on values of the same shapes, dtypes and strides."""
+    """The same for stages of the same calls, on values of the same shapes, dtypes and strides. The place that a view
+    takes (`keep[i]` in a loop) may differ: a schedule does not depend on it."""
     numbers = {node: f"%{i}" for i, node in enumerate(stage.graph.graph.nodes)}
 
     def told(node: Node) -> tuple:
         given = torch.fx.map_arg((node.args, node.kwargs), numbers.__getitem__)
+        if node.op == "call_function" and not is_projection(node) and is_view(node):
+            given = pytree.tree_map_only(int, lambda number: "a place", given)
         values = [
             (str(t.dtype), str(tuple(t.shape)), str(t.stride()), str(t.device))
             for t in tensor_leaves(node.meta.get("val"))

@@ -37,7 +37,7 @@ def graph_json(
     form = producer.pop("result_form", None)
     sources, modules = SourceTable(display_names), ModuleTable()
     _refuse_unbacked(program, sources)
-    writer = NodeWriter(program.graph_module, sources, modules)
+    writer = NodeWriter(program.graph, sources, modules)
     nodes = writer.write()
     subgraphs = {
         name: _subgraph(child, sources, modules)
@@ -133,7 +133,7 @@ def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
 
 
 def _subgraph(graph: Any, sources: SourceTable, modules: ModuleTable) -> dict[str, Any]:
-    writer = NodeWriter(graph, sources, modules)
+    writer = NodeWriter(graph.graph, sources, modules)
     result = next(n for n in graph.graph.nodes if n.op == "output").args[0]
     returned = result if isinstance(result, (tuple, list)) else [result]
     return {

@@ -8,7 +8,7 @@ import re
 from typing import Any, Optional
 
 import torch
-from torch.fx import GraphModule, Node
+from torch.fx import Graph, Node
 
 from ..errors import internal_error
 from .sources import SourceTable
@@ -33,10 +33,10 @@ class ModuleTable:
 
 
 class NodeWriter:
-    """Writes the nodes of one `GraphModule`. `value_id` names the values that outputs refer to."""
+    """Writes the nodes of one graph. `value_id` names the values that outputs refer to."""
 
-    def __init__(self, graph: GraphModule, sources: SourceTable, modules: ModuleTable) -> None:
-        self._nodes = [n for n in graph.graph.nodes]
+    def __init__(self, graph: Graph, sources: SourceTable, modules: ModuleTable) -> None:
+        self._nodes = list(graph.nodes)
         self._sources = sources
         self._modules = modules
         self._results: dict[Node, str] = {}

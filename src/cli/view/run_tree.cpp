@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/counted.h"
 #include "cli/harmless.h"
 #include "cli/view/table.h"
 #include "search/counts.h"
@@ -143,8 +144,9 @@ class Drawing {
 std::string heading(const RunView& view) {
   const search::Node* best = view.tree.best();
   const TrialCounts counts = search::counts_of(view.tree);
-  std::string out = fmt::format("{}, run {}: {} trials by {}", harmless(view.run.problem), view.run.id, counts.done,
-                                view.run.policy.empty() ? "an unknown policy" : harmless(view.run.policy));
+  std::string out =
+      fmt::format("{}, run {}: {} by {}", harmless(view.run.problem), view.run.id, counted(counts.done, "trial"),
+                  view.run.policy.empty() ? "an unknown policy" : harmless(view.run.policy));
   if (counts.without_result) out += fmt::format(", {} more without a result", counts.without_result);
   if (counts.skipped) out += fmt::format(", {} not tried", counts.skipped);
   if (!best) return out + ", none usable\n";

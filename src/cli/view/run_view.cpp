@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "record/diagnosis/finding.h"
 #include "record/kernel_table.h"
 #include "search/counts.h"
@@ -117,7 +118,8 @@ Result<RunView> view_of(const store::LoadedRun& loaded) {
         Code::not_found,
         fmt::format("run {} has no search tree: it ended before its search, or was made before searches were stored",
                     loaded.run.id),
-        fmt::format("`solstice show {}` lists its {} trials", loaded.run.id, loaded.trials.size()));
+        fmt::format("`solstice show {}` lists its {}", loaded.run.id,
+                    counted(static_cast<int64_t>(loaded.trials.size()), "trial")));
   }
   for (const store::StoredEvent& stored : loaded.events) {
     const size_t before = view.tree.events().size();

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/process/interrupt.h"
 #include "flow/bench/concluded.h"
 #include "flow/bench/row.h"
@@ -144,7 +145,7 @@ class SharedBench {
   // A search that was stopped by Ctrl-C has no row; its run stays.
   Status conclude(BenchSlot& slot) {
     if (interrupted()) return success();
-    if (slot.turns) slots_.say(slot, fmt::format("had {} trials", slot.turns->trials));
+    if (slot.turns) slots_.say(slot, "had " + counted(slot.turns->trials, "trial"));
     ConcludingWorker worker = slot.outcome ? ConcludingWorker(worker_, std::move(*slot.outcome))
                                            : ConcludingWorker(worker_, rows_.run_of(*slot.problem), slot.stop);
     SOLSTICE_TRY(BenchRow row,

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/time_text.h"
 #include "flow/run/report/report_text.h"
 
@@ -63,7 +64,7 @@ std::string turns_section(const Bench& bench) {
   const int problems = static_cast<int>(cells.size()) - 1;
   return fmt::format("\n## One budget for all: {} by {}\n\n", value_of(bench, "total"), value_of(bench, "schedule")) +
          markdown_table(cells) +
-         fmt::format("\n{} trials in {}. {}{}", trials, time_text(spent), compared.text(problems), kMeaning);
+         fmt::format("\n{} in {}. {}{}", counted(trials, "trial"), time_text(spent), compared.text(problems), kMeaning);
 }
 
 }  // namespace solstice::flow

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/version.h"
 #include "flow/run/account.h"
@@ -41,12 +42,13 @@ void begin_report(Run& run) {
   report.working_folder = working_folder();
   report.created = utc_now();
   report.versions["solstice"] = std::string(version());
-  report.options = {{"numerics", options.terms.numerics},
-                    {"weights", options.terms.frozen ? "frozen" : "live"},
-                    {"rewrites", options.terms.rewrites},
-                    {"memory", options.search.memory ? "on" : "off"},
-                    {"findings", options.search.findings ? "on" : "off"},
-                    {"budget", fmt::format("{:.0f} s, {} trials", options.search.budget.value, options.search.trials)}};
+  report.options = {
+      {"numerics", options.terms.numerics},
+      {"weights", options.terms.frozen ? "frozen" : "live"},
+      {"rewrites", options.terms.rewrites},
+      {"memory", options.search.memory ? "on" : "off"},
+      {"findings", options.search.findings ? "on" : "off"},
+      {"budget", fmt::format("{:.0f} s, {}", options.search.budget.value, counted(options.search.trials, "trial"))}};
   if (!options.module.mode.empty()) report.options["mode"] = options.module.mode;
   if (run.agent) report.options["agent"] = run.agent->title();
   if (options.place.gpus.given()) report.options["devices"] = options.place.gpus.text();

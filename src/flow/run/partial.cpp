@@ -54,15 +54,14 @@ class Parts {
   // False: nothing is ours.
   Result<bool> cut() {
     const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
+      SOLSTICE_TRY(const sol::PredictedCalls calls, predict_calls(oracle(), opened_.machine, whole_.subject.flags));
+      run_.report.predicted_original = calls.original;  // by the same prices as its parts
       for (int round = 0; round < kMostCuts; ++round) {
-        SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, opened_.machine));
+        SOLSTICE_TRY(cut_, cut_module(oracle(), refused_, calls));
         SOLSTICE_TRY(const bool settled, look_at_stages());
         if (settled) break;
       }
       SOLSTICE_CHECK(enter_stage(oracle(), 0));
-      if (!cut_.uncounted.empty())
-        run_.report.warnings.push_back(
-            fmt::format("predicted times in PyTorch leave out the products of {}", fmt::join(cut_.uncounted, ", ")));
       return fmt::format("stages of ours: {}, calls of PyTorch's: {}", cut_.stages.size(), cut_.calls.size());
     });
     SOLSTICE_CHECK(done);

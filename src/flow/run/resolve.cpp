@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/state/program_options.h"
 #include "flow/run/state/resume_options.h"
@@ -38,8 +39,8 @@ Status check_trials_left(const store::LoadedRun& resumed, const RunOptions& opti
   }));
   if (trials < options.search.trials) return success();
   return fail(Code::bad_argument,
-              fmt::format("run {} has {} trials, and its budget is {}: none is left for {}", record.id, trials,
-                          options.search.trials, options.agent.controller),
+              fmt::format("run {} has {}, and its budget is {}: none is left for {}", record.id,
+                          counted(trials, "trial"), options.search.trials, options.agent.controller),
               fmt::format("give more, for example --budget {}trials, or leave --agent out", trials + kMore));
 }
 

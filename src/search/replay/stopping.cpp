@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
+
 namespace solstice::search {
 namespace {
 
@@ -22,7 +24,7 @@ std::optional<double> saved(double cost, double fixed) {
 
 std::string text_of(const TotalBudget& budget) {
   std::vector<std::string> parts;
-  if (budget.trials) parts.push_back(fmt::format("{} trials", *budget.trials));
+  if (budget.trials) parts.push_back(counted(*budget.trials, "trial"));
   if (budget.seconds) parts.push_back(fmt::format("{:g} s", *budget.seconds));
   return parts.empty() ? "none" : fmt::format("{}", fmt::join(parts, ", "));
 }

@@ -7,11 +7,15 @@
 namespace solstice::sol::eager {
 namespace {
 
-std::string short_name(const std::string& op) {
+// "relu" of "aten.relu_.default", which writes in place.
+std::string short_name(const GraphNode& node) {
+  const std::string& op = node.op;
   const size_t begin = op.find('.');
   if (begin == std::string::npos) return op;
   const size_t end = op.find('.', begin + 1);
-  return op.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
+  std::string name = op.substr(begin + 1, end == std::string::npos ? end : end - begin - 1);
+  if (!node.mutates.empty() && name.ends_with('_')) name.pop_back();
+  return name;
 }
 
 Tensor tensor_of(const GraphTensor& from, const std::string& id) {
@@ -75,7 +79,7 @@ Tensor fresh_tensor(std::string id, GraphDType dtype, std::vector<int64_t> shape
   return out;
 }
 
-Call::Call(const GraphNode& node, const Values& values) : node_(&node), op_(short_name(node.op)) {
+Call::Call(const GraphNode& node, const Values& values) : node_(&node), op_(short_name(node)) {
   for (const auto& [name, argument] : node.args.members()) {
     for_each_tensor(argument, [&, &key = name](const std::string& id) {
       const auto found = values.find(id);
@@ -87,7 +91,7 @@ Call::Call(const GraphNode& node, const Values& values) : node_(&node), op_(shor
   for (const std::optional<GraphOut>& out : node.outs) {
     if (!out || !out->is_tensor()) continue;
     results_.push_back(tensor_of(*out, out->id));
-    if (is_view() && !reads_.empty()) results_.back().root = reads_.front().root;
+    if ((is_view() || writes()) && !reads_.empty()) results_.back().root = reads_.front().root;
   }
 }
 
@@ -102,6 +106,6 @@ std::vector<int64_t> Call::list(std::string_view name) const {
   return out;
 }
 
-bool Call::is_view() const { return !node_->view_of.empty() || views().contains(op_); }
+bool Call::is_view() const { return !writes() && (!node_->view_of.empty() || views().contains(op_)); }
 
 }  // namespace solstice::sol::eager

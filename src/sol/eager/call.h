@@ -41,6 +41,7 @@ class Call {
   const Json& argument(std::string_view name) const { return node_->args.at(name); }
   std::vector<int64_t> list(std::string_view argument) const;
   bool is_view() const;
+  bool writes() const { return !node_->mutates.empty(); }  // in place
 
  private:
   const GraphNode* node_;

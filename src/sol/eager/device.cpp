@@ -8,7 +8,8 @@
 namespace solstice::sol::eager {
 
 Result<double> Device::product_rate(DType dtype, bool tf32) const {
-  const bool simt = dtype == DType::kF32 || !is_float(dtype);
+  const bool bytes = dtype == DType::kI8 || dtype == DType::kU8;
+  const bool simt = dtype == DType::kF32 || (!is_float(dtype) && !bytes);
   machine::Pipe pipe = machine::Pipe::kSimtF32;
   if (dtype == DType::kF32 && tf32) {
     pipe = machine::Pipe::kTensorTF32;

@@ -57,5 +57,8 @@ inline constexpr double kLossRow = 5e-9;        // s a row of one block's negati
 inline constexpr double kAttention = 0.84;      // of the ceiling of the pipe
 inline constexpr double kRecurrentStep = 5e-6;  // s, not fitted
 inline constexpr double kSortPasses = 8;        // reads and writes, not fitted
+inline constexpr double kFactorColumn = 2e-6;   // s, of a column of a factorisation, not fitted
+inline constexpr double kFactorIterations = 8;  // over all columns, of eigenvalues and singular values, not fitted
+inline constexpr int kFactorLaunches = 4;       // not fitted
 
 }  // namespace solstice::sol::eager

@@ -50,12 +50,20 @@ class Prediction {
 
   Result<PredictedOriginal> run() {
     for (const GraphNode& node : graph_.nodes) SOLSTICE_CHECK(add_node(node));
-    if (machine_.measured.eager_launch) out_.host = *machine_.measured.eager_launch * units_;
-    const double hidden = eager::kFlushBytes / machine_.write_ceiling().per_second;
-    out_.time = std::max(out_.device, out_.host - Seconds(hidden));
-    std::stable_sort(out_.operators.begin(), out_.operators.end(),
-                     [](const OperatorTime& a, const OperatorTime& b) { return b.time < a.time; });
-    return std::move(out_);
+    return result();
+  }
+
+  PredictedCalls calls() {
+    PredictedCalls out;
+    for (const GraphNode& node : graph_.nodes) {
+      const Seconds before = out_.device;
+      const double units = units_;
+      const Call call(node, values_);
+      if (!add_node(node).ok()) count(eager::price_by_bytes(call, device_), std::string(call.op()));
+      out.calls[node.id] = {out_.device - before, dispatch() * (units_ - units)};
+    }
+    out.original = result();
+    return out;
   }
 
  private:
@@ -72,11 +80,25 @@ class Prediction {
       return success();
     }
     SOLSTICE_TRY(const Price price, eager::price(call, device_));
+    count(price, std::string(call.op()));
+    return success();
+  }
+
+  Seconds dispatch() const { return machine_.measured.eager_launch.value_or(Seconds(0)); }  // 0: not known
+
+  PredictedOriginal result() {
+    out_.host = dispatch() * units_;
+    out_.time = headline_time(out_.device, out_.host, machine_);
+    std::stable_sort(out_.operators.begin(), out_.operators.end(),
+                     [](const OperatorTime& a, const OperatorTime& b) { return b.time < a.time; });
+    return std::move(out_);
+  }
+
+  void count(const Price& price, const std::string& op) {
     units_ += host_units(price);
     out_.device += Seconds(price.device);
     out_.kernels += price.launches;
-    add(price, std::string(call.op()));
-    return success();
+    add(price, op);
   }
 
   void add(const Price& price, const std::string& op) {
@@ -107,6 +129,15 @@ class Prediction {
 
 Result<PredictedOriginal> predict_original(const Graph& graph, const machine::Machine& machine, EagerFlags flags) {
   return Prediction(graph, machine, flags).run();
+}
+
+PredictedCalls predict_calls(const Graph& graph, const machine::Machine& machine, EagerFlags flags) {
+  return Prediction(graph, machine, flags).calls();
+}
+
+Seconds headline_time(Seconds device, Seconds host, const machine::Machine& machine) {
+  const double hidden = eager::kFlushBytes / machine.write_ceiling().per_second;
+  return std::max(device, host - Seconds(hidden));
 }
 
 }  // namespace solstice::sol

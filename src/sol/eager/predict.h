@@ -6,7 +6,7 @@
 // takes to launch them, less what is hidden.
 #pragma once
 
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,5 +23,20 @@ struct EagerFlags {
 
 // Errors: bad_argument where the machine lacks a pipe that a product needs.
 Result<PredictedOriginal> predict_original(const Graph& graph, const machine::Machine& machine, EagerFlags flags);
+
+struct CallTime {
+  Seconds device, host;
+};
+
+// The original with the times of its calls, by node: they add up to those of the original. A call that needs a pipe
+// which the machine lacks counts by its bytes.
+struct PredictedCalls {
+  PredictedOriginal original;
+  std::map<std::string, CallTime> calls;
+};
+PredictedCalls predict_calls(const Graph& graph, const machine::Machine& machine, EagerFlags flags);
+
+// As a headline would find it.
+Seconds headline_time(Seconds device, Seconds host, const machine::Machine& machine);
 
 }  // namespace solstice::sol

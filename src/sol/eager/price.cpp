@@ -3,6 +3,7 @@
 #include <set>
 
 #include "sol/eager/parameters.h"
+#include "sol/eager/pointwise.h"
 
 namespace solstice::sol::eager {
 namespace {
@@ -10,8 +11,8 @@ namespace {
 using Names = std::set<std::string_view>;
 
 bool is_product(std::string_view op) {
-  static const Names names = {"linear", "matmul",  "mm",     "bmm",         "mv",   "addmm",
-                              "dot",    "baddbmm", "addbmm", "_grouped_mm", "addmv"};
+  static const Names names = {"linear", "matmul",      "mm",    "bmm",     "mv",         "addmm",     "dot",  "baddbmm",
+                              "addbmm", "_grouped_mm", "addmv", "_int_mm", "_scaled_mm", "tensordot", "inner"};
   return names.contains(op);
 }
 
@@ -45,9 +46,18 @@ bool is_sort(std::string_view op) {
 
 // Their first operand is a table, of which they read as much as they write.
 bool is_gather(std::string_view op) {
-  static const Names names = {"embedding", "index_select", "gather", "index", "take", "take_along_dim"};
+  static const Names names = {"embedding",     "index_select", "gather",        "index",
+                              "_unsafe_index", "take",         "take_along_dim"};
   return names.contains(op);
 }
+
+// Memory that nothing fills.
+bool is_empty(std::string_view op) {
+  static const Names names = {"empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"};
+  return names.contains(op);
+}
+
+bool is_embedding_bag(std::string_view op) { return op == "embedding_bag" || op == "_embedding_bag"; }
 
 bool is_loss(std::string_view op) {
   return op == "cross_entropy_loss" || op == "nll_loss" || op == "nll_loss_nd" || op == "nll_loss2d";
@@ -78,6 +88,17 @@ Price price_gather(const Call& call, Device& device) {
     Tensor slice = call.results().front();
     slice.id = slice.root = slice.id + ".read";
     reads.push_back(slice);
+  }
+  return {.device = device.kernel(reads, call.results()), .kind = "gather", .limit = "memory", .fitted = false};
+}
+
+// Sums of rows of a table: those that it looks up.
+Price price_embedding_bag(const Call& call, Device& device) {
+  const Tensor *table = call.tensor("weight"), *indices = call.tensor("indices");
+  std::vector<Tensor> reads;
+  if (table && indices) {
+    const auto rows = static_cast<int64_t>(indices->elements());
+    reads = {*indices, fresh_tensor(call.results().front().id + ".read", table->dtype, {rows, table->extent(1)})};
   }
   return {.device = device.kernel(reads, call.results()), .kind = "gather", .limit = "memory", .fitted = false};
 }
@@ -124,12 +145,12 @@ Price price_sort(const Call& call, Device& device) {
 
 Result<Price> price(const Call& call, Device& device) {
   const std::string_view op = call.op();
-  if (call.results().empty()) return Price{.launches = 0, .kind = "view"};
+  if (call.results().empty() || is_empty(op)) return Price{.launches = 0, .kind = "view"};
   if (op == "einsum") return price_einsum(call, device);
-  if (op == "scaled_dot_product_attention") return price_attention(call, device);
+  if (op.find("scaled_dot_product") != std::string_view::npos) return price_attention(call, device);
   if (op == "lstm" || op == "gru" || op == "rnn_tanh" || op == "rnn_relu") return price_recurrence(call, device);
   if (is_product(op)) return price_product(call, device);
-  if (op.starts_with("conv")) return price_convolution(call, device);
+  if (op.starts_with("conv") || op == "_convolution") return price_convolution(call, device);
   if (call.reads().empty()) return price_elementwise(call, device);  // made from nothing
   if (op == "softmax" || op == "log_softmax" || op == "_softmax" || op == "_log_softmax")
     return price_softmax(call, device);
@@ -144,7 +165,9 @@ Result<Price> price(const Call& call, Device& device) {
   if (is_reduction(op)) return price_reduction(call, device, kReduce);
   if (is_sort(op)) return price_sort(call, device);
   if (is_gather(op)) return price_gather(call, device);
-  return price_elementwise(call, device);
+  if (is_embedding_bag(op)) return price_embedding_bag(call, device);
+  if (is_pointwise(op)) return price_elementwise(call, device);
+  return price_unmodelled(call, device);
 }
 
 }  // namespace solstice::sol::eager

@@ -25,6 +25,8 @@ Result<Price> price_einsum(const Call& call, Device& device);
 Result<Price> price_attention(const Call& call, Device& device);
 Result<Price> price_recurrence(const Call& call, Device& device);
 Result<Price> price_convolution(const Call& call, Device& device);
+Result<Price> price_unmodelled(const Call& call, Device& device);
+Price price_by_bytes(const Call& call, Device& device);  // of an operator without a model
 Price price_softmax(const Call& call, Device& device);
 Price price_logsumexp(const Call& call, Device& device);
 Price price_layer_norm(const Call& call, Device& device);

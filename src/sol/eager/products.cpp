@@ -13,7 +13,10 @@ DType product_dtype(const std::vector<Tensor>& reads) {
   return reads.empty() ? DType::kF32 : storage_dtype(reads.front().dtype).value_or(DType::kF32);
 }
 
-bool uses_tensor_cores(DType dtype, bool tf32) { return is_float(dtype) && (dtype != DType::kF32 || tf32); }
+bool uses_tensor_cores(DType dtype, bool tf32) {
+  const bool bytes = dtype == DType::kI8 || dtype == DType::kU8;
+  return bytes || (is_float(dtype) && (dtype != DType::kF32 || tf32));
+}
 
 double padded(double extent) { return std::ceil(extent / kPadded) * kPadded; }
 
@@ -59,6 +62,19 @@ ProductSize size_of_matmul(const Tensor& left, const Tensor& right) {
   return {batch, m, n, k};
 }
 
+// Any number of contracted axes.
+ProductSize size_of_contraction(const Tensor& left, const Tensor& right, const Tensor& result) {
+  const double k = std::sqrt(left.elements() * right.elements() / std::max(result.elements(), 1.0));
+  return {1, left.elements() / std::max(k, 1.0), right.elements() / std::max(k, 1.0), k};
+}
+
+ProductSize size_of_product(const Call& call, const Tensor& left, const Tensor& right) {
+  const std::string_view op = call.op();
+  if (op == "linear") return size_of_linear(left, right);
+  if (op == "tensordot" || op == "inner") return size_of_contraction(left, right, call.results().front());
+  return size_of_matmul(left, right);
+}
+
 }  // namespace
 
 std::string limit_of(double memory, double compute, bool tensor_cores) {
@@ -100,7 +116,7 @@ Result<Price> price_product(const Call& call, Device& device) {
   if (!left || !right) return Price{.device = device.kernel(call.reads(), call.results()), .kind = "product"};
   int copied = 0;
   const double copies = copies_of({left, right}, device, copied);
-  const ProductSize size = linear ? size_of_linear(*left, *right) : size_of_matmul(*left, *right);
+  const ProductSize size = size_of_product(call, *left, *right);
   SOLSTICE_TRY(Price out, price_matrices(size, {*left, *right}, call.results(), device));
   out.device += copies;
   out.launches += copied;

@@ -118,6 +118,16 @@ TEST(Check, ADeclaredFamilysRulesHold) {
   EXPECT_EQ(checked.diagnostics.all()[0].code, "E111");
 }
 
+// A knob without a value has no rules with others.
+TEST(Check, AMistakenValueIsTheOnlyMistake) {
+  const char* text =
+      "program p\ndim M = 256, N = 256, K = 256\ninput x : f32[M, K]\ninput w : f32[N, K]\noutput y : f32[M, N]\n"
+      "kernel a by gemm(math=fp16x9, tile=256x128x64) {\n  y[m,n] = sum[k](x[m,k] * w[n,k])\n}\n";
+  const Checked checked = check(text, {h200()});
+  ASSERT_EQ(checked.diagnostics.size(), 1u) << render_text(checked.diagnostics, text, "p.ucut");
+  EXPECT_EQ(checked.diagnostics.all()[0].code, "E102");
+}
+
 TEST(Check, TenMistakesAreTenMessages) {
   const char* text = R"(program ten
 dim M = 64, N = 64

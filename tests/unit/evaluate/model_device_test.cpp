@@ -34,5 +34,41 @@ TEST(ModelDevice, PredictsWithoutCodeOnceItIsToStop) {
   }
 }
 
+// Works on what it is given for ever.
+class EndlessCompiler : public toolchain::Compiler {
+ public:
+  std::shared_future<Result<toolchain::Compiled>> submit(toolchain::CompileRequest) override {
+    return promise_.get_future().share();
+  }
+  const toolchain::Toolchain& toolchain() const override { return toolchain_; }
+  Result<SandboxReport> sandbox() override { return SandboxReport(); }
+  int compiles() const override { return 0; }
+  int hits() const override { return 0; }
+
+ private:
+  std::promise<Result<toolchain::Compiled>> promise_;
+  toolchain::Toolchain toolchain_;
+};
+
+// Nobody knows that it compiles: it is no candidate that a report could name as its best.
+TEST(ModelDevice, ACandidateThatTheCompilerDoesNotFinishIsNoneThatWorks) {
+  const machine::Machine h200 = machine::load_machine("h200").value();
+  search::Node node;
+  node.id = 1;
+  node.proposal.program =
+      "program p\ndim N = 4096\ninput x : f32[N]\noutput y : f32[N]\nkernel k by map() {\n  y[n] = x[n] + 1\n}\n";
+  int looks = 0;
+  Setting setting{h200};
+  setting.stop = [&] { return ++looks > 20; };
+  EndlessCompiler compiler;
+  ModelDevice device(setting, &compiler);
+  device.start(node);
+  const Result<search::Landed> landed = device.land();
+  ASSERT_TRUE(landed.ok() && landed->measurement);
+  EXPECT_EQ(landed->measurement->state, TrialState::kNotCompiled);
+  EXPECT_EQ(landed->measurement->detail, "not compiled: the time was up");
+  EXPECT_FALSE(landed->measurement->usable());
+}
+
 }  // namespace
 }  // namespace solstice::evaluate

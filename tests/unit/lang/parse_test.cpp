@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -235,6 +236,16 @@ TEST(Parse, ABinaryFileIsOneMistake) {
   ASSERT_EQ(diagnostics.size(), 1u);
   EXPECT_EQ(diagnostics.all()[0].message, "a zero byte: this is not a text file");
   EXPECT_EQ(diagnostics.all()[0].span.begin, 10);
+}
+
+TEST(Parse, AFileOfControlCharactersIsOneMistakeAndIsNotPrinted) {
+  const std::string text = "\xf0\x9f\x92L\x13?@\xb1l\n\x01\x02";
+  Diagnostics diagnostics;
+  (void)parse(text, diagnostics);
+  ASSERT_EQ(diagnostics.size(), 1u);
+  EXPECT_EQ(diagnostics.all()[0].message, "a control character (0x13): this is not a text file");
+  const std::string shown = render_text(diagnostics, text, "a.ucut");
+  EXPECT_TRUE(std::all_of(shown.begin(), shown.end(), [](unsigned char c) { return c < 0x80; })) << shown;
 }
 
 }  // namespace

@@ -51,6 +51,8 @@ class Calls {
     return out.ok() ? *out : PredictedOriginal();
   }
 
+  PredictedCalls each() const { return predict_calls(graph_, machine_of_eager(), {}); }
+
  private:
   Graph graph_;
 };
@@ -204,6 +206,74 @@ TEST(Eager, ATupleOfPoolingArgumentsIsItsWindow) {
   calls.input("x", {128, 64, 256, 256});
   calls.call("max_pool2d", {{"self", t("x")}, {"kernel_size", list({7, 7})}}, "y", {128, 64, 250, 250});
   EXPECT_EQ(calls.predict().operators.front().limited_by, "CUDA cores");
+}
+
+TEST(Eager, AResamplingIsAKernelThatNoOriginalJudged) {
+  for (const std::string op : {"upsample_bicubic2d", "grid_sampler"}) {
+    Calls calls;
+    calls.input("x", {8, 3, 256, 256});
+    calls.call(op, {{op == "grid_sampler" ? "input" : "self", t("x")}}, "y", {8, 3, 512, 512});
+    const PredictedOriginal found = calls.predict();
+    EXPECT_EQ(found.kernels, 1);
+    EXPECT_EQ(found.operators.front().kind, "resampling");
+    EXPECT_FALSE(found.operators.front().fitted);
+    EXPECT_LT(found.device.value, 2e-5);
+  }
+}
+
+TEST(Eager, AFactorisationGoesColumnByColumn) {
+  const auto time = [](int64_t columns) {
+    Calls calls;
+    calls.input("x", {columns, columns});
+    calls.call("linalg_inv", {{"A", t("x")}}, "y", {columns, columns});
+    EXPECT_FALSE(calls.predict().operators.front().fitted);
+    return calls.predict().device.value;
+  };
+  EXPECT_GT(time(64), 1e-4);
+  EXPECT_GT(time(512), 4 * time(64));
+}
+
+TEST(Eager, TimesOfCallsAddUpToTheOriginals) {
+  Calls calls;
+  calls.input("x", {16, 256, 256});
+  calls.input("w", {2048, 256});
+  calls.call("lstm", {{"input", t("x")}, {"params", Json::array().push(t("w"))}, {"batch_first", true}}, "h",
+             {16, 256, 512});
+  calls.call("topk", {{"self", t("h")}, {"k", 4}}, "k", {16, 256, 4});
+  calls.call("relu", {{"self", t("k")}}, "y", {16, 256, 4});
+  const PredictedCalls found = calls.each();
+  const PredictedOriginal whole = calls.predict();
+  EXPECT_EQ(found.original.time, whole.time);
+  Seconds device{0}, host{0};
+  for (const auto& [name, time] : found.calls) {
+    device += time.device;
+    host += time.host;
+  }
+  EXPECT_NEAR(device.value, whole.device.value, 1e-12);
+  EXPECT_NEAR(host.value, whole.host.value, 1e-12);
+  EXPECT_GT(found.calls.at("h").device.value, 1e-3);  // a step each of 256
+  EXPECT_DOUBLE_EQ(found.calls.at("h").device.value, whole.operators.front().time.value);
+}
+
+TEST(Eager, ACallInPlaceIsItsOperatorAndNoView) {
+  Graph graph;
+  GraphInput x;
+  static_cast<GraphTensor&>(x) = {GraphDType::kF32, {1024}, {1}, 0, ""};
+  x.id = "x";
+  graph.inputs = {x};
+  GraphNode node;
+  node.id = "y";
+  node.op = "aten.cumsum_.default";
+  node.args = Json::object().set("self", t("x"));
+  node.mutates = node.view_of = {"self"};
+  GraphOut y;
+  static_cast<GraphTensor&>(y) = static_cast<GraphTensor&>(x);
+  y.id = "y";
+  node.outs = {y};
+  graph.nodes = {node};
+  const PredictedOriginal found = *predict_original(graph, machine_of_eager(), {});
+  EXPECT_EQ(found.kernels, 1);
+  EXPECT_EQ(found.operators.front().kind, "scan");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "base/clock.h"
@@ -166,6 +167,16 @@ TEST_P(CompilerTest, AHangCostsOneCompile) {
 std::string backend_name(const ::testing::TestParamInfo<Backend>& param) {
   return param.param == Backend::kNvrtc ? "nvrtc" : "nvcc";
 }
+// As at the end of a run's time: a compile that nobody waits for does not keep the process.
+TEST_P(CompilerTest, EndsWithoutWaitingForWhatItCompiles) {
+  compile(kSource);  // the worker is there
+  const auto pending = compiler_->submit({"endless", kEndless});
+  EXPECT_EQ(pending.wait_for(std::chrono::milliseconds(300)), std::future_status::timeout);
+  const Seconds began = monotonic_now();
+  compiler_.reset();
+  EXPECT_LT((monotonic_now() - began).value, 10);
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerTest, ::testing::Values(Backend::kNvrtc, Backend::kNvcc), backend_name);
 INSTANTIATE_TEST_SUITE_P(Backends, CompilerCacheTest, ::testing::Values(Backend::kNvrtc), backend_name);
 

@@ -217,13 +217,17 @@ Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
   SOLSTICE_CHECK(make_folder(out));
   const std::string file = (out / kLock).string();
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (descriptor < 0) return fail(Code::io_error, fmt::format("cannot open {}: {}", file, std::strerror(errno)));
+  if (descriptor < 0)
+    return fail(Code::io_error, fmt::format("cannot write into {}: {}", out.string(), std::strerror(errno)),
+                "name another folder with --out");
   OutcomeLock lock(descriptor);
   lock.file_ = file;
   lock.made_ = made;
   const int error = lock_within(descriptor, kTakenDown);
   if (error == 0) return lock;
-  if (error != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)));
+  if (error != EWOULDBLOCK)
+    return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)),
+                "name a folder on another disk with --out");
   return fail(Code::bad_argument, fmt::format("another run of solstice writes to {}", out.string()),
               "wait for it, or use another --out");
 }

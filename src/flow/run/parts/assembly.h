@@ -45,6 +45,7 @@ class Assembly {
   Result<std::string> put_together();
   void time_baselines();
   void predict();
+  Seconds predicted_time() const;
   Result<std::string> measure();
   void measure_calls();
   Result<std::string> check(const std::string& path);

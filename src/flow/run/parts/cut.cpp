@@ -1,27 +1,21 @@
 #include "flow/run/parts/cut.h"
 
-#include "sol/eager/parameters.h"
+#include "record/graph.h"
 
 namespace solstice::flow {
 namespace {
 
 constexpr Seconds kLimit{900};
 
-// Of the machine as PyTorch uses it. `launch`: from one kernel to the next, without work.
-Json machine_of(const machine::Machine& machine) {
-  Json flops = Json::object();
-  for (const DType dtype : {DType::kF64, DType::kF32, DType::kF16, DType::kBF16, DType::kI8}) {
-    const bool multiplies = dtype != DType::kF32 && dtype != DType::kF64;
-    const Result<machine::Pipe> pipe = multiplies ? machine::tensor_pipe(dtype) : machine::simt_pipe(dtype);
-    if (!pipe.ok()) continue;
-    const Result<machine::Ceiling> ceiling = machine.ceiling(*pipe);
-    if (ceiling.ok()) flops.set(name_of(dtype), ceiling->per_second);
+// Of a graph what the model of PyTorch eager reads.
+struct CallGraph {
+  std::vector<GraphInput> inputs;
+  std::vector<GraphNode> nodes;
+  static auto fields() {
+    return std::make_tuple(field("inputs", &CallGraph::inputs, "placeholders"),
+                           field("nodes", &CallGraph::nodes, "calls, in their order"));
   }
-  return Json::object()
-      .set("bandwidth", machine.copy_ceiling().per_second)
-      .set("launch", sol::eager::kGap + sol::eager::kLeastKernel)
-      .set("flops", flops);
-}
+};
 
 Json list_of_numbers(const std::vector<int>& numbers) {
   Json out = Json::array();
@@ -31,12 +25,25 @@ Json list_of_numbers(const std::vector<int>& numbers) {
 
 }  // namespace
 
-Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const machine::Machine& machine) {
-  Json reasons = Json::object();
+Result<sol::PredictedCalls> predict_calls(run::OracleClient& oracle, const machine::Machine& machine,
+                                          const OracleFlags& flags) {
+  SOLSTICE_TRY(const Json reply, oracle.call("calls", Json::object(), kLimit));
+  SOLSTICE_TRY(CallGraph found, from_json<CallGraph>(reply).context("reading the oracle's reply to `calls`"));
+  Graph graph;
+  graph.inputs = std::move(found.inputs);
+  graph.nodes = std::move(found.nodes);
+  return sol::predict_calls(graph, machine, {flags.matmul_tf32, flags.cudnn_tf32});
+}
+
+Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const sol::PredictedCalls& predicted) {
+  Json reasons = Json::object(), times = Json::object();
   for (const auto& [name, why] : refused) reasons.set(name, why);
+  for (const auto& [name, time] : predicted.calls) times.set(name, time.device.value);
   SOLSTICE_TRY(const Json reply,
-               oracle.call("cut", Json::object().set("refused", reasons).set("machine", machine_of(machine)), kLimit));
-  return from_json<Cut>(reply).context("reading the oracle's reply to `cut`");
+               oracle.call("cut", Json::object().set("refused", reasons).set("seconds", times), kLimit));
+  SOLSTICE_TRY(Cut out, from_json<Cut>(reply).context("reading the oracle's reply to `cut`"));
+  out.predicted = predicted;
+  return out;
 }
 
 Status enter_stage(run::OracleClient& oracle, int number) {

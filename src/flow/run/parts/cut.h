@@ -8,7 +8,9 @@
 #include "base/result.h"
 #include "machine/machine.h"
 #include "record/fields.h"
+#include "record/oracle_messages.h"
 #include "run/oracle_client.h"
+#include "sol/eager/predict.h"
 
 namespace solstice::flow {
 
@@ -49,11 +51,10 @@ struct CutCall {
 struct Cut {
   std::vector<CutStage> stages;
   std::vector<CutCall> calls;
-  std::vector<std::string> uncounted;
+  sol::PredictedCalls predicted;  // of the whole module; no part of the reply
   static auto fields() {
-    return std::make_tuple(
-        field("stages", &Cut::stages, "parts of ours"), field("calls", &Cut::calls, "PyTorch's calls"),
-        optional_field("uncounted", &Cut::uncounted, "operators predicted by their bytes alone, and why"));
+    return std::make_tuple(field("stages", &Cut::stages, "parts of ours"),
+                           field("calls", &Cut::calls, "PyTorch's calls"));
   }
 };
 
@@ -68,8 +69,12 @@ struct ScheduleCheck {
 
 using Refused = std::map<std::string, std::string>;  // reasons by the names of calls
 
+// The module under PyTorch eager, by the model of sol/eager: each call as the module makes it.
 // Errors: those of the oracle; unsupported_operator where the module's calls make no flat graph.
-Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const machine::Machine& machine);
+Result<sol::PredictedCalls> predict_calls(run::OracleClient& oracle, const machine::Machine& machine,
+                                          const OracleFlags& flags);
+// Errors: as predict_calls().
+Result<Cut> cut_module(run::OracleClient& oracle, const Refused& refused, const sol::PredictedCalls& predicted);
 // The stage is what the oracle answers for from here on; 0: the whole module again.
 Status enter_stage(run::OracleClient& oracle, int number);
 // Steps of the drop-in (docs/protocol.md, "Schedule"); stages that are not `kept` are PyTorch's calls.

@@ -47,6 +47,7 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
   if (!found.ok()) return of_file(std::move(found.error()), file);
   TracedImport traced = std::move(*found);
   problem.graph = std::move(traced.graph);
+  problem.whole = std::move(traced.whole);
   problem.imported = std::move(traced.imported);
   if (traced.refused) problem.refused = of_file(std::move(*traced.refused), file);
   return problem;

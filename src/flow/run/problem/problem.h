@@ -18,10 +18,13 @@ struct Problem {
   OracleSubject subject;
   std::filesystem::path cached;  // entry that the graph was read from; "" where it was traced now
   Graph graph;
+  std::optional<Graph> whole;  // as PyTorch calls it, where operators of `graph` were broken up for the importer
   importer::ImportedProblem imported;
   std::optional<Error> refused;  // no program can hold the graph: of `imported` there is only `unsupported`
   lang::Program tree;            // imported.text, parsed
   ir::Program program;           // and bound
+
+  const Graph& called() const { return whole ? *whole : graph; }  // the operators that PyTorch runs
 };
 
 // The first half of load_problem(): loads, traces and imports. `tree` and `program` are empty. Errors: what the oracle

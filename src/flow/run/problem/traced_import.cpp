@@ -88,7 +88,10 @@ Result<TracedImport> import_traced(const Tracer& trace, importer::ImportForm for
     SOLSTICE_TRY(std::optional<TracedImport> next, break_up(trace, fresh, form, done, notes));
     if (!next) break;
     fresh = breakable(*next, named);
-    if (is_better(*next, best)) best = std::move(*next);
+    if (is_better(*next, best)) {
+      next->whole = best.whole ? std::move(best.whole) : std::move(best.graph);
+      best = std::move(*next);
+    }
   }
   best.imported.notes.insert(best.imported.notes.end(), notes.begin(), notes.end());
   return best;

@@ -17,6 +17,7 @@ namespace solstice::flow {
 
 struct TracedImport {
   Graph graph;
+  std::optional<Graph> whole;  // before operators were broken up, where `graph` has some in pieces
   importer::ImportedProblem imported;
   std::optional<Error> refused;  // no program can hold the graph: of `imported` there is only `unsupported`
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/time_text.h"
 #include "flow/run/report/report_text.h"
@@ -110,6 +111,16 @@ const PredictedOriginal* predicted_original(const Report& r) {
   return r.predicted_original && !timed && r.predicted_original->time.value > 0 ? &*r.predicted_original : nullptr;
 }
 
+// The time is the larger of the device's and of what the host's dispatch takes beyond its hidden part.
+std::string dispatch_text(const PredictedOriginal& original) {
+  if (original.host.value <= 0) return ", their dispatch an unknown time on the host";
+  if (original.time <= original.device)
+    return fmt::format(", which is longer than their dispatch of {} on the host lasts", time_text(original.host));
+  return fmt::format(
+      ", their dispatch {} on the host, the first {} of it while L2 is flushed, before the timed kernels begin",
+      time_text(original.host), time_text(original.host - original.time));
+}
+
 std::string original_section(const Report& r) {
   const PredictedOriginal* original = predicted_original(r);
   if (!original) return "";
@@ -121,10 +132,10 @@ std::string original_section(const Report& r) {
     if (!each.fitted) unfitted.push_back(code(each.op));
   }
   std::string out = fmt::format(
-      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} kernels take {} on the device, their "
-      "dispatch {} on the host. `solstice list families --fit` has the error of such predictions.\n",
-      time_text(original->time), original->kernels, time_text(original->device),
-      original->host.value > 0 ? time_text(original->host) : "an unknown time");
+      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} {} on the device{}. `solstice list "
+      "families --fit` has the error of such predictions.\n",
+      time_text(original->time), counted(original->kernels, "kernel"), time_text(original->device),
+      dispatch_text(*original));
   if (!unfitted.empty()) out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
   return out + "\n" + markdown_table(rows);
 }

@@ -27,7 +27,7 @@ Result<sol::SolReport> report_of(const Run& run, const Opened& opened, const Imp
 void predict_the_original(Run& run, const Opened& opened, const Problem& problem) {
   const OracleFlags& flags = problem.subject.flags;
   Result<PredictedOriginal> predicted =
-      sol::predict_original(problem.graph, opened.machine, {flags.matmul_tf32, flags.cudnn_tf32});
+      sol::predict_original(problem.called(), opened.machine, {flags.matmul_tf32, flags.cudnn_tf32});
   if (predicted.ok()) {
     run.report.predicted_original = std::move(*predicted);
   } else {

@@ -94,6 +94,13 @@ Result<Imported> import_original(Run& run) {
   return out;
 }
 
+// Once each: a report does not say at which call.
+void add_notes(const std::vector<importer::ImportNote>& notes, std::vector<std::string>& warnings) {
+  for (const importer::ImportNote& note : notes) {
+    if (std::find(warnings.begin(), warnings.end(), note.text) == warnings.end()) warnings.push_back(note.text);
+  }
+}
+
 Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   Imported out;
   const ModuleOptions& module = run.options.module;
@@ -102,7 +109,7 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, run.original, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
-  for (const importer::ImportNote& note : out.problem.imported.notes) run.report.warnings.push_back(note.text);
+  add_notes(out.problem.imported.notes, run.report.warnings);
   const Status bound = bind_problem(out.problem);
   if (is_program(module.file)) {
     SOLSTICE_CHECK(give_equations(run, bound, out));

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/counted.h"
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
 #include "flow/run/agent/handover.h"
@@ -70,14 +71,13 @@ void warn_of_failures(Run& run, const Searched& searched) {
 // One line on the whole search.
 std::string summary_line(const Run& run, search::Stop stop) {
   const search::Node* best = run.tree.best();
-  const int trials = trials_done(run.tree);
+  const std::string trials = counted(trials_done(run.tree), "trial");
   const std::string skipped =
       run.report.trials_skipped ? fmt::format(", {} skipped: no gain expected", run.report.trials_skipped) : "";
   const std::string why = enum_name(stop);
-  if (!best) return fmt::format("{} trials, none usable ({}){}", trials, why, skipped);
+  if (!best) return fmt::format("{}, none usable ({}){}", trials, why, skipped);
   const char* predicted = best->measurement->state == TrialState::kPredicted ? "predicted " : "";
-  return fmt::format("{} trials, best {}{} ({}){}", trials, predicted, time_text(best->measurement->time), why,
-                     skipped);
+  return fmt::format("{}, best {}{} ({}){}", trials, predicted, time_text(best->measurement->time), why, skipped);
 }
 
 // What import and planning took counts, of planning but for half of the time.
@@ -89,8 +89,8 @@ Seconds time_for(const Run& run, const Planned& planned) {
 std::string detail_of(const Run& run) {
   if (run.options.search.searched) return "took its turns";
   const std::string with = run.agent ? ", " + run.agent->title() : "";
-  return fmt::format("at most {} trials in {}{}", run.options.search.trials, time_text(run.options.search.budget),
-                     with);
+  return fmt::format("at most {} in {}{}", counted(run.options.search.trials, "trial"),
+                     time_text(run.options.search.budget), with);
 }
 
 }  // namespace

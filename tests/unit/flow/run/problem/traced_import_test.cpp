@@ -49,6 +49,8 @@ TEST(TracedImport, BreaksUpWhatLacksEquations) {
   const std::vector<std::vector<std::string>> expected = {
       {}, {"aten.strange.default"}, {"aten.strange.default", "aten.stranger.default"}};
   EXPECT_EQ(asked, expected);
+  ASSERT_TRUE(found->whole);  // PyTorch runs the operator, not its pieces
+  EXPECT_EQ(found->whole->nodes[0].op, "aten.strange.default");
 }
 
 TEST(TracedImport, KeepsTheWholeOperatorWhereItsPartsAreNoBetter) {
@@ -60,6 +62,7 @@ TEST(TracedImport, KeepsTheWholeOperatorWhereItsPartsAreNoBetter) {
   ASSERT_TRUE(found.ok()) << found.error().text();
   ASSERT_EQ(found->imported.unsupported.size(), 1U);
   EXPECT_EQ(found->imported.unsupported[0].op, "aten.strange.default");
+  EXPECT_FALSE(found->whole);
 }
 
 TEST(TracedImport, NotesADecompositionThatFails) {
