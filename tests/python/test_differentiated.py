@@ -108,6 +108,8 @@ def test_inputs_by_name_are_the_same_tensors_in_any_order():
 
 
 ELSEWHERE = {
+    "a transform": ("", "return torch.func.grad(lambda r: self.h(r).sum())(x.detach())"),
+    "rows of a Jacobian": ("", "return torch.vmap(torch.func.jacrev(self.h))(x.detach())"),
     "a method": ("", "return self.field(x)"),
     "a method, twice": ("", "return x + self.field(x + 0.1 * self.field(x))"),
     "a function of the file": ("slope = lambda f, x: torch.autograd.grad(f(x).sum(), x)[0]", "return slope(self.h, x)"),

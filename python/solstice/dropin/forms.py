@@ -1,4 +1,5 @@
-"""Structures with classes that a written tree has no name for: named tuples, dataclasses, dicts of a class of their own.
+"""Structures with classes that a written tree has no name for: named tuples, dataclasses, dicts of a class of their
+own.
 
 They are traced, compared and launched as plain tuples, lists and dicts; `form_of` says which class each of them was,
 and `rebuilt` makes it again. A form is JSON: None where all is plain, else `kind`, the `class`, the `keys` of its parts

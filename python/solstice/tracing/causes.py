@@ -148,7 +148,11 @@ def _branches(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
     )
 
 
-_UNKNOWN_TENSOR = ("fake tensor in the exported program constant's list", "Expected a real tensor, not a FakeTensor")
+_UNKNOWN_TENSOR = (
+    "fake tensor in the exported program constant's list",
+    "Expected a real tensor, not a FakeTensor",
+    "functorch tensor",  # of `torch.func.grad`
+)
 
 
 class Kept(RuntimeError):

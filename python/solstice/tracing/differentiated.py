@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import traceback
 from typing import Any, Iterator
 
 import torch
+import torch._functorch.eager_transforms
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.nn.utils import stateless
@@ -31,6 +33,12 @@ def export(module: torch.nn.Module, args: tuple, kwargs: dict) -> torch.export.E
 
     with _forward_of(module, forward), torch.fx.traceback.preserve_node_meta():
         return torch.export.export(module, args, kwargs, strict=False)
+
+
+def is_of_transform(error: Exception) -> bool:
+    """Whether it was raised within one of `torch.func` (`grad`, `jacrev`), which does without autograd's own calls."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(frame.f_code.co_filename == torch._functorch.eager_transforms.__file__ for frame in frames)
 
 
 def _traced(module: torch.nn.Module, args: tuple, kwargs: dict) -> tuple[torch.fx.GraphModule, Any]:

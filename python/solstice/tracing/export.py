@@ -148,7 +148,7 @@ def _export(
     except Exception as error:
         second = error
         notes.append(f"strict: {first_line(error, 200)}")
-    if isinstance(first, Kept):
+    if isinstance(first, Kept) or differentiated.is_of_transform(first):
         try:
             with python_state.left_as_found(module) as caches, python_state.refused(module, caches):
                 program = differentiated.export(module, args, kwargs)

@@ -69,7 +69,8 @@ def opened(module: torch.nn.Module) -> Iterator[Results]:
 
 def of_spec(spec: pytree.TreeSpec) -> tuple[Any, pytree.TreeSpec, forms.Form]:
     """A value, the plain structure and the form of a structure that the tracer knows."""
-    value = pytree.tree_unflatten([object() for _ in range(spec.num_leaves)], spec)
+    leaves = [torch.empty(0, device="meta") for _ in range(spec.num_leaves)]
+    value = pytree.tree_unflatten(leaves, spec)
     form = forms.form_of(value)
     return value, spec if form is None else pytree.tree_structure(forms.plain(value)), form
 
