@@ -391,6 +391,18 @@ def test_stages_are_problems_of_their_own(example):
     assert example.subject is example.parts.original
 
 
+def test_a_stage_is_traced_once(monkeypatch):
+    session = session_of(Net(lambda m, x: m.down(F.dropout(F.gelu(m.up(x)), 0.5, True))), torch.randn(4, 8))
+    session.parts = made_parts(session)
+    traced = []
+    monkeypatch.setattr(requests, "trace_subject", lambda *args: traced.append(args) or trace(*args))
+    graphs = {}
+    for number in (1, 2, 1, 2):
+        partial.enter_stage(session, number=number)
+        graphs.setdefault(number, []).append(requests.trace(session)["graph"])
+    assert len(traced) == 2 and graphs[1][0] == graphs[1][1] != graphs[2][0]
+
+
 def test_inputs_of_a_stage_are_those_of_the_run():
     torch.manual_seed(0)
     module = Net(lambda m, x: m.down(F.dropout(F.gelu(m.up(x)), 0.5, True)))

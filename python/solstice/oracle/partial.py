@@ -48,6 +48,13 @@ def enter_stage(self: Session, *, number: Optional[int] = None) -> dict[str, Any
     return {}
 
 
+def key_of_stage(module: torch.nn.Module, decompose: list[str]) -> Optional[tuple]:
+    """The same for traces of the same stage; nothing for a module that is none."""
+    from ..partial.stages import StageModule
+
+    return (str(module.calls()), *decompose) if isinstance(module, StageModule) else None
+
+
 def schedule(self: Session, *, kept: list[int]) -> dict[str, Any]:
     """`kept`: the stages that have kernels; the calls of all others are PyTorch's."""
     return {"schedule": _need_parts(self).record(set(kept))}

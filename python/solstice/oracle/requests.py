@@ -89,12 +89,17 @@ def trace(
     known = cache.find(cache_dir, key) if key else None
     if known is not None:
         return _traced(subject, known["graph"], known["sources"], True, str(cache.path_of(cache_dir, key)))
+    stage = partial.key_of_stage(subject.module, decompose) if not blob_dir else None
+    if stage in self.stage_traces:  # it was asked which of its calls have equations
+        return _traced(subject, self.stage_traces[stage], [], False, "")
     self.progress("trace", "exporting the module")
 
     def work() -> tuple[dict[str, Any], list[dict[str, str]]]:
         return trace_subject(subject, decompose, blob_dir), cache.user_modules()
 
     graph, sources = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
+    if stage is not None:
+        self.stage_traces[stage] = graph
     kept = bool(key) and cache.store(cache_dir, key, graph, sources)
     return _traced(subject, graph, sources, False, str(cache.path_of(cache_dir, key)) if kept else "")
 

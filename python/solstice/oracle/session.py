@@ -52,6 +52,7 @@ class Session:
     contest: Any = None  # the opponents, once they are compiled (rivals.py)
     calls: Any = None  # of the module, as one flat graph (solstice.partial)
     parts: Any = None  # of the module, once it was cut (solstice.partial)
+    stage_traces: dict[Any, dict] = field(default_factory=dict)  # graphs by partial.key_of_stage()
 
     def need_subject(self) -> Subject:
         if self.subject is None:

@@ -103,6 +103,9 @@ class StageModule(torch.nn.Module):
         # No child, whose name could be one of the original's; what has such a name is no state either.
         object.__setattr__(self, "_solstice_calls", stage.graph)
 
+    def calls(self) -> Graph:
+        return self._solstice_calls.graph
+
     def forward(self, *inputs: torch.Tensor) -> tuple:
         state = [_tensor_at(self, path) for path in self._solstice_paths]
         if torch.fx.traceback.has_preserved_node_meta():  # a trace: its nodes keep their lines and names
