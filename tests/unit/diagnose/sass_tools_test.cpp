@@ -139,8 +139,8 @@ TEST(SassTools, ManyNarrowLoadsInFlightAreEnough) {
   step.grid = {132 * 8, 1, 1};
   step.block = {256, 1, 1};
   const auto few = found_in_code(facts, "narrow loads");
-  ASSERT_TRUE(few);  // 64 warps with 128 bytes each: 8 KiB an SM
-  EXPECT_NEAR(few->gain.kernel, 4.29e12 * 0.89e-6 / 2 / 132 / 8192, 0.02);
+  ASSERT_TRUE(few);                        // 64 warps with 128 bytes each: 8 KiB an SM
+  EXPECT_NEAR(few->gain.kernel, 4, 0.02);  // which hide no latency, and may be four times as many
   step.sass->loops[0].mix.accesses[0].count = 4;
   step.sass->loops[0].mix.instructions = 300;
   EXPECT_FALSE(found_in_code(facts, "narrow loads"));
