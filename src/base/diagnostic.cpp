@@ -65,7 +65,8 @@ std::string excerpt(const Lines& lines, Span span) {
   const size_t column = static_cast<size_t>(p.column - 1);
   const size_t from = p.text.size() > kWidest && column > kBefore ? column - kBefore : 0;
   std::string text(p.text.substr(from, kWidest));
-  const bool is_text = std::none_of(p.text.begin(), p.text.end(), [](unsigned char c) { return c != '\r' && is_control(c); });
+  const bool is_text =
+      std::none_of(p.text.begin(), p.text.end(), [](unsigned char c) { return c != '\r' && is_control(c); });
   std::replace_if(
       text.begin(), text.end(), [&](unsigned char c) { return is_control(c) || (!is_text && c >= 0x80); },
       '?');  // a terminal obeys them

@@ -76,8 +76,10 @@ Error no_file(const std::string& file) {
 // The last part of a package's path is missing; the user names something in it.
 Error no_such_part(const std::string& named) {
   const size_t dot = named.rfind('.');
-  return fail(Code::not_found, fmt::format("Python finds no module of this name: `{}`, though `{}` is there", named, named.substr(0, dot)),
-              fmt::format("correct `{}`, or give the path of a file: FILE.py:NAME", named.substr(dot + 1)));
+  return fail(
+      Code::not_found,
+      fmt::format("Python finds no module of this name: `{}`, though `{}` is there", named, named.substr(0, dot)),
+      fmt::format("correct `{}`, or give the path of a file: FILE.py:NAME", named.substr(dot + 1)));
 }
 
 // `holds`: a name in the module follows.

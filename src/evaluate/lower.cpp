@@ -187,23 +187,47 @@ std::optional<ir::Knobs> check_settings(const ir::Kernel& kernel, const families
   return std::nullopt;
 }
 
+namespace {
+
+// Knobs of which no written value is left.
+std::vector<std::string> without_value(const ir::Knobs& written, const ir::Knobs& left) {
+  std::vector<std::string> out;
+  for (size_t i = 0; i < written.items.size() && i < left.items.size(); ++i) {
+    if (!left.items[i].second.is_auto() || written.items[i].second.is_auto()) continue;
+    for (const std::string& name : ir::tied_knobs(written.items[i].first)) out.push_back(name);
+  }
+  return out;
+}
+
+bool names_one(const std::string& message, const std::vector<std::string>& knobs) {
+  return std::any_of(knobs.begin(), knobs.end(), [&](const std::string& knob) {
+    return message.find('`' + knob + '=') != std::string::npos || message.find(' ' + knob + '=') != std::string::npos;
+  });
+}
+
+}  // namespace
+
 void check_schedule(const families::Context& context, const families::KnobPlaces& places, Diagnostics& diagnostics) {
   for (const ir::Kernel& written : context.program.kernels) {
-    const size_t known = diagnostics.all().size();
     std::optional<ir::Knobs> knobs = check_settings(written, places, diagnostics);
-    // What holds of several knobs together is not asked where one has no value: it would be of another that was meant.
-    if (!knobs || diagnostics.all().size() > known) continue;
+    if (!knobs) continue;
     const families::Family& family = *families::find_family(written.family);
     ir::Kernel kernel = written;
     kernel.knobs = std::move(*knobs);
     families::check_required(family, kernel, diagnostics);
     const families::Match match = family.match(context.program, kernel);
-    if (match.ok) {
-      families::check_rules_of(family, context, kernel, diagnostics);
-    } else {
+    if (!match.ok) {
       diagnostics.error("E103", kernel.span,
                         fmt::format("family `{}` cannot run kernel `{}`: {}", family.name, kernel.name, match.reason),
                         fmt::format("`{}` is for {}", family.name, family.help));
+      continue;
+    }
+    // A rule on a knob that has no value would be of another value than was meant.
+    const std::vector<std::string> unknown = without_value(written.knobs, kernel.knobs);
+    Diagnostics of_rules;
+    families::check_rules_of(family, context, kernel, of_rules);
+    for (const Diagnostic& each : of_rules.all()) {
+      if (!names_one(each.message, unknown)) diagnostics.add(each);
     }
   }
 }

@@ -97,7 +97,9 @@ def test_a_module_is_not_lost_to_a_draw(environment, write_model, tmp_path):
     optimize(file, out)
     report = json.loads((out / "report.json").read_text())
     assert report["outcome"] == "predicted"
-    assert re.search(r"predicted [\d.]+x faster, .* where PyTorch eager takes .*: \d of 3 parts are ours, ", report["reason"])
+    assert re.search(
+        r"predicted [\d.]+x faster, .* where PyTorch eager takes .*: \d of 3 parts are ours, ", report["reason"]
+    )
     by_name = {row["what"]: row for row in report["parts"]}
     assert by_name.keys() == {"stage 1: linear, gelu", "stage 2: linear", "aten.dropout.default"}
     draw = by_name.pop("aten.dropout.default")

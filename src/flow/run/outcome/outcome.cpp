@@ -225,7 +225,8 @@ Result<OutcomeLock> OutcomeLock::take(const fs::path& out) {
   lock.made_ = made;
   const int error = lock_within(descriptor, kTakenDown);
   if (error == 0) return lock;
-  if (error != EWOULDBLOCK) return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)),
+  if (error != EWOULDBLOCK)
+    return fail(Code::io_error, fmt::format("cannot lock {}: {}", file, std::strerror(error)),
                 "name a folder on another disk with --out");
   return fail(Code::bad_argument, fmt::format("another run of solstice writes to {}", out.string()),
               "wait for it, or use another --out");

@@ -111,12 +111,13 @@ const PredictedOriginal* predicted_original(const Report& r) {
 
 // The time is the larger of the device's and of what the host's dispatch takes beyond its hidden part.
 std::string dispatch_text(const PredictedOriginal& original) {
-  if (original.host.value <= 0) return ", their dispatch an unknown time on the host";
+  if (original.host.value <= 0) return "; their dispatch takes an unknown time on the host";
+  const std::string host = time_text(original.host);
   if (original.time <= original.device)
-    return fmt::format(", which is longer than their dispatch of {} on the host lasts", time_text(original.host));
+    return fmt::format(", which their dispatch of {} on the host does not delay", host);
   return fmt::format(
-      ", their dispatch {} on the host, the first {} of it while L2 is flushed, before the timed kernels begin",
-      time_text(original.host), time_text(original.host - original.time));
+      "; their dispatch takes {} on the host, the first {} of it while L2 is flushed, before the timed kernels begin",
+      host, time_text(original.host - original.time));
 }
 
 std::string original_section(const Report& r) {
@@ -130,9 +131,10 @@ std::string original_section(const Report& r) {
     if (!each.fitted) unfitted.push_back(code(each.op));
   }
   std::string out = fmt::format(
-      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} {} on the device{}. `solstice list "
+      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} for {} on the device{}. `solstice "
+      "list "
       "families --fit` has the error of such predictions.\n",
-      time_text(original->time), counted(original->kernels, "kernel"), time_text(original->device),
+      time_text(original->time), time_text(original->device), counted(original->kernels, "kernel"),
       dispatch_text(*original));
   if (!unfitted.empty()) out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
   return out + "\n" + markdown_table(rows);
