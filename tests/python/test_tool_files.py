@@ -81,6 +81,8 @@ def test_the_table_is_read_by_what_lists_and_diagnoses_alone():
     assert readers == {
         "cli/view/list_tools.cpp",
         "diagnose/diagnose.cpp",
+        "diagnose/external.cpp",  # whose names are taken
+        "evaluate/findings/counter_facts.cpp",  # what they read
         "evaluate/findings/diagnosis.cpp",
         "flow/run/profile.cpp",
     }
@@ -91,4 +93,5 @@ def test_every_counter_that_a_tool_reads_is_collected():
     collected = set(metric.findall((ROOT / "src/diagnose/counters/counter_table.cpp").read_text()))
     sources = [path for path in (ROOT / "src/diagnose").rglob("*.cpp") if path.name != "counter_table.cpp"]
     read = {name for path in sources for name in metric.findall(path.read_text())}
-    assert read and read - collected == set()
+    account = {"profiler__replayer_passes"}  # ncu's own, of each launch, unasked
+    assert read and read - collected == account

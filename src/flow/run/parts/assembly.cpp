@@ -10,6 +10,7 @@
 #include "base/time_text.h"
 #include "flow/run/outcome/dropin.h"
 #include "flow/run/report/measured.h"
+#include "flow/run/report/report.h"
 #include "flow/run/stages/finals/headline.h"
 #include "flow/run/stages/finals/memory_peaks.h"
 #include "flow/run/stages/finals/rivals.h"
@@ -26,14 +27,6 @@ bool belongs(const fs::path& file) {
   static const std::set<std::string> kNames = {"plan.json",    "dropin.json", "program.ucut",
                                                "problem.ucut", "report.md",   "report.json"};
   return file.extension() == ".cubin" || kNames.contains(file.filename().string());
-}
-
-std::optional<Seconds> best_prediction(const Report& report) {
-  std::optional<Seconds> best;
-  for (const CandidateRow& row : report.candidates) {
-    if (row.predicted && (!best || *row.predicted < *best)) best = row.predicted;
-  }
-  return best;
 }
 
 }  // namespace

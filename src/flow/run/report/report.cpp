@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/time_text.h"
 #include "flow/run/report/report_text.h"
+#include "record/trial.h"
 
 namespace solstice::flow {
 namespace {
@@ -144,11 +145,9 @@ std::string original_section(const Report& r) {
 
 std::optional<Seconds> best_time(const Report& r) {
   if (r.headline.kernels) return r.headline.kernels->median;
-  std::optional<Seconds> best;
+  std::optional<Seconds> best = r.predicted ? best_prediction(r) : std::nullopt;
   for (const CandidateRow& c : r.candidates) {
-    const std::optional<Seconds> time =
-        c.time ? std::optional(c.time->median) : (r.predicted ? c.predicted : std::nullopt);
-    if (time && (!best || *time < *best)) best = time;
+    if (c.time && (!best || c.time->median < *best)) best = c.time->median;
   }
   return best;
 }
@@ -325,6 +324,15 @@ std::string render_markdown(const Report& r) {
   return title(r) + headline_section(r) + parts_section(r) + time_section(r) + findings_section(r) + kernel_section(r) +
          original_section(r) + ladder_section(r) + baseline_section(r) + error_section(r) + candidate_section(r) +
          program_section(r) + machine_section(r) + timings_section(r);
+}
+
+std::optional<Seconds> best_prediction(const Report& report) {
+  std::optional<Seconds> best;
+  for (const CandidateRow& c : report.candidates) {
+    const bool works = c.state == enum_name(TrialState::kPredicted) || c.state == enum_name(TrialState::kVerified);
+    if (works && c.predicted && (!best || *c.predicted < *best)) best = c.predicted;
+  }
+  return best;
 }
 
 Status write_report(const Report& report, const std::filesystem::path& folder) {

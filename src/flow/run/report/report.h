@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -18,6 +19,9 @@ std::string render_markdown(const Report& report);
 
 // One line for a terminal: "linear_gelu: 3.94x faster (2.77 ms to 0.70 ms), 1.28x of SOL".
 std::string headline_text(const Report& report);
+
+// The shortest predicted time of a candidate that passed its checks and, where there is a compiler, compiled.
+std::optional<Seconds> best_prediction(const Report& report);
 
 // Writes report.json and report.md below `folder`, each whole or not at all.
 Status write_report(const Report& report, const std::filesystem::path& folder);

@@ -84,6 +84,9 @@ class AssemblyTest : public ::testing::Test {
     report.predicted = true;
     report.outcome = RunOutcome::kPredicted;
     report.candidates.resize(2);
+    report.candidates[0].state = "not compiled";  // no best, whatever is predicted for it
+    report.candidates[0].predicted = Seconds(ours / 100);
+    report.candidates[1].state = "predicted";
     report.candidates[1].predicted = Seconds(ours);
     stage.seconds = Seconds(original);
     add(std::move(stage), std::move(report));
