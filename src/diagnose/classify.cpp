@@ -79,8 +79,10 @@ void measure(const KernelSheet& kernel, Classified& out) {
     out.measured = each.unit;
   }
   // A unit that was not counted may be the busy one.
-  if (known < std::size(kUtilisations) && out.measured_share < kBusy) out.measured.reset();
-  if (known == std::size(kUtilisations) && out.measured_share < kBusy) out.measured = Class::kLatency;
+  if (out.measured_share < kBusy) {
+    out.measured.reset();
+    if (known == std::size(kUtilisations)) out.measured = Class::kLatency;
+  }
   if (!out.measured || *out.measured == out.analytic || out.analytic == Class::kMixed) return;
   out.conflict = fmt::format("by its equations {}, by counters {} ({:.0f} % of its peak)", enum_name(out.analytic),
                              enum_name(*out.measured), 100 * out.measured_share);

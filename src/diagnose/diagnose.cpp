@@ -70,12 +70,6 @@ Result<std::vector<Finding>> findings_of_tool(const Tool& tool, const ProgramVie
   return out;
 }
 
-const KernelView* view_of_finding(const ProgramView& view, const Finding& finding) {
-  const auto found = std::find_if(view.kernels.begin(), view.kernels.end(),
-                                  [&](const KernelView& each) { return each.kernel.kernel == finding.place.kernel; });
-  return found == view.kernels.end() ? nullptr : &*found;
-}
-
 // One question for all kernels that are open for the same reason.
 void add_open_steps(const Tool& tool, const ProgramView& view, std::vector<OpenQuestion>& out) {
   std::vector<OpenQuestion> all;
@@ -111,14 +105,6 @@ size_t most_findings_of(const Facts& facts, const DiagnoseOptions& options) {
   return options.most_findings + options.most_of_step * steps;
 }
 
-// Null: there is none.
-const KernelView* kernel_named(const ProgramView& view, const std::string& name) {
-  for (const KernelView& kernel : view.kernels) {
-    if (kernel.kernel.kernel == name) return &kernel;
-  }
-  return nullptr;
-}
-
 bool has_step(const ProgramView& view, const std::string& kernel, const std::string& step) {
   return std::any_of(view.kernels.begin(), view.kernels.end(), [&](const KernelView& each) {
     if (!kernel.empty() && each.kernel.kernel != kernel) return false;
@@ -131,7 +117,7 @@ Status check_kernels(const Finding& finding, const ProgramView& view) {
   std::vector<std::string> names = finding.also;
   if (!finding.place.kernel.empty()) names.push_back(finding.place.kernel);
   for (const std::string& name : names) {
-    if (!kernel_named(view, name))
+    if (!view.kernel(name))
       return fail(Code::bad_record, fmt::format("a finding on `{}`, which is no kernel of the program", name));
   }
   return success();
@@ -164,11 +150,11 @@ void run_tool(const Tool& tool, const ProgramView& view, const DiagnoseOptions& 
       out.faults.push_back(fmt::format("{}: {}", tool.name, sound.error().message));
       continue;
     }
-    const KernelView* kernel = kernel_named(view, finding.place.kernel);
+    const KernelView* kernel = view.kernel(finding.place.kernel);
     if (kernel && !looks_at(tool, kernel->limited)) continue;
     if (tool.elsewhere) hold_to_equations(view, finding);
     check_actions(options, finding);
-    if (const KernelView* seen = view_of_finding(view, finding)) say_how_read(tool, *seen, finding);
+    if (kernel) say_how_read(tool, *kernel, finding);
     hold_to_measurements(tool, view, finding);
     all.push_back({std::move(finding), &tool});
   }

@@ -109,13 +109,11 @@ Status check_lengths(const Finding& finding) {
 }
 
 void hold_to_equations(const ProgramView& view, Finding& finding) {
-  for (const KernelView& kernel : view.kernels) {
-    if (kernel.kernel.kernel != finding.place.kernel) continue;
-    GainBound held = kernel.gain(finding.gain.kernel, finding.gain.because);
-    const bool less = finding.gain.program < held.program;  // it may know more
-    if (less) held.program = finding.gain.program;
-    finding.gain = std::move(held);
-  }
+  const KernelView* kernel = view.kernel(finding.place.kernel);
+  if (!kernel) return;
+  GainBound held = kernel->gain(finding.gain.kernel, finding.gain.because);
+  held.program = std::min(held.program, finding.gain.program);  // it may know more
+  finding.gain = std::move(held);
 }
 
 Result<std::unique_ptr<Tool>> start_external(const std::string& command) {

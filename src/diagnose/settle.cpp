@@ -15,13 +15,6 @@ namespace {
 constexpr double kMostOf = 0.5;
 constexpr double kMostWaiting = 0.95;  // for others, of whom somebody works
 
-const KernelView* kernel_of(const ProgramView& view, const Finding& finding) {
-  for (const KernelView& kernel : view.kernels) {
-    if (kernel.kernel.kernel == finding.place.kernel) return &kernel;
-  }
-  return nullptr;
-}
-
 // The finding's step, or the only one that works.
 const StepFacts* step_of_finding(const KernelView& view, const Finding& finding) {
   const std::vector<const StepFacts*> steps = view.steps();
@@ -190,8 +183,7 @@ void merge_alike(std::vector<Found>& found) {
 }  // namespace
 
 void hold_to_measurements(const Tool& tool, const ProgramView& view, Finding& finding) {
-  const KernelView* kernel = kernel_of(view, finding);
-  if (kernel) {
+  if (const KernelView* kernel = view.kernel(finding.place.kernel)) {
     hold_to_samples(tool, *kernel, finding);
     doubt_unmeasured(tool, *kernel, finding);
   }

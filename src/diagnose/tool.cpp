@@ -132,6 +132,13 @@ std::optional<double> ProgramView::over_bound() const {
   return std::max(1.0, time() / *bound);
 }
 
+const KernelView* ProgramView::kernel(std::string_view name) const {
+  for (const KernelView& each : kernels) {
+    if (each.kernel.kernel == name) return &each;
+  }
+  return nullptr;
+}
+
 double Tool::threshold(std::string_view which) const {
   for (const Threshold& each : thresholds) {
     if (each.name == which) return each.value;

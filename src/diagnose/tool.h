@@ -78,8 +78,9 @@ struct ProgramView {
   const machine::Machine& machine;
   std::vector<KernelView> kernels;
 
-  Seconds time() const;                      // measured, else predicted
-  std::optional<double> over_bound() const;  // time over `practical`, else over `work`; nothing: not known
+  Seconds time() const;                                   // measured, else predicted
+  std::optional<double> over_bound() const;               // time over `practical`, else over `work`; nothing: not known
+  const KernelView* kernel(std::string_view name) const;  // null: there is none
 };
 
 // How far a tool's findings are from what has to change. A cause takes in what is observed on its step and follows from

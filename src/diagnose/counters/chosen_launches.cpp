@@ -61,15 +61,6 @@ void leave_out_shortest(std::vector<Group>& groups, ChosenLaunches& out) {
   }
 }
 
-StepFacts* find_step(const std::string& name, Facts& facts) {
-  for (KernelSheet& kernel : facts.kernels) {
-    for (StepFacts& step : kernel.steps) {
-      if (step.step == name) return &step;
-    }
-  }
-  return nullptr;
-}
-
 // In the order in which they run; the first finds the caches of a timed call, which are empty.
 void mark_cold(Facts& facts) {
   bool later = false;
@@ -108,14 +99,14 @@ ChosenLaunches choose_launches(const Facts& facts) {
 void take_counters(CounterRun run, const ChosenLaunches& chosen, Facts& facts) {
   SourceState& source = run.source;
   for (const auto& [name, counters] : run.steps) {
-    if (StepFacts* step = find_step(name, facts)) step->counters = counters;
+    if (StepFacts* step = step_named(name, facts)) step->counters = counters;
   }
   for (const auto& [name, others] : chosen.alike) {
     const auto counters = run.steps.find(name);
     const auto missing = source.missing.find(name);
     for (const std::string& other : others) {
       if (missing != source.missing.end()) source.missing[other] = missing->second;
-      StepFacts* step = find_step(other, facts);
+      StepFacts* step = step_named(other, facts);
       if (!step || counters == run.steps.end()) continue;
       step->counters = counters->second;
       step->counters->of = name;
@@ -125,10 +116,7 @@ void take_counters(CounterRun run, const ChosenLaunches& chosen, Facts& facts) {
   if (const std::string left_out = summary_of(chosen.left_out); source.there && !left_out.empty())
     source.why += (source.why.empty() ? "" : "; ") + left_out;
   mark_cold(facts);
-  for (SourceState& state : facts.sources) {
-    if (state.name == source.name) return void(state = std::move(source));
-  }
-  facts.sources.push_back(std::move(source));
+  set_source(std::move(source), facts);
 }
 
 }  // namespace solstice::diagnose

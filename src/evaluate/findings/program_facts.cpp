@@ -171,22 +171,6 @@ BoundFacts bounds_of(const sol::SolReport* report) {
 
 }  // namespace
 
-void set_source(SourceState state, Facts& facts) {
-  for (SourceState& source : facts.sources) {
-    if (source.name == state.name) return void(source = std::move(state));
-  }
-  facts.sources.push_back(std::move(state));
-}
-
-StepFacts* step_named(const std::string& step, Facts& facts) {
-  for (KernelSheet& kernel : facts.kernels) {
-    for (StepFacts& each : kernel.steps) {
-      if (each.step == step) return &each;
-    }
-  }
-  return nullptr;
-}
-
 Facts facts_of(const FactsOfCandidate& from) {
   const ir::Program& program = *from.checked.program;
   Facts out;

@@ -45,9 +45,4 @@ struct SassOfModule {
 // The source `sass` of what was read, in the order of the plan's modules.
 void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& facts);
 
-// Sets the state of a source.
-void set_source(SourceState state, Facts& facts);
-// The facts of a step, wherever it stands; null: no kernel has it.
-StepFacts* step_named(const std::string& step, Facts& facts);
-
 }  // namespace solstice::evaluate

@@ -132,6 +132,22 @@ Status check_step(const StepFacts& step) {
 
 }  // namespace
 
+void set_source(SourceState state, Facts& facts) {
+  for (SourceState& source : facts.sources) {
+    if (source.name == state.name) return void(source = std::move(state));
+  }
+  facts.sources.push_back(std::move(state));
+}
+
+StepFacts* step_named(const std::string& step, Facts& facts) {
+  for (KernelSheet& kernel : facts.kernels) {
+    for (StepFacts& each : kernel.steps) {
+      if (each.step == step) return &each;
+    }
+  }
+  return nullptr;
+}
+
 const std::vector<std::string>& source_names() {
   static const std::vector<std::string> names = {"ptxas", "cubin", "sass", "plan", "trace", "counters"};
   return names;

@@ -267,6 +267,11 @@ struct Facts {
   }
 };
 
+// Instead of the state that the source had, if any.
+void set_source(SourceState state, Facts& facts);
+// The facts of a step, wherever it stands; null: no kernel has it.
+StepFacts* step_named(const std::string& step, Facts& facts);
+
 // Facts whose numbers make sense: reals are finite, times, bytes and counts not negative, extents of launches those of
 // launches, loops in order. Whatever is read from a file or from another program is held to it; diagnosis relies on it.
 // Error bad_record: where the first fault is, and what is legal there.
