@@ -44,18 +44,6 @@ Status judge(const SandboxReport& report, const CompilerOptions& options) {
   return success();
 }
 
-constexpr Seconds kGlance{0.05};  // between looks whether anybody waits for a job
-
-// Asks for an answer in turns until it is there, the time is up, or nobody waits any more.
-template <typename Ask>
-auto in_turns(const Deadline& deadline, const Engine& engine, const Ask& ask) {
-  for (;;) {
-    auto answer = ask(Deadline(std::min(kGlance, deadline.left())));
-    const bool waits = !answer.ok() && answer.error().code == Code::deadline;
-    if (!waits || deadline.passed() || engine.stopped()) return answer;
-  }
-}
-
 bool killed_for_time(const Error& error) { return error.code == Code::deadline; }
 bool child_died(const Error& error) { return error.code == Code::process_failed; }
 
@@ -111,8 +99,9 @@ class WorkerEngine : public Engine {
 
   Result<RawOutput> ask(const CompileJob& job, const Deadline& deadline) {
     SOLSTICE_CHECK(worker_->write_line(to_json(job).dump(), deadline));
-    SOLSTICE_TRY(const std::string line,
-                 in_turns(deadline, *this, [this](const Deadline& turn) { return worker_->read_line(turn); }));
+    SOLSTICE_TRY(const std::string line, ask_in_turns(
+                                             deadline, [this] { return stopped(); },
+                                             [this](const Deadline& turn) { return worker_->read_line(turn); }));
     SOLSTICE_TRY(const Json json, parse_json(line));
     SOLSTICE_TRY(const CompileAnswer answer, from_json<CompileAnswer>(json));
     if (answer.status == "error") return fail(Code::no_compiler, answer.log);
@@ -144,7 +133,8 @@ class NvccEngine : public Engine {
     SpawnOptions spawn = command(
         {toolchain_.nvcc.string(), job.ptx ? "-ptx" : "-cubin", "-o", "out.cubin", source, "-Iinclude"}, folder);
     spawn.argv.insert(spawn.argv.end(), job.options.begin(), job.options.end());
-    const Result<CommandOutput> done = run_in_turns(spawn, limit);
+    constexpr size_t kMostOutput = size_t{64} << 20;
+    const Result<CommandOutput> done = run_command(spawn, limit, {}, kMostOutput, [this] { return stopped(); });
     RawOutput output;
     if (!done.ok()) {
       if (!killed_for_time(done.error())) return done.error();
@@ -170,19 +160,6 @@ class NvccEngine : public Engine {
   }
 
  private:
-  Result<CommandOutput> run_in_turns(const SpawnOptions& spawn, Seconds limit) const {
-    constexpr size_t kMostOutput = size_t{64} << 20;
-    const Seconds begin = monotonic_now();
-    const Deadline deadline(limit);
-    SOLSTICE_TRY(Subprocess child, Subprocess::spawn(spawn));
-    CommandOutput out;
-    SOLSTICE_CHECK(in_turns(deadline, *this,
-                            [&](const Deadline& turn) { return child.read_all(out.out, out.err, kMostOutput, turn); }));
-    SOLSTICE_TRY(out.exit, child.wait(deadline));
-    out.wall = monotonic_now() - begin;
-    return out;
-  }
-
   // nvcc runs the host's preprocessor and its own programs.
   SpawnOptions command(std::vector<std::string> argv, const TempFolder& folder) const {
     SpawnOptions spawn;

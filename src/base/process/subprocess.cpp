@@ -271,7 +271,8 @@ std::string Subprocess::stderr_tail() {
   return tail;
 }
 
-Result<CommandOutput> run_command(const SpawnOptions& options, Seconds timeout, std::string_view input, size_t limit) {
+Result<CommandOutput> run_command(const SpawnOptions& options, Seconds timeout, std::string_view input, size_t limit,
+                                  const StopTest& stop) {
   const Seconds begin = monotonic_now();
   const Deadline deadline(timeout);
   SOLSTICE_TRY(Subprocess child, Subprocess::spawn(options));
@@ -282,7 +283,8 @@ Result<CommandOutput> run_command(const SpawnOptions& options, Seconds timeout, 
   }
   child.close_input();
   CommandOutput out;
-  SOLSTICE_CHECK(child.read_all(out.out, out.err, limit, deadline));
+  SOLSTICE_CHECK(ask_in_turns(deadline, stop,
+                              [&](const Deadline& turn) { return child.read_all(out.out, out.err, limit, turn); }));
   SOLSTICE_TRY(out.exit, child.wait(deadline));
   out.wall = monotonic_now() - begin;
   return out;

@@ -11,6 +11,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@
 #include "base/clock.h"
 #include "base/process/spawn.h"
 #include "base/result.h"
+#include "base/stop.h"
 
 namespace solstice {
 
@@ -85,8 +87,22 @@ struct CommandOutput {
   Seconds wall;
 };
 
-// Runs a command to its end; a non-zero exit is data, not an error. Output over `limit` bytes is an error.
+constexpr Seconds kGlance{0.05};  // between looks whether to go on with what takes longer
+
+// Asks `ask(Deadline)` in turns until it answers, the deadline is over, or `stop` says so: then its error is
+// `deadline`.
+template <typename Ask>
+auto ask_in_turns(const Deadline& deadline, const StopTest& stop, const Ask& ask) {
+  for (;;) {
+    auto answer = ask(Deadline(std::min(kGlance, deadline.left())));
+    const bool waits = !answer.ok() && answer.error().code == Code::deadline;
+    if (!waits || deadline.passed() || is_asked(stop)) return answer;
+  }
+}
+
+// Runs a command to its end, at most to `timeout` or `stop` (error deadline); a non-zero exit is data, not an error.
+// Output over `limit` bytes is an error.
 Result<CommandOutput> run_command(const SpawnOptions& options, Seconds timeout, std::string_view input = {},
-                                  size_t limit = size_t{64} << 20);
+                                  size_t limit = size_t{64} << 20, const StopTest& stop = {});
 
 }  // namespace solstice
