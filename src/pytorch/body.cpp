@@ -6,6 +6,7 @@
 #include <cctype>
 
 #include "ir/walk_distinct.h"
+#include "pytorch/value.h"
 
 namespace solstice::pytorch {
 namespace {
@@ -99,10 +100,7 @@ std::string Body::range(int64_t extent) {
 std::vector<std::string> Body::opening() const {
   std::vector<std::string> out;
   if (!uses_device_) return out;
-  const auto given = [](const ir::Tensor& t) {
-    return t.kind == ir::TensorKind::kInput || t.kind == ir::TensorKind::kParam || t.kind == ir::TensorKind::kBuffer;
-  };
-  const auto first = std::find_if(program_.tensors.begin(), program_.tensors.end(), given);
+  const auto first = std::find_if(program_.tensors.begin(), program_.tensors.end(), is_given);
   out.push_back(first == program_.tensors.end()
                     ? "device = None"
                     : fmt::format("device = {}.device", names_[static_cast<size_t>(first - program_.tensors.begin())]));

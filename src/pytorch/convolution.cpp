@@ -103,11 +103,7 @@ Result<std::optional<Value>> Reduction::convolution() {
     out.text =
         fmt::format("F.conv{}d({}, {}, stride=[{}], padding=[{}], dilation=[{}])", shape->stride.size(), x.text, w.text,
                     fmt::join(shape->stride, ", "), fmt::join(shape->padding, ", "), fmt::join(shape->dilation, ", "));
-    if (out.axes == shape->axes) return std::optional(std::move(out));
-    std::vector<std::ptrdiff_t> from;
-    for (const int id : out.axes)
-      from.push_back(std::find(shape->axes.begin(), shape->axes.end(), id) - shape->axes.begin());
-    out.text += fmt::format(".permute({})", fmt::join(from, ", "));
+    out.text += permuted(shape->axes, out.axes);
     return std::optional(std::move(out));
   }
   return none;

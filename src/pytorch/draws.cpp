@@ -1,11 +1,12 @@
 #include "pytorch/draws.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "ir/analysis/reads.h"
+#include "ir/domain.h"
 #include "ir/equal.h"
 #include "ir/integers/integers.h"
 #include "ir/walk_distinct.h"
@@ -24,18 +25,8 @@ using ir::ValueKind;
 
 constexpr int kDeepest = 12;  // definitions that a requirement goes through
 
-bool is_given(const ir::Tensor& t) {
-  return t.kind == TensorKind::kInput || t.kind == TensorKind::kParam || t.kind == TensorKind::kBuffer;
-}
-
 ir::ValueRange range_of(const Equation& equation, const ExprRef& e) {
   return ir::Integers(equation.indices, [](int) { return std::optional<ir::ValueRange>(); }).range(e);
-}
-
-bool holds_read(const ExprRef& e) {
-  bool out = false;
-  ir::walk_distinct(e, [&](const Expr& x) { out = out || x.op == Op::kRead; });
-  return out;
 }
 
 bool is_even_power(const Expr& e) {
@@ -103,7 +94,7 @@ void Draws::visit_comparison(const Equation& e, const Expr& comparison) {
     if (value->kind != ValueKind::kInt || other->kind != ValueKind::kInt) continue;
     bool over_index = false;
     ir::walk_distinct(other, [&](const Expr& x) { over_index = over_index || x.op == Op::kIndex; });
-    if (holds_read(other) || !holds_read(value) || !over_index) continue;
+    if (ir::reads_values(other) || !ir::reads_values(value) || !over_index) continue;
     const ir::ValueRange range = range_of(e, other);
     if (!range.bounded()) continue;
     require(e, value, {range.low, comparison.op == Op::kEq ? range.high : range.high + 1});
@@ -116,11 +107,8 @@ void Draws::visit_sum(const Equation& e, const Expr& sum) {
     if (x.op != Op::kRead || program_.tensor(x.id).kind != TensorKind::kParam) return;
     int64_t terms = 1;
     for (const int id : sum.binders) {
-      const bool reads = std::any_of(x.args.begin(), x.args.end(), [&](const ExprRef& arg) {
-        bool found = false;
-        ir::walk_distinct(arg, [&](const Expr& i) { found = found || (i.op == Op::kIndex && i.id == id); });
-        return found;
-      });
+      const bool reads = std::any_of(x.args.begin(), x.args.end(),
+                                     [&](const ExprRef& arg) { return ir::indices_of(arg).contains(id); });
       if (reads) terms *= e.indices[static_cast<size_t>(id)].extent;
     }
     int64_t& most = summed_[x.id];
@@ -137,7 +125,7 @@ void Draws::narrow(int tensor, Range range) {
 }
 
 void Draws::require(const Equation& equation, const ExprRef& e, Range range, int depth) {
-  if (depth > kDeepest || !holds_read(e)) return;
+  if (depth > kDeepest || !ir::reads_values(e)) return;
   const auto rest = [&](const ExprRef& other) { return range_of(equation, other); };
   switch (e->op) {
     case Op::kRead: {
@@ -190,7 +178,7 @@ void Draws::require(const Equation& equation, const ExprRef& e, Range range, int
 }
 
 void Draws::require_positive(const Equation& equation, const ExprRef& e, int depth) {
-  if (depth > kDeepest || !holds_read(e)) return;
+  if (depth > kDeepest || !ir::reads_values(e)) return;
   const auto all = [&](size_t count) {
     for (size_t i = 0; i < count; ++i) require_positive(equation, e->args[i], depth + 1);
   };
@@ -246,13 +234,13 @@ std::string Draws::floats(const ir::Tensor& t, const std::string& shape) const {
 }
 
 std::string Draws::text_of(const ir::Tensor& t) const {
-  const std::string shape = fmt::format("({}{})", fmt::join(t.shape, ", "), t.shape.size() == 1 ? "," : "");
+  const std::string shape = tuple_text(t.shape);
   std::string out = is_float(*t.dtype)        ? floats(t, shape)
                     : t.dtype == DType::kBool ? fmt::format("torch.rand({}) < 0.5", shape)
                                               : integers(t, shape);
   if (t.strides.empty() || t.strides == row_major(t.shape)) return out;
-  return fmt::format("torch.empty_strided({}, ({}{}), dtype={}).copy_({})", shape, fmt::join(t.strides, ", "),
-                     t.strides.size() == 1 ? "," : "", torch_name(*t.dtype), out);
+  return fmt::format("torch.empty_strided({}, {}, dtype={}).copy_({})", shape, tuple_text(t.strides),
+                     torch_name(*t.dtype), out);
 }
 
 }  // namespace solstice::pytorch

@@ -35,10 +35,6 @@ std::string step_text(int64_t coefficient, const std::string& step, int64_t offs
   return offset == 0 ? scaled : fmt::format("{} {} {}", scaled, offset < 0 ? "-" : "+", std::abs(offset));
 }
 
-std::string shape_text(const std::vector<int64_t>& shape) {
-  return fmt::format("({}{})", fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-}
-
 class Statements {
  public:
   explicit Statements(Body& body) : body_(body), program_(body.program()) {}
@@ -185,7 +181,7 @@ class Statements {
     const bool steps = std::any_of(program_.equations.begin(), program_.equations.end(),
                                    [&](const Equation& x) { return x.target == e.target && x.group >= 0; });
     body_.line(fmt::format("{} = torch.{}({}, dtype={}, device={})", body_.name_of(e.target), steps ? "zeros" : "empty",
-                           shape_text(t.shape), torch_name(body_.stored_as(e.target)), body_.device()));
+                           tuple_text(t.shape), torch_name(body_.stored_as(e.target)), body_.device()));
   }
 
   // Elements of their own: results, and new values of buffers, are no views of what a caller holds.
@@ -226,8 +222,7 @@ class Statements {
     }
     std::vector<std::string> parts;
     std::vector<std::string> splits;
-    std::vector<int> order;
-    SOLSTICE_TRY(const bool sliced, places(e, writer, step_name, parts, splits, order));
+    SOLSTICE_TRY(const bool sliced, places(e, writer, step_name, parts, splits));
     std::string target = body_.name_of(e.target);
     v = writer.expanded(writer.of_kind(v, program_.target_of(e).value), axes);
     if (!sliced) {
@@ -235,7 +230,7 @@ class Statements {
                              torch_name(body_.stored_as(e.target))));
       return success();
     }
-    if (!parts.empty()) target = fmt::format("{}[{}]", target, fmt::join(parts, ", "));
+    target += subscript(std::move(parts));
     for (const std::string& split : splits) target += split;
     body_.line(fmt::format("{}.copy_({})", target, v.text));
     return success();
@@ -243,9 +238,10 @@ class Statements {
 
   // Subscripts of the left side. False: they are tensors of indices, for an assignment.
   Result<bool> places(const Equation& e, Writer& writer, const std::string& step_name, std::vector<std::string>& parts,
-                      std::vector<std::string>& splits, std::vector<int>& order) {
+                      std::vector<std::string>& splits) {
     bool plain = true;
     std::vector<std::string> slices;
+    std::vector<int> order;
     int dim = 0;
     for (size_t d = 0; d < e.lhs.size() && plain; ++d) {
       const auto form = ir::as_affine(e.lhs[d]);
@@ -277,7 +273,6 @@ class Statements {
       if (step_name.empty() || id != e.step_index) wanted.push_back(id);
     }
     if (plain && order == wanted) {
-      while (!slices.empty() && slices.back() == ":") slices.pop_back();
       parts = std::move(slices);
       return true;
     }

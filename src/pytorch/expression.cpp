@@ -1,7 +1,6 @@
 #include "pytorch/expression.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -73,8 +72,7 @@ Value Writer::named(Value v) {
 Value Writer::expanded(const Value& v, const std::vector<int>& axes) {
   Value out = v.host ? tensor_of(v) : v;
   if (out.axes == axes) return out;
-  out.text = fmt::format("torch.broadcast_to({}, ({}{}))", aligned(out, axes), fmt::join(extents_of(axes), ", "),
-                         axes.size() == 1 ? "," : "");
+  out.text = fmt::format("torch.broadcast_to({}, {})", aligned(out, axes), tuple_text(extents_of(axes)));
   out.axes = axes;
   out.level = kAtom;
   out.view = true;

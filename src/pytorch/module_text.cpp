@@ -40,7 +40,8 @@ std::string member(const std::string& owner, const std::string& name) {
 
 class Module {
  public:
-  Module(const ir::Program& program, const std::string& name) : program_(program), name_(name), body_(program) {}
+  Module(const ir::Program& program, const std::string& name)
+      : program_(program), name_(name), body_(program), draws_(program) {}
 
   Result<std::string> text() {
     SOLSTICE_CHECK(check());
@@ -93,7 +94,7 @@ class Module {
 
   Result<std::string> value_of(const ir::Tensor& t, std::vector<std::string>& lines) const {
     const ir::Equation* const form = ir::closed_form_of(program_, program_.find_tensor(t.name));
-    if (!form) return Draws(program_).text_of(t);
+    if (!form) return draws_.text_of(t);
     Body own(program_);
     SOLSTICE_TRY(std::string value, whole_value(own, *form));
     const std::vector<std::string> opening = own.opening();
@@ -154,10 +155,9 @@ class Module {
   }
 
   void inputs() {
-    const Draws draws(program_);
     std::vector<std::string> values;
     for (const ir::Tensor& t : program_.tensors) {
-      if (t.kind == TensorKind::kInput) values.push_back(draws.text_of(t));
+      if (t.kind == TensorKind::kInput) values.push_back(draws_.text_of(t));
     }
     line(fmt::format("def get_inputs():\n    return [{}]\n\n\ndef get_init_inputs():\n    return []",
                      fmt::join(values, ", ")));
@@ -166,6 +166,7 @@ class Module {
   const ir::Program& program_;
   const std::string name_;
   Body body_;
+  const Draws draws_;
   std::set<std::string> owners_;
   std::string out_;
 };

@@ -14,43 +14,36 @@ using ir::ExprRef;
 using ir::Op;
 using ir::ValueKind;
 
-const char* function_name(Op op) {
+// PyTorch's functions of one number that have the language's names.
+bool has_function(Op op) {
   switch (op) {
     case Op::kExp:
-      return "torch.exp";
     case Op::kExpm1:
-      return "torch.expm1";
     case Op::kLog:
-      return "torch.log";
     case Op::kLog1p:
-      return "torch.log1p";
     case Op::kSqrt:
-      return "torch.sqrt";
     case Op::kRsqrt:
-      return "torch.rsqrt";
     case Op::kTanh:
-      return "torch.tanh";
     case Op::kErf:
-      return "torch.erf";
     case Op::kSin:
-      return "torch.sin";
     case Op::kCos:
-      return "torch.cos";
     case Op::kAbs:
-      return "torch.abs";
     case Op::kSign:
-      return "torch.sign";
     case Op::kIsNan:
-      return "torch.isnan";
     case Op::kIsFinite:
-      return "torch.isfinite";
     case Op::kErfInv:
-      return "torch.erfinv";
     case Op::kLgamma:
-      return "torch.lgamma";
+      return true;
     default:
-      return nullptr;
+      return false;
   }
+}
+
+std::string function_name(Op op) {
+  if (op == Op::kMin) return "torch.minimum";
+  if (op == Op::kMax) return "torch.maximum";
+  if (op == Op::kBitAnd) return "torch.bitwise_and";
+  return fmt::format("torch.{}", ir::name_of(op));
 }
 
 const char* comparison(Op op) {
@@ -111,10 +104,9 @@ Result<Value> Writer::arithmetic(const Expr& e) {
 
 Result<Value> Writer::unary(const Expr& e) {
   SOLSTICE_TRY(Value v, write(e.args[0]));
-  const char* const function = function_name(e.op);
   const bool question = e.op == Op::kIsNan || e.op == Op::kIsFinite;
   v = named(of_kind(v, question ? ValueKind::kReal : e.kind));
-  if (function) return called(function, v, e.kind);
+  if (has_function(e.op)) return called(function_name(e.op), v, e.kind);
   if (e.op != Op::kNeg) return refusal(fmt::format("`{}` has no operator", ir::name_of(e.op)));
   v.text = "-" + v.at(kUnary);
   v.level = kUnary;
@@ -177,11 +169,7 @@ Result<Value> Writer::rounded(const Expr& e) {
   if (!quotient) {
     SOLSTICE_TRY(const Value v, write(e.args[0]));
     if (v.kind != ValueKind::kReal) return v;
-    const char* const name = e.op == Op::kFloor   ? "torch.floor"
-                             : e.op == Op::kCeil  ? "torch.ceil"
-                             : e.op == Op::kRound ? "torch.round"
-                                                  : "torch.trunc";
-    return called(name, v, e.kind);
+    return called(function_name(e.op), v, e.kind);
   }
   SOLSTICE_TRY(const Value a, write(of.args[0]));
   SOLSTICE_TRY(const Value b, write(of.args[1]));
@@ -222,14 +210,7 @@ Result<Value> Writer::call_of_two(const Expr& e) {
   out.kind = e.kind;
   out.dtype = dtype_of(e.kind, x, y);
   out.axes = united(x.axes, y.axes);
-  const char* const name = e.op == Op::kMin           ? "torch.minimum"
-                           : e.op == Op::kMax         ? "torch.maximum"
-                           : e.op == Op::kFmod        ? "torch.fmod"
-                           : e.op == Op::kRemainder   ? "torch.remainder"
-                           : e.op == Op::kFloorDivide ? "torch.floor_divide"
-                           : e.op == Op::kAtan2       ? "torch.atan2"
-                                                      : "torch.bitwise_and";
-  out.text = fmt::format("{}({}, {})", name, aligned(x, out.axes), aligned(y, out.axes));
+  out.text = fmt::format("{}({}, {})", function_name(e.op), aligned(x, out.axes), aligned(y, out.axes));
   return out;
 }
 

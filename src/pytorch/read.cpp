@@ -108,7 +108,7 @@ Result<Reader::Place> Reader::place_of(size_t dim) {
 }
 
 // Where an `else` stands, or a condition around, for what reaches outside.
-Status Reader::find_condition() {
+void Reader::find_condition() {
   for (size_t d = 0; d < places_.size(); ++d) {
     Place& place = places_[d];
     if (place.inside || place.how == How::kOne || place.how == How::kDigits || place.how == How::kWindow) continue;
@@ -123,7 +123,6 @@ Status Reader::find_condition() {
                     : fmt::format("{}.clamp(0, {})", v.at(kAtom), extent_of(d) - 1);
     v.level = kAtom;
   }
-  return success();
 }
 
 void Reader::pad() {
@@ -150,7 +149,6 @@ void Reader::pad() {
 void Reader::slice() {
   std::vector<std::string> parts;
   std::string flips;
-  bool any = false;
   for (size_t d = 0; d < places_.size(); ++d) {
     const Place& place = places_[d];
     std::string part = ":";
@@ -162,22 +160,18 @@ void Reader::slice() {
       if (place.how == How::kOne && place.form.terms[0].second < 0)
         flips += fmt::format("{}{}", flips.empty() ? "" : ", ", d);
     }
-    any = any || part != ":";
     parts.push_back(part);
   }
-  while (!parts.empty() && parts.back() == ":") parts.pop_back();
-  if (any) text_ = fmt::format("{}[{}]", text_, fmt::join(parts, ", "));
+  text_ += subscript(std::move(parts));
   if (!flips.empty()) text_ += fmt::format(".flip({})", flips);
 }
 
 // Single elements of dimensions, which go.
 void Reader::pick() {
   std::vector<std::string> parts;
-  bool any = false;
   for (size_t d = 0; d < places_.size(); ++d) {
     const Place& place = places_[d];
     const bool host = place.how == How::kHost;
-    any = any || host;
     parts.push_back(host ? place.value.text : ":");
     if (host) continue;
     Slot slot;
@@ -185,8 +179,7 @@ void Reader::pick() {
     if (place.how != How::kOne) slot.place = static_cast<int>(d);
     slots_.push_back(slot);
   }
-  while (!parts.empty() && parts.back() == ":") parts.pop_back();
-  if (any) text_ = fmt::format("{}[{}]", text_, fmt::join(parts, ", "));
+  text_ += subscript(std::move(parts));
 }
 
 void Reader::gather() {
@@ -249,11 +242,7 @@ void Reader::order() {
   std::vector<int> axes;
   for (const Slot& slot : slots_) axes.push_back(slot.axis);
   const std::vector<int> wanted = w_.united(axes, {});
-  if (wanted == axes) return;
-  std::vector<size_t> from;
-  for (const int id : wanted)
-    from.push_back(static_cast<size_t>(std::find(axes.begin(), axes.end(), id) - axes.begin()));
-  text_ += from.size() == 2 ? std::string(".T") : fmt::format(".permute({})", fmt::join(from, ", "));
+  text_ += permuted(axes, wanted);
   std::vector<Slot> next;
   for (const int id : wanted) next.push_back({id, -1});
   slots_ = std::move(next);
@@ -264,7 +253,7 @@ Result<Value> Reader::read() {
     SOLSTICE_TRY(Place place, place_of(d));
     places_.push_back(std::move(place));
   }
-  SOLSTICE_CHECK(find_condition());
+  find_condition();
   pad();
   slice();
   pick();

@@ -41,7 +41,7 @@ class Reader {
   void choose_way(Place& place, const std::vector<int>& shared, int64_t extent);
   bool pads(const Place& place, int64_t extent) const;
   std::vector<int> shared_axes() const;
-  Status find_condition();
+  void find_condition();
   void pad();
   void slice();
   void pick();

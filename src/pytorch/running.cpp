@@ -1,9 +1,10 @@
 // Prefixes, and additions at places that are data.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "ir/analysis/reads.h"
+#include "ir/domain.h"
 #include "pytorch/reduction.h"
 
 namespace solstice::pytorch {
@@ -14,11 +15,7 @@ using ir::Op;
 using ir::Reducer;
 using ir::ValueKind;
 
-bool depends_on(const ExprRef& e, int index) {
-  bool out = false;
-  ir::walk(e, [&](const ir::Expr& x) { out = out || (x.op == Op::kIndex && x.id == index); });
-  return out;
-}
+bool depends_on(const ExprRef& e, int index) { return ir::indices_of(e).contains(index); }
 
 }  // namespace
 
@@ -52,11 +49,7 @@ Result<std::optional<Value>> Reduction::running() {
   std::vector<int> axes = v.axes;
   std::replace(axes.begin(), axes.end(), bound, end);
   const std::vector<int> wanted = w_.united(axes, {});
-  if (wanted != axes) {
-    std::vector<std::ptrdiff_t> from;
-    for (const int id : wanted) from.push_back(std::find(axes.begin(), axes.end(), id) - axes.begin());
-    v.text += fmt::format(".permute({})", fmt::join(from, ", "));
-  }
+  v.text += permuted(axes, wanted);
   v.axes = wanted;
   return std::optional(std::move(v));
 }
@@ -68,12 +61,7 @@ Result<std::optional<Value>> Reduction::scattered() {
   for (const int side : {0, 1}) {
     const ExprRef &place = where_->args[static_cast<size_t>(side)], &at = where_->args[static_cast<size_t>(1 - side)];
     if (at->op != Op::kIndex || contains(e_.binders, at->id) || w_.is_step(at->id)) continue;
-    const bool reads = [&] {
-      bool out = false;
-      ir::walk(place, [&](const ir::Expr& x) { out = out || x.op == Op::kRead; });
-      return out;
-    }();
-    if (!reads || depends_on(place, at->id) || depends_on(e_.args[0], at->id)) continue;
+    if (!ir::reads_values(place) || depends_on(place, at->id) || depends_on(e_.args[0], at->id)) continue;
     SOLSTICE_TRY(Value index, w_.write(place));
     index = w_.of_kind(index, ValueKind::kInt);
     std::vector<int> binders = w_.united(e_.binders, {});
@@ -84,8 +72,6 @@ Result<std::optional<Value>> Reduction::scattered() {
     std::vector<int> axes = binders;
     axes.insert(axes.end(), rest.begin(), rest.end());
     body = w_.named(w_.expanded(body, w_.united(axes, {})));
-    std::vector<std::ptrdiff_t> from;
-    for (const int id : axes) from.push_back(std::find(body.axes.begin(), body.axes.end(), id) - body.axes.begin());
     const int64_t rows = w_.extent(at->id);
     index = w_.named(index);
     // What lies outside is added to a row of its own.
@@ -93,23 +79,17 @@ Result<std::optional<Value>> Reduction::scattered() {
         fmt::format("torch.where(({0} >= 0) & ({0} < {1}), {0}, {1}).flatten()", index.at(kAtom), rows);
     std::vector<int64_t> shape = w_.extents_of(rest);
     shape.insert(shape.begin(), rows + 1);
-    std::string terms = body.at(kAtom);
-    if (!std::is_sorted(from.begin(), from.end())) terms += fmt::format(".permute({})", fmt::join(from, ", "));
+    std::string terms = body.at(kAtom) + permuted(body.axes, axes);
     if (binders.size() > 1) terms += fmt::format(".flatten(0, {})", binders.size() - 1);
     Value out;
     out.kind = e_.kind;
     out.dtype = body.dtype;
-    out.text = fmt::format("torch.zeros(({},), dtype={}, device={}).index_add(0, {}, {})[:{}]", fmt::join(shape, ", "),
+    out.text = fmt::format("torch.zeros({}, dtype={}, device={}).index_add(0, {}, {})[:{}]", tuple_text(shape),
                            torch_name(body.dtype), w_.body_.device(), flat, terms, rows);
-    if (shape.size() > 1)
-      out.text = fmt::format("torch.zeros(({}), dtype={}, device={}).index_add(0, {}, {})[:{}]", fmt::join(shape, ", "),
-                             torch_name(body.dtype), w_.body_.device(), flat, terms, rows);
     std::vector<int> order = {at->id};
     order.insert(order.end(), rest.begin(), rest.end());
     const std::vector<int> wanted = w_.united(order, {});
-    std::vector<std::ptrdiff_t> back;
-    for (const int id : wanted) back.push_back(std::find(order.begin(), order.end(), id) - order.begin());
-    if (wanted != order) out.text += fmt::format(".permute({})", fmt::join(back, ", "));
+    out.text += permuted(order, wanted);
     out.axes = wanted;
     return std::optional(std::move(out));
   }

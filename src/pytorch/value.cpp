@@ -57,9 +57,27 @@ std::string aligned(const Value& value, const std::vector<int>& all) {
     places.emplace_back(has ? ":" : "None");
     gap = gap || !has;
   }
-  if (!gap) return value.text;
-  while (places.back() == ":") places.pop_back();
-  return fmt::format("{}[{}]", value.at(kAtom), fmt::join(places, ", "));
+  return gap ? value.at(kAtom) + subscript(std::move(places)) : value.text;
+}
+
+std::string tuple_text(const std::vector<int64_t>& values) {
+  return fmt::format("({}{})", fmt::join(values, ", "), values.size() == 1 ? "," : "");
+}
+
+std::string subscript(std::vector<std::string> parts) {
+  while (!parts.empty() && parts.back() == ":") parts.pop_back();
+  return parts.empty() ? "" : fmt::format("[{}]", fmt::join(parts, ", "));
+}
+
+std::string permuted(const std::vector<int>& axes, const std::vector<int>& wanted) {
+  if (axes == wanted) return "";
+  std::vector<std::ptrdiff_t> from;
+  for (const int id : wanted) from.push_back(std::find(axes.begin(), axes.end(), id) - axes.begin());
+  return from.size() == 2 ? ".T" : fmt::format(".permute({})", fmt::join(from, ", "));
+}
+
+bool is_given(const ir::Tensor& t) {
+  return t.kind == ir::TensorKind::kInput || t.kind == ir::TensorKind::kParam || t.kind == ir::TensorKind::kBuffer;
 }
 
 }  // namespace solstice::pytorch

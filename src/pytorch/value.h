@@ -35,4 +35,13 @@ std::string aligned(const Value& value, const std::vector<int>& all);
 
 bool contains(const std::vector<int>& list, int id);
 
+std::string tuple_text(const std::vector<int64_t>& values);  // "(8,)"
+// "[:, 3]", without the whole dimensions at the end; "" where all are whole.
+std::string subscript(std::vector<std::string> parts);
+// ".permute(1, 0)": what brings the dimensions `axes` into the order `wanted`; "" where they are in it.
+std::string permuted(const std::vector<int>& axes, const std::vector<int>& wanted);
+
+// A caller or the module has its value.
+bool is_given(const ir::Tensor& t);
+
 }  // namespace solstice::pytorch

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/equal.h"
+#include "ir/walk_distinct.h"
 
 namespace solstice::ir {
 namespace {
@@ -65,7 +66,7 @@ std::vector<ExprRef> read_indices(const Expr& read) {
 
 bool reads_values(const ExprRef& e) {
   bool found = false;
-  walk(e, [&](const Expr& node) { found = found || node.op == Op::kRead; });
+  walk_distinct(e, [&](const Expr& node) { found = found || node.op == Op::kRead; });
   return found;
 }
 
