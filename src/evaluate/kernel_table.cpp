@@ -6,6 +6,7 @@
 
 #include "base/time_text.h"
 #include "evaluate/computes.h"
+#include "ir/knobs.h"
 
 namespace solstice::evaluate {
 namespace {
@@ -23,8 +24,8 @@ const ResourceNeed* largest_need(const KernelFacts* facts) {
 
 // `math=fp16x3` as it is written, else as the family chose it.
 std::string math_of(const ir::Kernel& kernel, const KernelFacts* facts) {
-  const std::string written = kernel.knobs.name_or("math", "auto");
-  if (written != "auto") return written;
+  const std::string written = kernel.knobs.name_or("math", ir::kAuto);
+  if (written != ir::kAuto) return written;
   const std::string chosen = facts ? facts->chosen : "";
   const size_t at = chosen.find("math=");
   return at == std::string::npos ? "" : chosen.substr(at + 5, chosen.find(',', at) - at - 5);

@@ -10,6 +10,8 @@
 
 namespace solstice::ir {
 
+inline constexpr const char* kAuto = "auto";  // what a knob is that no schedule writes
+
 struct KnobValue {
   enum class Kind { kInt, kReal, kName, kSize, kString, kTuple, kStruct, kSet };
   Kind kind = Kind::kInt;
@@ -27,7 +29,7 @@ struct KnobValue {
   static KnobValue of_name(std::string v);
   static KnobValue of_size(std::vector<int64_t> v);
   static KnobValue of_string(std::string v);
-  bool is_auto() const { return kind == Kind::kName && text == "auto"; }
+  bool is_auto() const { return kind == Kind::kName && text == kAuto; }
   bool operator==(const KnobValue&) const = default;
 };
 

@@ -67,7 +67,7 @@ def graph_json(
 def _in_tree(module: torch.nn.Module, spec: Any) -> list[Any]:
     """As PyTorch writes it, of plain structures; then the form, where it has classes that PyTorch gives no name."""
     _, spec, form = results.of_spec(spec)
-    return [*results.written(module, spec), *([form] if form else [])]
+    return _tree(module, spec, form)
 
 
 def _out_tree(module: torch.nn.Module, spec: Any, form: forms.Form) -> list[Any]:
@@ -75,6 +75,10 @@ def _out_tree(module: torch.nn.Module, spec: Any, form: forms.Form) -> list[Any]
     if form is None:
         value, spec, form = results.of_spec(spec)
         results.refuse_form(module, value)
+    return _tree(module, spec, form)
+
+
+def _tree(module: torch.nn.Module, spec: Any, form: forms.Form) -> list[Any]:
     return [*results.written(module, spec), *([form] if form else [])]
 
 

@@ -13,11 +13,9 @@
 namespace solstice::cli {
 namespace {
 
-std::string number_of(size_t count, const char* what) { return counted(static_cast<int64_t>(count), what); }
-
 std::string summary(const ir::Program& p) {
-  return fmt::format("{}: ok, {}, {}{}", p.name, number_of(p.equations.size(), "equation"),
-                     number_of(p.kernels.size(), "kernel"), p.is_problem() ? " (a problem: no schedule)" : "");
+  return fmt::format("{}: ok, {}, {}{}", p.name, counted(p.equations.size(), "equation"),
+                     counted(p.kernels.size(), "kernel"), p.is_problem() ? " (a problem: no schedule)" : "");
 }
 
 // Of each kernel that its family cannot run, what every family says.

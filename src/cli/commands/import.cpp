@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/named_module.h"
 #include "flow/run/problem/problem.h"
-#include "flow/run/problem/traced_import.h"
 #include "ir/opaque.h"
 #include "run/oracle_client.h"
 
@@ -37,16 +36,11 @@ Json problem_json(const importer::ImportedProblem& problem) {
 Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module, importer::ImportForm form,
                                               bool quiet) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
-  SOLSTICE_TRY(const OracleSubject subject, oracle.load(module.file.string(), module.class_name, module.mode));
-  if (!subject.mode_note.empty() && !quiet) fmt::print(stderr, "note: {}\n", subject.mode_note);
-  const flow::Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
-    SOLSTICE_TRY(const OracleTrace found, oracle.trace_cached(flow::graph_cache().string(), decompose));
-    return read_graph(found.graph);
-  };
-  Result<flow::TracedImport> traced = flow::import_traced(trace, form);
-  if (!traced.ok()) return flow::of_file(std::move(traced.error()), module.file);
-  if (traced->refused) return flow::of_file(std::move(*traced->refused), module.file);
-  return std::move(traced->imported);
+  SOLSTICE_TRY(flow::Problem problem,
+               flow::trace_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache(), form));
+  if (!problem.subject.mode_note.empty() && !quiet) fmt::print(stderr, "note: {}\n", problem.subject.mode_note);
+  if (problem.refused) return *problem.refused;
+  return std::move(problem.imported);
 }
 
 Result<int> run_import(const Invocation& in) {

@@ -2,6 +2,7 @@
 #include "flow/run/profile.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -42,7 +43,7 @@ Result<std::vector<std::string>> left_out(const Invocation& in) {
     out.push_back(trimmed(name));
     if (std::find(known.begin(), known.end(), out.back()) != known.end()) continue;
     return fail(Code::bad_argument, fmt::format("--without: no source `{}`", out.back()),
-                "sources are ptxas, cubin, sass, plan, trace and counters");
+                fmt::format("sources are {}", fmt::join(known, ", ")));
   }
   return out;
 }

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <tuple>
 
+#include "base/counted.h"
 #include "cli/view/table.h"
 
 namespace solstice::cli {
@@ -73,13 +74,8 @@ std::string heading(const flow::Profile& profile) {
 
 constexpr size_t kMostSteps = 4;  // that are named in a line
 
-// "", or " for `a`, `b` and 12 more".
 std::string for_steps(const std::vector<std::string>& steps) {
-  if (steps.empty()) return "";
-  const size_t shown = std::min(steps.size(), kMostSteps);
-  const auto end = steps.begin() + static_cast<std::ptrdiff_t>(shown);
-  std::string out = fmt::format(" for `{}`", fmt::join(steps.begin(), end, "`, `"));
-  return shown == steps.size() ? out : out + fmt::format(" and {} more", steps.size() - shown);
+  return steps.empty() ? "" : " for " + first_names(steps, kMostSteps);
 }
 
 std::string open_text(const diagnose::Diagnosis& diagnosis) {
@@ -109,10 +105,6 @@ std::string partial_sources_text(const Facts& facts) {
   }
   return out;
 }
-
-}  // namespace
-
-namespace {
 
 // The line that a place names; "" where the program has none such. Given code begins after its `source` line.
 std::string line_of(const std::string& program, const FindingPlace& place) {

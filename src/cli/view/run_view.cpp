@@ -118,8 +118,7 @@ Result<RunView> view_of(const store::LoadedRun& loaded) {
         Code::not_found,
         fmt::format("run {} has no search tree: it ended before its search, or was made before searches were stored",
                     loaded.run.id),
-        fmt::format("`solstice show {}` lists its {}", loaded.run.id,
-                    counted(static_cast<int64_t>(loaded.trials.size()), "trial")));
+        fmt::format("`solstice show {}` lists its {}", loaded.run.id, counted(loaded.trials.size(), "trial")));
   }
   for (const store::StoredEvent& stored : loaded.events) {
     const size_t before = view.tree.events().size();

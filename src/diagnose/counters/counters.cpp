@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/file.h"
 #include "diagnose/counters/ncu.h"
 #include "diagnose/counters/profiling.h"
@@ -126,21 +127,14 @@ Status Reading::read_all() {
   return success();
 }
 
-// "`a`, `b`, `c` and 9 more".
-std::string names_of(const std::vector<std::string>& steps) {
-  const size_t shown = std::min(steps.size(), kMostNamed);
-  const auto end = steps.begin() + static_cast<std::ptrdiff_t>(shown);
-  const std::string out = fmt::format("`{}`", fmt::join(steps.begin(), end, "`, `"));
-  return shown == steps.size() ? out : fmt::format("{} and {} more", out, steps.size() - shown);
-}
-
 // What is missing, in a line: steps by their reason, then values. Of a source that says nothing at all, the reasons.
 std::string missing_of(const CounterRun& run) {
   std::map<std::string, std::vector<std::string>> by_reason;
   for (const auto& [step, why] : run.source.missing) by_reason[why].push_back(step);
   std::vector<std::string> parts;
   for (const auto& [why, steps] : by_reason)
-    parts.push_back(run.steps.empty() && why != kNoTime ? why : fmt::format("{}: {}", names_of(steps), why));
+    parts.push_back(run.steps.empty() && why != kNoTime ? why
+                                                        : fmt::format("{}: {}", first_names(steps, kMostNamed), why));
   if (!run.notes.empty())
     parts.push_back(run.notes[0] + (run.notes.size() > 1 ? fmt::format(", and {} more", run.notes.size() - 1) : ""));
   return fmt::format("{}", fmt::join(parts, "; "));

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ir/bind.h"
+#include "ir/knobs.h"
 #include "ir/rewrite/rewrite.h"
 #include "lang/parse.h"
 #include "lang/print.h"
@@ -85,7 +86,7 @@ std::map<std::string, std::string> settled_knobs(const families::Context& contex
       for (const auto& [name, value] : settled->items) out[name] = ir::to_text(value);
     }
   }
-  std::erase_if(out, [](const auto& knob) { return knob.second == "auto"; });  // as if it were not written
+  std::erase_if(out, [](const auto& knob) { return knob.second == ir::kAuto; });  // as if it were not written
   return out;
 }
 

@@ -7,14 +7,13 @@
 #include <set>
 
 #include "ir/bind.h"
+#include "ir/knobs.h"
 #include "propose/facts/facts.h"
 #include "record/diagnosis/finding.h"
 #include "search/gain.h"
 
 namespace solstice::propose {
 namespace {
-
-constexpr const char* kUnwrittenKnob = "auto";  // what a knob is that no schedule writes
 
 struct WrittenKernel {
   std::map<std::string, std::string> knobs;
@@ -51,7 +50,7 @@ struct Written {
     const WrittenKernel* kernel = find(action.kernel);
     return kernel && std::all_of(action.knobs.begin(), action.knobs.end(), [&](const auto& knob) {
              const auto found = kernel->knobs.find(knob.first);
-             return found == kernel->knobs.end() ? knob.second == kUnwrittenKnob : found->second == knob.second;
+             return found == kernel->knobs.end() ? knob.second == ir::kAuto : found->second == knob.second;
            });
   }
   // One kernel computes all of this.

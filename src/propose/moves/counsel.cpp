@@ -6,14 +6,13 @@
 #include <cmath>
 #include <limits>
 
+#include "ir/knobs.h"
 #include "propose/moves/advice.h"
 
 namespace solstice::propose {
 namespace {
 
 const double kWorthSaying = std::log2(1 + search::kNoise);
-
-constexpr const char* kUnwritten = "auto";  // what a knob is that no schedule writes
 
 double share_believed(Confidence confidence) {
   return confidence == Confidence::kHigh ? 1 : confidence == Confidence::kMedium ? 0.5 : 0.25;
@@ -78,7 +77,7 @@ std::string Counsel::text() const { return fmt::format(", as `{}` advises: at mo
 bool takes(const Schedule& option, const FindingAction& action) {
   return std::all_of(action.knobs.begin(), action.knobs.end(), [&](const auto& knob) {
     const ir::KnobValue* value = option.knobs.find(knob.first);
-    return value ? ir::to_text(*value) == knob.second : knob.second == kUnwritten;
+    return value ? ir::to_text(*value) == knob.second : knob.second == ir::kAuto;
   });
 }
 

@@ -7,13 +7,16 @@
 
 namespace solstice::sol::eager {
 
-Result<double> Device::product_rate(DType dtype, bool tf32) const {
+bool uses_tensor_cores(DType dtype, bool tf32) {
   const bool bytes = dtype == DType::kI8 || dtype == DType::kU8;
-  const bool simt = dtype == DType::kF32 || (!is_float(dtype) && !bytes);
+  return bytes || (is_float(dtype) && (dtype != DType::kF32 || tf32));
+}
+
+Result<double> Device::product_rate(DType dtype, bool tf32) const {
   machine::Pipe pipe = machine::Pipe::kSimtF32;
   if (dtype == DType::kF32 && tf32) {
     pipe = machine::Pipe::kTensorTF32;
-  } else if (!simt) {
+  } else if (uses_tensor_cores(dtype, tf32)) {
     SOLSTICE_TRY(pipe, machine::tensor_pipe(dtype));
   }
   SOLSTICE_TRY(const machine::Ceiling ceiling, machine_.ceiling(pipe));

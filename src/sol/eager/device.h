@@ -12,6 +12,8 @@ namespace solstice::sol::eager {
 
 enum class Stream { kCopy, kRead, kWrite };
 
+bool uses_tensor_cores(DType dtype, bool tf32);  // products of it
+
 class Device {
  public:
   Device(const machine::Machine& machine, bool matmul_tf32, bool conv_tf32)

@@ -49,7 +49,7 @@ class Prediction {
         types_(module_types(graph)) {}
 
   Result<PredictedOriginal> run() {
-    for (const GraphNode& node : graph_.nodes) SOLSTICE_CHECK(add_node(node));
+    for (const GraphNode& node : graph_.nodes) SOLSTICE_CHECK(add_call(Call(node, values_), node));
     return result();
   }
 
@@ -59,7 +59,7 @@ class Prediction {
       const Seconds before = out_.device;
       const double units = units_;
       const Call call(node, values_);
-      if (!add_node(node).ok()) count(eager::price_by_bytes(call, device_), std::string(call.op()));
+      if (!add_call(call, node).ok()) count(eager::price_by_bytes(call, device_), std::string(call.op()));
       out.calls[node.id] = {out_.device - before, dispatch() * (units_ - units)};
     }
     out.original = result();
@@ -67,8 +67,7 @@ class Prediction {
   }
 
  private:
-  Status add_node(const GraphNode& node) {
-    Call call(node, values_);
+  Status add_call(const Call& call, const GraphNode& node) {
     const bool idle = is_idle_dropout(node, call, types_);
     for (const eager::Tensor& result : call.results()) {
       values_[result.id] = result;

@@ -13,11 +13,6 @@ DType product_dtype(const std::vector<Tensor>& reads) {
   return reads.empty() ? DType::kF32 : storage_dtype(reads.front().dtype).value_or(DType::kF32);
 }
 
-bool uses_tensor_cores(DType dtype, bool tf32) {
-  const bool bytes = dtype == DType::kI8 || dtype == DType::kU8;
-  return bytes || (is_float(dtype) && (dtype != DType::kF32 || tf32));
-}
-
 double padded(double extent) { return std::ceil(extent / kPadded) * kPadded; }
 
 // Share of the machine that the tiles of a product leave idle, as a factor on its time.

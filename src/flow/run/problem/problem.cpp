@@ -34,7 +34,7 @@ std::filesystem::path graph_cache() {
 
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode,
-                              const std::filesystem::path& cache) {
+                              const std::filesystem::path& cache, importer::ImportForm form) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
@@ -43,7 +43,7 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
     problem.subject.modules = traced.modules;
     return read_graph(traced.graph);
   };
-  Result<TracedImport> found = import_traced(trace);
+  Result<TracedImport> found = import_traced(trace, form);
   if (!found.ok()) return of_file(std::move(found.error()), file);
   TracedImport traced = std::move(*found);
   problem.graph = std::move(traced.graph);

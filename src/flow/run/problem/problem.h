@@ -31,7 +31,8 @@ struct Problem {
 // says of the file; what no program can hold is `refused`.
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode = {},
-                              const std::filesystem::path& cache = {});
+                              const std::filesystem::path& cache = {},
+                              importer::ImportForm form = importer::ImportForm::kFlat);
 // The second: binds the equations, if there are some for everything. Errors: the others of load_problem().
 Status bind_problem(Problem& problem);
 
