@@ -238,15 +238,21 @@ std::vector<std::string> stalls_of_instructions() {
 
 std::vector<std::string> stalls_of_memory() { return {"long_scoreboard", "lg_throttle", "tex_throttle", "drain"}; }
 
-std::vector<std::string> stalls_of_narrow_accesses() {
+std::vector<std::string> stalls_of_requests() {
   std::vector<std::string> out = stalls_of_memory();
+  out.emplace_back("mio_throttle");
+  return out;
+}
+
+std::vector<std::string> stalls_of_narrow_accesses() {
+  std::vector<std::string> out = stalls_of_requests();
   for (const char* reason : {"selected", "not_selected", "wait", "dispatch_stall"}) out.emplace_back(reason);
   return out;
 }
 
 std::vector<std::string> stalls_of_atomics() {
   std::vector<std::string> out = stalls_of_narrow_accesses();
-  for (const char* reason : {"mio_throttle", "short_scoreboard", "membar"}) out.emplace_back(reason);
+  for (const char* reason : {"short_scoreboard", "membar"}) out.emplace_back(reason);
   return out;
 }
 

@@ -165,6 +165,9 @@ std::optional<Seconds> memory_latency(const machine::Machine& machine);
 std::vector<std::string> stalls_of_instructions();
 // What accesses of global memory wait for.
 std::vector<std::string> stalls_of_memory();
+// The same where there are more requests than bytes ask for: they fill the queue before memory too, which stores of 31
+// sectors a warp were seen to wait for a third of their time (tests/sick/partial_columns, H200).
+std::vector<std::string> stalls_of_requests();
 std::vector<std::string> stalls_of_narrow_accesses();  // both
 std::vector<std::string> stalls_of_atomics();          // memory, and the queue that they share with shared memory
 

@@ -48,10 +48,17 @@ std::vector<Case> cases() {
   const char* loads = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
   const char* conflicts = "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum";
   const char* wavefronts = "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum";
+  const char* cycles = "sm__cycles_active.avg";
+  constexpr double kSms = 132;
   const char* plain = "l1tex__m_l1tex2xbar_write_sectors_mem_lg_op_st.sum";
   return {
       {"uncoalesced access", {{loads, 8}}, {{loads, 4}}, {}, {}, 2},
-      {"bank conflicts", {{conflicts, 50}, {wavefronts, 100}}, {{conflicts, 1}, {wavefronts, 100}}, {}, {}, 2},
+      {"bank conflicts",
+       {{conflicts, 50 * kSms}, {wavefronts, 100 * kSms}, {cycles, 100}},
+       {{conflicts, kSms}, {wavefronts, 100 * kSms}, {cycles, 100}},
+       {},
+       {},
+       2},
       {"reads again",
        {{"dram__bytes_read.sum", 6e9}, {"dram__bytes_write.sum", 2e9}},
        {{"dram__bytes_read.sum", 4e9}},

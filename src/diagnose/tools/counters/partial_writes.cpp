@@ -64,7 +64,7 @@ const Tool solstice_tools_partial_writes{
                    {"share", 0.05, "share of all sectors", "below it nothing is won"},
                    {"whole in L2", 1.5, "x", "as an H200 counts them, whose L2 has two partitions (tests/sick)"}},
     .of_kernel = find_partial,
-    .shows_as = stalls_of_memory(),
+    .shows_as = stalls_of_requests(),
     .counters = {"lts__t_sectors.sum", "lts__t_sectors_op_write.sum"},
     .or_counters = {"l1tex__m_l1tex2xbar_write_sectors_mem_lg_op_st.sum"},
 };

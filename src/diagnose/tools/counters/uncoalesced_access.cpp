@@ -77,7 +77,7 @@ const Tool solstice_tools_uncoalesced_access{
                    {"gain", 1.01, "x", "a finding of low severity: the few accesses of a row cost nothing"}},
     .paper = "KernelPro: uncoalesced access, memory coalescing",
     .of_kernel = find_scattered,
-    .shows_as = stalls_of_memory(),
+    .shows_as = stalls_of_requests(),
     .explains = {"partial writes", "reads again", "L2 thrashing"},
     .counters = {"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio",
                  "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio"},
