@@ -1,5 +1,7 @@
-// Fewer blocks than the GPU can hold at once leave SMs idle.
+// Fewer blocks than the GPU can hold at once leave SMs idle, and those that work have fewer warps than they could.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "diagnose/product_shape.h"
 #include "diagnose/tool.h"
@@ -17,16 +19,27 @@ void add_settings(const KernelView& view, int64_t blocks, Finding& finding) {
     finding.actions.push_back(std::move(*tile));
 }
 
+// How many times as many blocks an SM with work could hold: what hides the latency of memory. 1 for a kernel that does
+// not wait for memory.
+double more_blocks(const KernelView& view, const StepFacts& step) {
+  const bool waits = view.limited == Class::kDram || view.limited == Class::kL2 || view.limited == Class::kLatency;
+  return waits && step.occupancy ? std::max<double>(1, static_cast<double>(step.occupancy->blocks_per_sm)) : 1;
+}
+
 void find_idle_sms(const Tool& tool, const KernelView& view, std::vector<Finding>& out) {
   for (const StepFacts* step : view.steps()) {
     if (step->entry.empty()) continue;
     const int64_t blocks = step->grid[0] * step->grid[1] * step->grid[2];
     const double busy = static_cast<double>(blocks) / view.machine.sm_count;
     if (busy >= tool.threshold("busy")) continue;
-    Finding finding = finding_on(tool, view,
-                                 fmt::format("`{}` has {} blocks for {} SMs: {:.0f} % of them are idle", step->entry,
-                                             blocks, view.machine.sm_count, 100 * (1 - busy)),
-                                 view.gain_of(*step, 1 / busy, "if its work were spread over all SMs"));
+    const double more = more_blocks(view, *step);
+    const std::string spread = "if its work were spread over all SMs";
+    Finding finding = finding_on(
+        tool, view,
+        fmt::format("`{}` has {} blocks for {} SMs: {:.0f} % of them are idle", step->entry, blocks,
+                    view.machine.sm_count, 100 * (1 - busy)),
+        view.gain_of(*step, more / busy,
+                     more > 1 ? fmt::format("{}, in the {:.0f} blocks that each can hold", spread, more) : spread));
     finding.place.step = step->step;
     finding.evidence.push_back(evidence("blocks", static_cast<double>(blocks), "", "plan"));
     finding.evidence.push_back(evidence("SMs", view.machine.sm_count, "", "plan"));
