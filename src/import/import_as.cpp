@@ -153,7 +153,9 @@ class Importer {
     const size_t items = draft_.items.size();
     const Rule* rule = find_rule(node.op);
     Call call(node, graph_, draft_, values_);
-    Status status = rule ? rule->apply(call) : Status(call.unsupported("no equations for this operator yet"));
+    Status status = varies(node) ? Status(call.unsupported(kVaries))
+                    : rule       ? rule->apply(call)
+                                 : Status(call.unsupported("no equations for this operator yet"));
     if (status.ok()) {
       for (size_t i = tensors; i < draft_.tensors.size(); ++i) {
         if (draft_.tensors[i].kind == DraftKind::kRandom) draws_.emplace_back(static_cast<int>(i), draft_.node);
@@ -173,6 +175,10 @@ class Importer {
     if (!refused_) refused_ = at(node, std::move(opaque.error()));
     leave_out(node, draft_, values_, absent_);
     return success();
+  }
+
+  static bool varies(const GraphNode& node) {
+    return std::any_of(node.outs.begin(), node.outs.end(), [](const auto& out) { return out && !out->varies.empty(); });
   }
 
   bool reads_absent(const GraphNode& node) const {

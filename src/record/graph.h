@@ -166,11 +166,14 @@ struct GraphOut : GraphTensor {
   std::string id;
   bool used = true;
   std::string scalar;  // Python type of a result that is no tensor
+  std::string varies;  // its shape depends on values: the way to a known one. `shape` has the most that is known
   static auto fields() {
-    return std::tuple_cat(std::make_tuple(field("id", &GraphOut::id, "value id"),
-                                          optional_field("used", &GraphOut::used, "something reads it"),
-                                          optional_field("scalar", &GraphOut::scalar, "type of a non-tensor")),
-                          fields_of<GraphOut>());
+    return std::tuple_cat(
+        std::make_tuple(field("id", &GraphOut::id, "value id"),
+                        optional_field("used", &GraphOut::used, "something reads it"),
+                        optional_field("scalar", &GraphOut::scalar, "type of a non-tensor"),
+                        optional_field("varies", &GraphOut::varies, "its shape depends on values: the way out")),
+        fields_of<GraphOut>());
   }
 };
 

@@ -8,11 +8,12 @@ import torch.nn.functional as F  # noqa: E402
 from conftest import ROOT  # noqa: E402
 from partial_site import calls_of, made_parts, parts_of, seconds_of, session_of, steps_of  # noqa: E402
 
+from solstice.dropin.numbers import Unforeseen  # noqa: E402
 from solstice.errors import OracleError  # noqa: E402
 from solstice.loading import load_file  # noqa: E402
 from solstice.oracle import partial, requests  # noqa: E402
 from solstice.oracle.session import Session  # noqa: E402
-from solstice.partial.parts import make_parts, stage_subject  # noqa: E402
+from solstice.partial.parts import make_parts, stage_subject, state_of  # noqa: E402
 from solstice.tracing import trace  # noqa: E402
 
 
@@ -277,16 +278,18 @@ def test_a_region_with_gradients_is_refused():
         parts_of(Net(forward), torch.randn(4, 8))
 
 
-def test_what_a_check_alone_reads_is_no_call():
+def test_a_check_of_a_number_stays():
     def forward(m, x):
         n = x[0, 0].to(torch.long).item()
         torch._check(n >= -100)
         return m.down(F.gelu(m.up(x))) * n
 
     parts = parts_of(Net(forward), torch.randn(4, 8))
-    assert not {"ge", "_assert_scalar"} & {str(n.target) for n in parts.own.calls()} | {
-        n.name for n in parts.own.calls() if not n.users and n not in parts.own.results
-    }
+    assert [s for s in steps_of(parts) if isinstance(s, str)][-4:-1] == ["item", "ge", "check"]
+    run = lambda x: parts.schedule().run([x], state_of(parts.original.module).__getitem__)
+    run(torch.zeros(4, 8))
+    with pytest.raises(Unforeseen, match="u0 >= -100"):
+        run(torch.full((4, 8), -200.0))
 
 
 def test_a_device_other_than_the_arguments_is_named():

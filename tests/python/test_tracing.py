@@ -1,6 +1,7 @@
 """Graphs of small modules, each with one awkward construct."""
 
 import base64
+import math
 import time
 
 import pytest
@@ -180,10 +181,13 @@ def test_lines_of_helper_functions(write_model):
     assert (source["line"], source["function"], source["callers"]) == (4, "helper", [[0, 7]])
 
 
-def test_data_dependent_shape_is_refused(graph_of):
-    error = refusal(graph_of, "y = x + 1\nreturn y[y > .5]")
-    assert error.code == "trace.data_dependent_shape"
-    assert error.line == 9 and error.file.endswith("model.py")
+def test_a_shape_that_depends_on_values_is_the_largest_and_says_so(graph_of):
+    graph = graph_of("y = x + 1\nreturn y[y > .5].relu(), y")
+    (index,) = [n for n in graph["nodes"] if n["op"] == "aten.index.Tensor"]
+    (out,) = index["outs"]
+    assert "torch.where" in out["varies"] and out["shape"] == [math.prod(graph["inputs"][-1]["shape"])]
+    assert [n["id"] for n in graph["nodes"] if n["outs"][0].get("varies")] == ["index", "relu"]
+    assert not graph["symbols"] and graph["producer"]["decomposable"] == []
 
 
 def test_branch_on_a_value_is_refused(graph_of):

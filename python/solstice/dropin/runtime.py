@@ -14,6 +14,7 @@ from .assumed import Comparer
 from .binding import Binding, bind
 from .device import CudaDevice
 from .errors import DropinError
+from .numbers import Unforeseen
 from .recording import Constant, Recording
 from .scheduled import ScheduledBound
 from .slots import Slot, Slots
@@ -110,9 +111,14 @@ class Runtime:
                     return self.slow(module, original, args, kwargs)
             stream = device.stream(device.index)
             slot = bound.slot(stream)
-            if not isinstance(slot, str):
+            if isinstance(slot, str):
+                return self._fall_back(slot, module, original, args, kwargs)
+            try:
                 return bound.launch(slot, stream, leaves)
-            reason = slot
+            except Unforeseen as error:
+                if not self.recording.schedule.repeatable:
+                    raise
+                reason = str(error)
         return self._fall_back(str(reason), module, original, args, kwargs)
 
     def flatten(self, args: tuple, kwargs: dict) -> Any:

@@ -14,6 +14,7 @@ from typing import Any, Callable, Iterator
 import torch
 
 from .errors import DropinError
+from .numbers import BY_NAME
 from .specs import TensorSpec, dtype_of
 from .unrolled import Text
 
@@ -31,6 +32,7 @@ class Schedule:
     results: list[dict[str, Any]]
     written: frozenset[str]  # those of `given` that a step writes in place
     stages: dict[int, Any] = field(default_factory=dict)  # the recording of each
+    repeatable: bool = False  # nothing that a step does is seen outside, or done otherwise a second time
 
     def paths(self) -> list[str]:
         """Of parameters and buffers that the calls read."""
@@ -56,7 +58,13 @@ class Schedule:
 def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
     constants = {name: _constant(entry) for name, entry in record["constants"].items()}
     return Schedule(
-        record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages
+        record["steps"],
+        record["given"],
+        constants,
+        record["results"],
+        frozenset(record["written"]),
+        stages,
+        record.get("repeatable", False),
     )
 
 
@@ -67,8 +75,11 @@ def _constant(entry: dict[str, Any]) -> torch.Tensor:
 
 
 def operator(name: str) -> Any:
-    """`aten.topk.default`. Custom ones are there once the original's file was loaded."""
-    namespace, call, overload = name.split(".")
+    """`aten.topk.default`, or `py.mul` of numbers. Custom ones are there once the original's file was loaded."""
+    namespace, call, *rest = name.split(".")
+    if namespace == "py":
+        return BY_NAME[call]
+    (overload,) = rest
     try:
         return getattr(getattr(getattr(torch.ops, namespace), call), overload)
     except AttributeError:

@@ -10,6 +10,7 @@ import torch
 from . import fast, schedule
 from .binding import Binding, bind
 from .errors import DropinError
+from .numbers import Unforeseen
 from .recording import Recording
 from .slots import Slot, Slots
 from .unrolled import Text
@@ -142,7 +143,11 @@ class ScheduledBound:
 
         body = list(writer.lines(stage))
         result = fast.assembled(text, recording, writer.results(), self._runtime.assemble)
-        return fast.compiled(text, [*head, *self._ready(text), *body, f"    return {result}"])
+        body.append(f"    return {result}")
+        if self._schedule.repeatable:
+            unforeseen = f"    except {text.bind('Unforeseen', Unforeseen)}: return MISS"  # the slow way says what
+            body = ["    try:", *(f"    {line}" for line in body), unforeseen]
+        return fast.compiled(text, [*head, *self._ready(text), *body])
 
     def _ready(self, text: Text) -> Iterator[str]:
         device = self.binding.device

@@ -17,7 +17,8 @@ from torch.fx import Node
 from ..dropin.schedule import BY_PLACE
 from ..tracing.nodes import draws
 from .decisions import is_decision, only_for_decisions
-from .own_graph import KNOWN, OwnGraph, aliased, bound_arguments, has_effects, is_projection, is_view
+from ..tracing import counts
+from .own_graph import KNOWN, OwnGraph, aliased, bound_arguments, counted, has_effects, is_projection, is_view
 from .weights import Weights
 
 MOST_STAGES = 8  # each is searched for itself
@@ -67,7 +68,7 @@ def _free(own: OwnGraph) -> set[Node]:
     free: set[Node] = set()
     for node in own.calls():
         pure = isinstance(node.target, torch._ops.OpOverload) and node.target.namespace in KNOWN
-        if own.memory[node] in is_written or not (pure or is_projection(node)) or _by_place(own, node):
+        if own.memory[node] in is_written or not (pure or is_projection(node)) or _by_place(own, node) or counted(node):
             continue
         part = node.args[0] in free if is_projection(node) else is_view(node)
         if part or not node.all_input_nodes and not _draws(node):
@@ -95,6 +96,8 @@ def _stays(own: OwnGraph, node: Node, refused: Mapping[str, str]) -> str:
         return "arithmetic on numbers that are read from tensors"
     if node.target.namespace not in KNOWN:
         return "a custom operator"
+    if counted(node):
+        return counts.REASON if counts.made_varies(node) else "it reads values whose number depends on values"
     if _draws(node):
         return "it draws random numbers"
     if any(not isinstance(n.meta.get("val"), (torch.Tensor, tuple, list)) for n in (node, *node.all_input_nodes)):

@@ -7,6 +7,7 @@ to memory that `forward` has made itself, and of which there is no view, is an o
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
@@ -15,8 +16,10 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Graph, Node
 from torch.utils import _pytree as pytree
 
+from ..dropin.numbers import BY_NAME, check
 from ..errors import input_error
 from ..tensors import tensor_leaves
+from ..tracing import counts
 from ..tracing.causes import STAYS
 from ..tracing.nodes import draws
 
@@ -93,7 +96,7 @@ class _Builder:
         self.out.results = [self._copied[v] if isinstance(v, Node) else v for v in output.args[0]]
         self.out.graph.output(tuple(self.out.results))
         for node in reversed(self.out.calls()):  # what the checks have read
-            if not node.users and not has_effects(node):
+            if not node.users and not has_effects(node) and node.target is not check:
                 self.out.graph.erase_node(node)
 
     def _placeholders(self) -> None:
@@ -123,6 +126,8 @@ class _Builder:
                 return pytree.tree_map_only(Node, self._copied.__getitem__, node.args[0])
             elif node.op == "call_function" and not _is_check(node):
                 self._copied[node] = self._call(graph_module, node)
+            elif _says_more(node):
+                self.out.graph.node_copy(node, self._copied.__getitem__).target = check
         return None
 
     def _call(self, graph_module: torch.fx.GraphModule, node: Node) -> Any:
@@ -149,6 +154,26 @@ def _refusal(what: str, hint: str) -> Exception:
 def _is_check(node: Node) -> bool:
     name = node.target._schema.name.partition("::")[2] if isinstance(node.target, torch._ops.OpOverload) else ""
     return name.startswith(_CHECKS) and not node.users
+
+
+def _says_more(node: Node) -> bool:
+    """A check of numbers that are read from tensors, without which the trace does not hold: of more than that a size is
+    not negative."""
+    if node.target is not torch.ops.aten._assert_scalar.default or not isinstance(node.args[0], Node):
+        return False
+    holds = node.args[0]
+    is_size = holds.target is operator.ge and holds.args[0].target is torch.ops.aten.sym_size.int
+    return not (is_size and holds.args[1] == 0)
+
+
+def is_of_numbers(node: Node) -> bool:
+    """Python's arithmetic on numbers that are read from tensors."""
+    return node.target in BY_NAME.values()
+
+
+def counted(node: Node) -> bool:
+    """It reads or makes a value whose shape depends on the values of tensors."""
+    return any(counts.made_varies(n) for n in (node, *node.all_input_nodes))
 
 
 def has_effects(node: Node) -> bool:
@@ -202,6 +227,8 @@ def is_view(node: Node) -> bool:
     if source.device != made.device:
         return False
     name = node.target._schema.name.partition("::")[2]
+    if counts.varies(source) or counts.varies(made):
+        return name not in (*_RESHAPING, *_CONVERTING)
     if name in _RESHAPING:
         try:
             source.view(made.shape)

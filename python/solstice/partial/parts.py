@@ -19,7 +19,7 @@ from ..tracing.sources import SourceTable
 from ..tracing.values import tensor_meta
 from .cut import Cut, cut
 from .decisions import is_decision, upstream
-from .own_graph import OwnGraph, is_projection, is_view, own_graph
+from .own_graph import OwnGraph, has_effects, is_of_numbers, is_projection, is_view, own_graph
 from .schedule import Record, Schedule, schedule
 from .stages import Stage, StageModule, describe, empties, form, stages_of
 from .weights import Weights
@@ -140,7 +140,8 @@ def describe_calls(own: OwnGraph) -> dict[str, Any]:
 
 
 def moves(node: Node) -> bool:
-    return not is_projection(node) and not is_view(node)
+    of_numbers = is_of_numbers(node) or not isinstance(node.meta.get("val"), (torch.Tensor, tuple, list))
+    return not (is_projection(node) or is_view(node) or of_numbers and not has_effects(node))
 
 
 def _describe_call(parts: Parts, sources: SourceTable, node: Node) -> dict[str, Any]:

@@ -13,12 +13,14 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
+from ..dropin.numbers import shaped
 from ..errors import input_error
 from ..tensors import dtype_name
+from ..tracing import counts
 from ..tracing.sources import SourceTable
 from ..tracing.values import constant_data, literal
 from .cut import Cut
-from .own_graph import OwnGraph, is_projection, is_view, written
+from .own_graph import OwnGraph, counted, has_effects, is_of_numbers, is_projection, is_view, written
 from .stages import Stage
 
 Step = Union[Stage, Node]
@@ -127,7 +129,7 @@ class Record:
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
         written = {root for roots in own.writes.values() for root in roots}
-        steps = [self._step(step) for step in self._schedule.steps]
+        steps = [record for step in self._schedule.steps for record in (self._step(step), *_shape_of(step))]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
         given = {n.name: _given(n, *source) for n, source in own.sources.items() if n in read}
@@ -138,6 +140,7 @@ class Record:
             "steps": steps,
             "written": sorted(n.name for n in own.sources if n.name in given and own.memory[n] in written),
             "results": [{"v": r.name} if isinstance(r, Node) else {"value": literal(r)} for r in own.results],
+            "repeatable": not any(has_effects(node) for node in own.calls()),
             "files": self._sources.files,
         }
 
@@ -147,11 +150,11 @@ class Record:
             return {"stage": step.number, "in": names(step.inputs), "out": names(step.outputs)}
         if is_projection(step):
             return {"out": step.name, "of": step.args[0].name, "result": step.args[1]}
-        if not isinstance(step.target, torch._ops.OpOverload):
+        if not isinstance(step.target, torch._ops.OpOverload) and not is_of_numbers(step):
             raise input_error("trace.not_flat", f"the module cannot be cut: `{step.target}` is no operator")
         record = {
             "out": step.name,
-            "op": str(step.target),
+            "op": f"py.{step.target.__name__}" if is_of_numbers(step) else str(step.target),
             "args": [self._argument(a) for a in step.args],
             "kwargs": {name: self._argument(a) for name, a in step.kwargs.items()},
         }
@@ -167,6 +170,17 @@ class Record:
             return [self._argument(v) for v in value]
         is_here = isinstance(value, torch.device) and _is_on(value, self._device)
         return {"device": "here"} if is_here else literal(value)
+
+
+def _shape_of(step: Step) -> list[dict[str, Any]]:
+    """A look at the shape of what calls make of values whose number depends on data: kernels take it for granted."""
+    if isinstance(step, Stage) or is_of_numbers(step):
+        return []
+    made, call = step.meta.get("val"), step.args[0] if is_projection(step) else step
+    if not isinstance(made, torch.Tensor) or counts.varies(made) or not counted(call):
+        return []
+    arguments = [{"v": step.name}, list(made.shape)]
+    return [{"out": f"{step.name}.shape", "op": f"py.{shaped.__name__}", "args": arguments, "kwargs": {}}]
 
 
 def _is_on(wanted: torch.device, device: torch.device) -> bool:

@@ -12,28 +12,10 @@ from torch._subclasses import fake_tensor
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 
 from ..errors import OracleError, first_line, input_error, user_location
+from . import counts
 
 STAYS = "the module stays in PyTorch as it is"
 Cause = tuple[str, str]  # what is in the way, and the way out
-
-
-_KNOWN_SHAPES = {
-    "bincount": "count into a known number of bins: `torch.zeros(n).scatter_add(0, x, torch.ones(len(x)))`",
-    "nonzero": "keep all elements and choose with torch.where, or multiply by the mask",
-    "masked_select": "keep all elements and choose with torch.where, or multiply by the mask",
-    "index": "keep all elements and choose with torch.where, or multiply by the mask",
-    "where": "keep all elements and choose with torch.where(condition, x, y), or multiply by the mask",
-    "_unique2": "pass the distinct values in, or sort and compare neighbours",
-    "unique_consecutive": "compare neighbours, and keep all elements",
-    "unique_dim": "pass the distinct values in, or sort and compare neighbours",
-    "repeat_interleave": "gather by positions of a known length, as torch.searchsorted finds them in the summed counts",
-    "one_hot": "give `num_classes`",
-}
-
-
-def way_to_a_known_shape(operator: Any) -> str:
-    name = operator.__name__.split(".")[0] if hasattr(operator, "__name__") else str(operator)
-    return _KNOWN_SHAPES.get(name, "shapes must follow from the shapes of the inputs")
 
 
 def _batch_norm(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
@@ -199,7 +181,7 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
         return None
     return (
         f"the shape of `{error.func}` depends on the values of a tensor",
-        f"{way_to_a_known_shape(error.func)}; otherwise {STAYS}",
+        f"{counts.way_to_a_known_shape(error.func)}; otherwise {STAYS}",
     )
 
 

@@ -19,7 +19,7 @@ from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import dtypes, unregistered
+from . import counts, dtypes, unregistered
 from .causal_hint import masks_as_given
 from .causes import Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
@@ -193,6 +193,8 @@ def _all_decompositions() -> dict[str, tuple[Any, Any]]:
 
 def _decomposable(program: Any) -> list[str]:
     """Operators of the graph that can be broken up. Recurrent ones are left out: they would be unrolled in time."""
+    if any(counts.made_varies(n) for n in program.graph.nodes):
+        return []  # whatever they become: no program holds it
     names = {str(n.target) for n in program.graph.nodes if n.op == "call_function"}
     return sorted(n for n in names & _all_decompositions().keys() if n not in RECURRENT)
 

@@ -13,11 +13,9 @@ from torch.utils import _pytree as pytree
 
 from ..dropin import forms
 from ..dropin.structure import describe
-from ..errors import input_error
-from . import results
-from .causes import way_to_a_known_shape
+from . import counts, results
 from .closed_forms import closed_forms
-from .nodes import ModuleTable, NodeWriter, has_unbacked_extent
+from .nodes import ModuleTable, NodeWriter
 from .refusals import layout_error
 from .sources import SourceTable
 from .values import constant_data, number, tensor_meta
@@ -36,7 +34,6 @@ def graph_json(
     producer = dict(producer)
     form = producer.pop("result_form", None)
     sources, modules = SourceTable(display_names), ModuleTable()
-    _refuse_unbacked(program, sources)
     writer = NodeWriter(program.graph, sources, modules)
     nodes = writer.write()
     subgraphs = {
@@ -117,23 +114,12 @@ def state_entries(module: torch.nn.Module) -> Iterator[tuple[str, str, torch.Ten
 
 
 def _symbols(program: Any) -> dict[str, list[str]]:
-    """Of extents. The exporter also lists symbols that it tried and dropped, and numbers that `forward` reads."""
+    """Of extents, but those that depend on values. The exporter also lists symbols that it tried and dropped, and
+    numbers that `forward` reads."""
     leaves = (v for n in program.graph.nodes for v in pytree.tree_leaves(n.meta.get("val")))
-    used = {s for v in leaves if isinstance(v, torch.Tensor) for s in free_symbols(v)}
+    tensors = [v for v in leaves if isinstance(v, torch.Tensor) and not counts.varies(v)]
+    used = {s for v in tensors for s in free_symbols(v)}
     return {str(k): [str(v.lower), str(v.upper)] for k, v in program.range_constraints.items() if k in used}
-
-
-def _refuse_unbacked(program: Any, sources: SourceTable) -> None:
-    for node in program.graph.nodes:
-        if has_unbacked_extent(node):
-            where = sources.location(node.meta.get("stack_trace")) or {}
-            place = {"file": sources.files[where["file"]], "line": where["line"]} if where else {}
-            raise input_error(
-                "trace.data_dependent_shape",
-                f"the shape of `{node.target}` depends on the values of a tensor",
-                **place,
-                hint=way_to_a_known_shape(node.target),
-            )
 
 
 def _subgraph(graph: Any, sources: SourceTable, modules: ModuleTable) -> dict[str, Any]:

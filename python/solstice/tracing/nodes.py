@@ -11,6 +11,7 @@ import torch
 from torch.fx import Graph, Node
 
 from ..errors import internal_error
+from . import counts
 from .sources import SourceTable
 from .values import SYMBOLIC, SCALARS, literal, tensor_meta
 
@@ -116,14 +117,16 @@ class NodeWriter:
             # A user other than getitem takes the whole tuple.
             whole = any(not _is_result_access(u) for u in node.users)
             read = self._read.get(node, set())
-            return [_out(f"{node.name}.{i}", v, whole or i in read) for i, v in enumerate(value)]
-        return [] if value is None else [_out(node.name, value, bool(node.users))]
+            return [_out(node, f"{node.name}.{i}", v, whole or i in read) for i, v in enumerate(value)]
+        return [] if value is None else [_out(node, node.name, value, bool(node.users))]
 
 
-def _out(id: str, value: Any, used: bool) -> Optional[dict[str, Any]]:
+def _out(node: Node, id: str, value: Any, used: bool) -> Optional[dict[str, Any]]:
     if value is None:
         return None
     meta = tensor_meta(value) if isinstance(value, torch.Tensor) else {"scalar": type(value).__name__}
+    if isinstance(value, torch.Tensor) and counts.varies(value):
+        meta["varies"] = counts.way_to_a_known_shape(node.target)
     return {"id": id, **meta, "used": used}
 
 
@@ -214,12 +217,3 @@ def _viewed_arguments(schema: Any) -> list[str]:
             if argument.alias_info is not None and argument.alias_info.before_set & result.alias_info.before_set:
                 names.append(argument.name)
     return names
-
-
-def has_unbacked_extent(node: Node) -> bool:
-    from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
-
-    value = node.meta.get("val")
-    tensors = [v for v in (value if isinstance(value, (tuple, list)) else [value]) if isinstance(v, torch.Tensor)]
-    extents = [n for t in tensors for n in (*t.shape, *t.stride()) if isinstance(n, SYMBOLIC)]
-    return any(free_unbacked_symbols(n) for n in extents)

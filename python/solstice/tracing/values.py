@@ -12,6 +12,7 @@ import torch
 from torch._subclasses.fake_tensor import FakeTensor
 
 from ..errors import internal_error
+from . import counts
 from ..tensors import dtype_name
 
 SYMBOLIC = (torch.SymInt, torch.SymFloat, torch.SymBool)
@@ -29,10 +30,13 @@ def number(value: Any) -> Any:
 
 
 def extent(value: Any) -> Any:
-    """A number also where the exporter found it late: of `torch.bincount(x, minlength=4)` beside four numbers."""
+    """A number also where the exporter found it late: of `torch.bincount(x, minlength=4)` beside four numbers. Of one
+    that depends on values, the most that it can be."""
     if isinstance(value, int):
         return value
-    return int(value.node.expr) if value.node.expr.is_Integer else str(value.node.expr)
+    if value.node.expr.is_Integer:
+        return int(value.node.expr)
+    return counts.most(value) if counts.depends_on_values(value) else str(value.node.expr)
 
 
 def tensor_meta(tensor: torch.Tensor) -> dict[str, Any]:

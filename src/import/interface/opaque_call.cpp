@@ -10,8 +10,8 @@
 namespace solstice::importer {
 namespace {
 
-std::optional<DType> held_dtype(const GraphTensor& tensor) {
-  return tensor.is_tensor() ? storage_dtype(*tensor.dtype) : std::nullopt;
+std::optional<DType> held_dtype(const GraphOut& out) {
+  return out.is_tensor() && out.varies.empty() ? storage_dtype(*out.dtype) : std::nullopt;
 }
 
 // A number, a list of them or a string.
@@ -66,6 +66,7 @@ Status add_opaque(const GraphNode& node, const Graph& graph, Draft& draft, Value
   for (const auto& out : node.outs) {
     if (!out || (is_empty(*out) && !out->used)) continue;
     const std::optional<DType> dtype = held_dtype(*out);
+    if (!out->varies.empty()) return no_known_shape(node.op, out->varies);
     if (!dtype) return no_real_tensor(node.op, out->is_tensor());
     if (is_empty(*out)) return no_elements(out->id);
     DraftTensor tensor;

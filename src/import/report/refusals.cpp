@@ -16,6 +16,11 @@ Error no_real_tensor(const std::string& op, bool is_complex) {
               fmt::format("`{}` yields a value that is no real tensor; no program can hold it", op), ir::kRunByPyTorch);
 }
 
+Error no_known_shape(const std::string& op, const std::string& way_out) {
+  return fail(Code::unsupported_operator, fmt::format("`{}`: {}", op, kVaries),
+              fmt::format("{}; otherwise {}", way_out, ir::kRunByPyTorch));
+}
+
 Error no_elements(const std::string& what) {
   return fail(Code::unsupported_operator, fmt::format("`{}` has no elements; no program can hold it", what),
               ir::kRunByPyTorch);
