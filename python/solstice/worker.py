@@ -27,19 +27,9 @@ from .errors import OracleError, input_error, internal_error
 from .probe import Probe
 from .protocol import BadLine, Request, Sender, parse_request, read_lines
 from .require import require_torch
+from .tracing import TRACER
 
-# What a trace imports: three seconds.
-_WARM_MODULES = (
-    "torch._dynamo",
-    "torch.export._trace",
-    "torch._decomp.decompositions",
-    "torch._refs",
-    "torch._meta_registrations",
-    "torch._functorch.aot_autograd",
-    "solstice.tracing.export",
-    "solstice.tracing.graph",
-    "solstice.oracle.requests",
-)
+_WARM_MODULES = (*TRACER, "solstice.oracle.requests")
 _RIVALS = ("start_rivals", "time_rivals", "find_flaws")
 _DOING = {"load": "while it loaded it", "trace": "while it traced it"}
 _DYING_SECONDS = 2.0  # from the end of its answers to the end of the process

@@ -129,4 +129,18 @@ Result<flow::ModuleOptions> named_module(const std::string& text, const Invocati
   return out;
 }
 
+Result<flow::ModuleOptions> named_problem(const std::string& text, const Invocation& in) {
+  if (!flow::is_program(text) && in.has("--of"))
+    return fail(Code::bad_argument, fmt::format("--of names the module that a program computes, and {} is none", text),
+                "leave --of out, or name a program: `PROGRAM.ucut --of FILE.py`");
+  if (!flow::is_program(text)) return named_module(text, in);
+  flow::ModuleOptions out;
+  if (in.has("--of")) {
+    SOLSTICE_TRY(out, named_module(in.get("--of"), in));
+    out.of = std::move(out.file);
+  }
+  out.file = text;
+  return out;
+}
+
 }  // namespace solstice::cli

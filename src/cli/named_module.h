@@ -23,4 +23,8 @@ Result<std::string> mode_of(const Invocation& in);
 // modes; those of finding Python.
 Result<flow::ModuleOptions> named_module(const std::string& text, const Invocation& in);
 
+// Of a command with --of: a module, or a program of equations with the module that it computes, where one is named.
+// Errors: those of named_module(); bad_argument for --of without a program.
+Result<flow::ModuleOptions> named_problem(const std::string& text, const Invocation& in);
+
 }  // namespace solstice::cli

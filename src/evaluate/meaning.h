@@ -12,6 +12,12 @@
 
 namespace solstice::evaluate {
 
+// ir::same_meaning(), and where that refutes programs without f64, the same with numbers as f32 holds them: PyTorch's
+// operators take the numbers of an f32 module so (1e-5 is 9.99999975e-6), and so do kernels, but a program may write
+// them as they are meant. Then `reason` says so.
+ir::Equivalence same_equations(const lang::Program& problem, const lang::Program& candidate,
+                               const ir::EquivalenceOptions& options = {});
+
 class Meaning {
  public:
   explicit Meaning(lang::Program problem, Seconds budget = Seconds(0.1));

@@ -2,6 +2,7 @@
 //
 //   batch.json          Batch
 //   NAME.py             the user's module
+//   NAME.ucut           the program of equations, where candidates are of one
 //   candidates/N.ucut   the program of node N
 //   results/N.json      BatchResult of node N, written whole
 //   results/original.json   BatchOriginal
@@ -41,7 +42,8 @@ struct Batch {
   std::string id;
   std::string run;      // in the store of whoever made it
   std::string problem;  // name for a person
-  std::string file;     // the user's module, in the folder
+  std::string file;     // the user's module or program, in the folder
+  std::string of;       // of a program: the module that it computes, in the folder
   std::string class_name;
   std::string mode;  // train, eval; "": as it is made
   std::string numerics;
@@ -53,7 +55,8 @@ struct Batch {
   static auto fields() {
     return std::make_tuple(field("id", &Batch::id, "of this batch"), field("run", &Batch::run, "that it belongs to"),
                            field("problem", &Batch::problem, "name"),
-                           field("file", &Batch::file, "the user's module, in the folder"),
+                           field("file", &Batch::file, "the user's module or program, in the folder"),
+                           optional_field("of", &Batch::of, "of a program: the module that it computes, in the folder"),
                            optional_field("class_name", &Batch::class_name, "of it, where one was named"),
                            optional_field("mode", &Batch::mode, "train or eval, where it was asked for"),
                            field("numerics", &Batch::numerics, "policy"), field("frozen", &Batch::frozen, "weights"),

@@ -394,9 +394,9 @@ def test_stages_are_problems_of_their_own(example):
     assert example.subject is example.parts.original
 
 
-def test_a_stage_is_traced_once(monkeypatch):
+def test_a_stage_is_traced_once_and_in_this_process(monkeypatch):
     session = session_of(Net(lambda m, x: m.down(F.dropout(F.gelu(m.up(x)), 0.5, True))), torch.randn(4, 8))
-    session.parts = made_parts(session)
+    session.parts, session.forks = made_parts(session), True
     traced = []
     monkeypatch.setattr(requests, "trace_subject", lambda *args: traced.append(args) or trace(*args))
     graphs = {}

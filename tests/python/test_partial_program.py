@@ -183,6 +183,36 @@ def test_a_stage_equal_to_an_earlier_one_begins_with_what_that_found(environment
     assert second[0]["settings"] == third[0]["settings"] == best(first)["settings"]
 
 
+LEVELS = """
+    import torch
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            widths = range(128, 640, 64)
+            self.up = torch.nn.ModuleList([torch.nn.Linear(256, n) for n in widths])
+            self.down = torch.nn.ModuleList([torch.nn.Linear(n, 256) for n in widths])
+
+        def forward(self, x):
+            for up, down in zip(self.up, self.down):
+                x = down(torch.relu(up(x)))
+                x = x[x.sum(-1).argsort()]
+            return x
+
+    def get_inputs():
+        return [torch.randn(1024, 256)]
+"""
+
+
+@pytest.mark.slow
+def test_a_short_budget_reaches_every_stage(environment, write_model, tmp_path):
+    """An eighth of it is no time to search."""
+    optimize(write_model(LEVELS), tmp_path / "out", budget="12s,40trials")
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    stages = [row for row in report["parts"] if row["what"].startswith("stage")]
+    assert [row["trials"] for row in stages] == [1] * 8 and "not compiled" not in str(stages), stages
+
+
 @pytest.mark.slow
 def test_complex_numbers_are_pytorchs(environment, write_model, tmp_path):
     """Values that no program can hold enter PyTorch's calls and leave them; what is real around them is ours."""

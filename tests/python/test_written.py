@@ -242,3 +242,31 @@ def test_a_candidate_has_names_of_its_own(pair, tmp_path):
     command = [PROGRAM, "run", *pair, "--device", "model", "--quiet"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
     assert done.returncode == 0 and "its equations are the module's: proved" in done.stdout, done.stdout + done.stderr
+
+
+def test_numbers_may_be_written_as_they_are_meant(call, tmp_path):
+    """The module's are as f32 holds them, for `run` as for `optimize`."""
+    module = HALF.replace("torch.relu(x - m) * self.scale + y", "torch.relu(x - m) * self.scale + 0.1 * y")
+    (tmp_path / "half.py").write_text(module)
+    (tmp_path / "mine.ucut").write_text(NAMED.replace("+ x[b,f]", "+ 0.1 * x[b,f]"))
+    given = ("mine.ucut", "--of", "half.py")
+    command = [PROGRAM, "run", *given, "--device", "model", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0 and "its equations are the module's: " in done.stdout, done.stdout + done.stderr
+    call("optimize", *given, *FEW)
+    first = report_in(tmp_path / "runs" / "mine")["candidates"][0]
+    assert (first["what"], first["state"]) == ("the given schedule", "predicted")
+
+
+def test_a_program_with_its_module_goes_to_another_machine(call, pair, tmp_path):
+    said = call("propose", "mine.ucut", code=2)
+    assert "names no inputs that another machine could measure with" in said and "--of FILE.py" in said
+    call("propose", *pair, "--batch", 2, "--out", "one", "--quiet")
+    assert {path.name for path in (tmp_path / "one").iterdir()} == {"batch.json", "candidates", "mine.ucut", "half.py"}
+    assert (tmp_path / "one" / "candidates" / "1.ucut").read_text() == NAMED  # its own schedule comes first
+    command = [PROGRAM, "evaluate", tmp_path / "one", "--device", "model", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=tmp_path)
+    assert done.returncode == 0 and json.loads(done.stdout)["usable"] == 2, done.stdout + done.stderr
+    assert "best: trial" in call("absorb", "one")
+    call("propose", "last", "--batch", 1, "--out", "two", "--quiet")
+    assert (tmp_path / "two" / "half.py").read_text() == HALF

@@ -15,7 +15,7 @@ from ..hello import describe_device, describe_flags, describe_worker
 from ..loading import SEED, Subject, load_file
 from ..modes import note_of
 from ..tensors import logical_bytes, module_tensors
-from ..tracing import cache, trace as trace_subject
+from ..tracing import cache, import_tracer, trace as trace_subject
 from . import (
     distance,
     exporting,
@@ -97,7 +97,11 @@ def trace(
     def work() -> tuple[dict[str, Any], list[dict[str, str]]]:
         return trace_subject(subject, decompose, blob_dir), cache.user_modules()
 
-    graph, sources = call_in_child(work) if self.forks and not torch.cuda.is_initialized() else work()
+    # A stage is calls of a trace: nothing of the user's runs, and a child would import the tracer anew for each.
+    apart = self.forks and stage is None and not torch.cuda.is_initialized()
+    if apart:
+        import_tracer()
+    graph, sources = call_in_child(work) if apart else work()
     if stage is not None:
         self.stage_traces[stage] = graph
     kept = bool(key) and cache.store(cache_dir, key, graph, sources)

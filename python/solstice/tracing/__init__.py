@@ -3,12 +3,25 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import warnings
 from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 if TYPE_CHECKING:
     from ..loading import Subject
+
+# What a trace imports: one to three seconds.
+TRACER = (
+    "torch._dynamo",
+    "torch.export._trace",
+    "torch._decomp.decompositions",
+    "torch._refs",
+    "torch._meta_registrations",
+    "torch._functorch.aot_autograd",
+    "solstice.tracing.export",
+    "solstice.tracing.graph",
+)
 
 
 def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None) -> dict[str, Any]:
@@ -35,6 +48,12 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
         else:
             program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
         return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
+
+
+def import_tracer() -> None:
+    """So that a process that traces in its children, or again later, imports it once."""
+    for name in TRACER:
+        importlib.import_module(name)
 
 
 @contextlib.contextmanager

@@ -38,31 +38,13 @@ Status read_budget(const Invocation& in, flow::OptimizeOptions& out) {
 
 constexpr Seconds kCounterTime{30};  // of a trial: a search has many
 
-// A module, or a program of equations.
-Result<flow::ModuleOptions> named_problem(const Invocation& in) {
-  const std::string& name = in.get("FILE");
-  if (!flow::is_program(name) && in.has("--of"))
-    return fail(Code::bad_argument, fmt::format("--of names the module that a program computes, and {} is none", name),
-                "leave --of out, or name a program: `solstice optimize PROGRAM.ucut --of FILE.py`");
-  if (!flow::is_program(name)) return named_module(name, in);
-  if (in.has("--of")) {
-    SOLSTICE_TRY(flow::ModuleOptions out, named_module(in.get("--of"), in));
-    out.of = std::move(out.file);
-    out.file = name;
-    return out;
-  }
-  flow::ModuleOptions out;
-  out.file = name;
-  return out;
-}
-
 Result<flow::OptimizeOptions> optimize_options(const Invocation& in) {
   flow::OptimizeOptions options;
   if (in.has("--of") && !in.has("FILE"))
     return fail(Code::bad_argument, "--of names the module that a program computes, and no program was given",
                 "name it: `solstice optimize PROGRAM.ucut --of FILE.py`; a run that goes on has its own");
   if (in.has("FILE")) {
-    SOLSTICE_TRY(options.module, named_problem(in));
+    SOLSTICE_TRY(options.module, named_problem(in.get("FILE"), in));
   }
   SOLSTICE_TRY(options.module.mode, mode_of(in));
   options.module.name = in.get("--name");

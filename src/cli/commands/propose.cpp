@@ -10,24 +10,32 @@
 #include "cli/stop_options.h"
 #include "cli/values.h"
 #include "flow/batch/batch.h"
+#include "flow/run/problem/written.h"
 
 namespace solstice::cli {
 namespace {
 
 // A file is a new run, anything else names one.
+bool names_file(const std::string& subject) {
+  return flow::is_program(subject) || subject.find(".py") != subject.npos || subject.find(':') != subject.npos;
+}
+
 Status read_subject(const Invocation& in, flow::OptimizeOptions& out) {
   const std::string& subject = in.get("RUN");
   out.left_out = in.left_out;
   if (subject.empty())
     return fail(
         Code::bad_argument,
-        "RUN is empty; it takes a run of the store, `last`, or FILE.py for a new one (`solstice show` lists runs)");
+        "RUN is empty; it takes a run of the store, `last`, or a file for a new one (`solstice show` lists runs)");
   SOLSTICE_TRY(out.module.mode, mode_of(in));
-  if (subject.find(".py") == subject.npos && subject.find(':') == subject.npos) {
+  if (!names_file(subject) && in.has("--of"))
+    return fail(Code::bad_argument, "--of names the module that a program computes, and no program was given",
+                "name it: `solstice propose PROGRAM.ucut --of FILE.py`; a run that goes on has its own");
+  if (!names_file(subject)) {
     out.resume = subject;
     out.left_out.insert("FILE");
   } else {
-    SOLSTICE_TRY(out.module, named_module(subject, in));
+    SOLSTICE_TRY(out.module, named_problem(subject, in));
   }
   out.terms.numerics = in.get("--numerics");
   out.terms.frozen = in.get("--weights") == "frozen";
@@ -92,7 +100,20 @@ Result<int> run_propose(const Invocation& in) {
 
 std::vector<Parameter> propose_parameters() {
   std::vector<Parameter> out = {
-      {"RUN", "", "a run of the store, `last`, or FILE.py (optionally :NAME) for a new run", "", {}, true, false},
+      {"RUN",
+       "",
+       "a run of the store, `last`, or for a new run FILE.py (optionally :NAME), or PROGRAM.ucut with --of",
+       "",
+       {},
+       true,
+       false},
+      {"--of",
+       "FILE",
+       "of PROGRAM.ucut: the module that it computes, as FILE.py or FILE.py:NAME",
+       "",
+       {},
+       false,
+       false},
       eval_flag(),
       train_flag(),
       {"--batch", "N", "candidates to propose", "4", {}, false, false},

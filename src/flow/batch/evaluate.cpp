@@ -15,6 +15,7 @@
 #include "flow/run/state/build_identity.h"
 #include "flow/run/state/engine.h"
 #include "flow/run/state/run.h"
+#include "flow/run/state/stored_runs.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -29,6 +30,7 @@ size_t ahead_of(const Measurable& measurable) {
 OptimizeOptions options_of(const EvaluateOptions& options, const Batch& batch) {
   OptimizeOptions out;
   out.module.file = options.folder / batch.file;
+  if (!batch.of.empty()) out.module.of = options.folder / batch.of;
   out.module.class_name = batch.class_name;
   out.module.mode = batch.mode;
   out.module.name = batch.problem;
@@ -178,6 +180,7 @@ Result<EvaluateOutcome> evaluate_batch(const EvaluateOptions& options, Progress&
   Engine engine;
   Run run(options_of(options, batch), progress, engine.parts());
   run.folders.fresh = work.path();
+  SOLSTICE_CHECK(read_source(run.options.module, run.stored));
   EvaluateStages at;
   SOLSTICE_CHECK(prepare(run, batch, at));
   SOLSTICE_CHECK(write_original(run, *at.measurable, batch, options.folder));

@@ -42,9 +42,12 @@ Result<Batch> read_batch(const fs::path& folder) {
   }
   SOLSTICE_TRY(Batch batch, read_record_file<Batch>(folder / "batch.json"));
   // It may come from elsewhere: names are of files in the folder, numbers of different nodes.
-  const fs::path file = batch.file;
-  if (file.empty() || file != file.filename() || batch.file == "..") {
-    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), batch.file));
+  const auto is_name = [](const std::string& name) {
+    return fs::path(name) == fs::path(name).filename() && name != "..";
+  };
+  if (batch.file.empty() || !is_name(batch.file) || !is_name(batch.of)) {
+    const std::string& wrong = batch.file.empty() || !is_name(batch.file) ? batch.file : batch.of;
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), wrong));
   }
   std::set<int> nodes;
   for (const BatchCandidate& candidate : batch.candidates) {

@@ -14,6 +14,7 @@
 #include "flow/run/stages/prepare/plan.h"
 #include "flow/run/stages/search/brief.h"
 #include "flow/run/stages/search/budget.h"
+#include "flow/run/stages/search/given.h"
 #include "flow/run/stages/search/restore.h"
 #include "flow/run/state/build_identity.h"
 #include "flow/run/state/closing.h"
@@ -43,6 +44,7 @@ class Round {
   Round(Run& run, const ProposeStages& at) : run_(run), at_(at), policy_(*run.policy) {}
 
   Result<std::string> make(int count) {
+    SOLSTICE_CHECK(add_given());
     if (!run_.agent) SOLSTICE_CHECK(open_nodes_again(run_));
     SOLSTICE_CHECK(count_results());
     while (made_ < count) {
@@ -69,6 +71,17 @@ class Round {
   const std::optional<Error>& agent_failed() const { return agent_failed_; }
 
  private:
+  // A program's own schedule is the first trial of its search.
+  Status add_given() {
+    if (at_.imported.schedule.empty() || run_.tree.trials() > 0) return success();
+    const size_t told = run_.tree.events().size();
+    Given given(at_.imported.schedule);
+    SOLSTICE_TRY(std::optional<search::Proposal> proposal, given.propose(run_.tree, 0));
+    run_.tree.add(std::move(*proposal));
+    count();
+    return keep_events_since(run_, told);
+  }
+
   std::string why_not_more() {
     if (run_.tree.in_flight() > 0) return "results have to be absorbed first";
     if (!open_nodes(run_.tree).empty()) return over(kPolicyEnded);
@@ -215,6 +228,7 @@ Status write_files(const Run& run, const Batch& batch, const fs::path& folder) {
     SOLSTICE_CHECK(write_file(program_file(folder, candidate.node), run.tree.node(candidate.node).proposal.program));
   }
   SOLSTICE_CHECK(write_file(folder / batch.file, run.stored.source));  // the run's, whatever the file says by now
+  if (!batch.of.empty()) SOLSTICE_CHECK(write_file(folder / batch.of, run.stored.of));
   return write_record_file(folder / "batch.json", batch);
 }
 
@@ -253,6 +267,7 @@ Batch batch_of(const Run& run, const machine::Machine& machine, const std::vecto
   out.run = run.report.run;
   out.problem = run.report.problem;
   out.file = run.options.module.file.filename().string();
+  out.of = run.options.module.of.filename().string();
   out.class_name = run.options.module.class_name;
   out.mode = run.options.module.mode;
   out.numerics = run.options.terms.numerics;

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/time_text.h"
 #include "flow/run/begin.h"
@@ -27,6 +28,7 @@ namespace {
 constexpr int kMostCuts = 12;    // a call that is refused makes other stages
 constexpr int kLeastTrials = 4;  // of a stage
 constexpr int kTwinTrials = 2;   // of one that is equal to an earlier one: the best of that one, and the next
+constexpr Seconds kOneTrial{2};  // compiles a candidate also where its kernels are slow to compile
 
 int trials_of(const std::vector<StageOutcome>& stages) {
   int out = 0;
@@ -53,6 +55,7 @@ class Parts {
 
   // False: nothing is ours.
   Result<bool> cut() {
+    const Seconds began = monotonic_now();
     const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
       SOLSTICE_TRY(const sol::PredictedCalls calls, predict_calls(oracle(), opened_.machine, whole_.subject.flags));
       run_.report.predicted_original = calls.original;  // by the same prices as its parts
@@ -65,6 +68,7 @@ class Parts {
       return fmt::format("stages of ours: {}, calls of PyTorch's: {}", cut_.stages.size(), cut_.calls.size());
     });
     SOLSTICE_CHECK(done);
+    took_ = monotonic_now() - began;
     return !cut_.stages.empty();
   }
 
@@ -150,13 +154,14 @@ class Parts {
   }
 
   // Half of the budget is shared evenly, since a small stage is planned as slowly as a large one, and half by the
-  // predicted time in PyTorch. A stage has its share, whatever those before it took, and what they left.
+  // predicted time in PyTorch. A stage has its share, whatever those before it took, and what they left; where that is
+  // no time to search, its first choice is tried alone.
   OptimizeOptions options_of(const CutStage& stage) {
     OptimizeOptions out = static_cast<const OptimizeOptions&>(run_.options);
     const SearchOptions& whole = run_.options.search;
     const int tried = trials_of(done_);
     const Seconds spent = spent_on(done_, "search");
-    const Seconds budget = whole.budget - run_.imported;
+    const Seconds budget = time_for_stages();
     const double own = share(stage, 0), left = share(stage, stage.number);
     out.module = {};
     out.module.name = fmt::format("{}, stage {}", name_of_problem(run_.options), stage.number);
@@ -176,9 +181,19 @@ class Parts {
       out.module.like = like;
       out.search.trials = kTwinTrials;
     }
+    if (out.search.budget < kOneTrial) {  // which would end before it has found anything
+      out.search.budget = kOneTrial;
+      out.search.trials = 1;
+    }
     out.baselines = false;
     out.keep = false;
     return out;
+  }
+
+  // What import and cutting took counts, of cutting but for half of the time.
+  Seconds time_for_stages() const {
+    const Seconds left = run_.options.search.budget - run_.imported;
+    return std::max(left - took_, left * 0.5);
   }
 
   // Of a stage among those from number `from` on; every one takes a launch. What is found for a stage serves all that
@@ -217,6 +232,7 @@ class Parts {
   const Problem& whole_;
   Assembly assembly_;
   Cut cut_;
+  Seconds took_{0};  // to cut
   Refused refused_;
   std::map<std::vector<std::string>, std::string> good_;  // calls of stages that can be planned; keys of their problems
   StageRuns before_;                                      // of a run that goes on

@@ -9,13 +9,17 @@
 namespace solstice::flow {
 namespace {
 
-Status check_program_options(const OptimizeOptions& options) {
+Status check_program_options(bool resumed, const OptimizeOptions& options) {
+  if (!options.module.of.empty()) return success();
   if (options.place.detached)
     return fail(Code::bad_argument,
                 fmt::format("{} is a program, which names no inputs that another machine could measure with",
                             options.module.file.string()),
-                "`solstice optimize` goes on with its run");
-  if (!options.module.of.empty()) return success();
+                resumed
+                    ? "`solstice optimize --resume` goes on with its run"
+                    : fmt::format("name the module that it computes, --of FILE.py; `solstice torch {0}` prints one, "
+                                  "and `solstice optimize {0}` needs none",
+                                  options.module.file.string()));
   if (options.module.mode.empty()) return success();
   return fail(
       Code::bad_argument,
@@ -27,7 +31,7 @@ Status check_program_options(const OptimizeOptions& options) {
 }  // namespace
 
 Status resolve_program(const std::string& source, bool resumed, OptimizeOptions& options) {
-  SOLSTICE_CHECK(check_program_options(options));
+  SOLSTICE_CHECK(check_program_options(resumed, options));
   const std::string file = options.module.file.string();
   SOLSTICE_TRY(const Written written, written_problem(source, file));
   const ir::Program& program = written.problem.program;

@@ -12,7 +12,6 @@
 #include "flow/run/problem/original.h"
 #include "flow/run/problem/written.h"
 #include "flow/run/stages/prepare/start_rivals.h"
-#include "lang/rename.h"
 
 namespace solstice::flow {
 namespace {
@@ -36,25 +35,10 @@ Result<Written> read_written(Run& run) {
   return written;
 }
 
-bool is_double(const ir::Program& program) {
-  return std::any_of(program.tensors.begin(), program.tensors.end(),
-                     [](const ir::Tensor& t) { return t.dtype == DType::kF64; });
-}
-
-// PyTorch's operators take the numbers of an f32 module as f32 holds them (1e-5 is 9.99999975e-6), and so do kernels:
-// a program may write them as they are meant.
-ir::Equivalence same_equations(const lang::Program& module, const Problem& program) {
-  ir::Equivalence found = ir::same_meaning(module, program.tree);
-  if (found.verdict != ir::Verdict::kRefuted || is_double(program.program)) return found;
-  ir::Equivalence rounded = ir::same_meaning(lang::with_f32_numbers(module), lang::with_f32_numbers(program.tree));
-  if (rounded.verdict == ir::Verdict::kRefuted) return found;
-  rounded.reason += "; numbers are taken as f32 holds them";
-  return rounded;
-}
-
 // How far the program's equations are known to be the module's. Error bad_argument where they are others.
 Result<std::string> compare_equations(const Run& run, const Problem& module, const Written& written) {
-  const ir::Equivalence found = same_equations(in_the_names_of(written.problem.program, module), written.problem);
+  const ir::Equivalence found =
+      evaluate::same_equations(in_the_names_of(written.problem.program, module), written.problem.tree);
   if (found.verdict != ir::Verdict::kRefuted)
     return same_text(found.verdict) + (found.verdict == ir::Verdict::kProved ? "" : fmt::format(" ({})", found.reason));
   const ModuleOptions& options = run.options.module;
