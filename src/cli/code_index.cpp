@@ -5,12 +5,15 @@
 #include <cstdio>
 
 #include "cli/harmless.h"
+#include "store/store.h"
 
 namespace solstice::cli {
 
 Result<codesearch::CodeIndex> code_index() {
-  return codesearch::CodeIndex::open(
-      {.roots = {}, .folder = {}, .say = [](const std::string& line) { fmt::print(stderr, "{}\n", line); }});
+  SOLSTICE_TRY(const std::filesystem::path store, store::Store::default_folder());
+  return codesearch::CodeIndex::open({.roots = {}, .folder = {}, .store = store, .say = [](const std::string& line) {
+                                        fmt::print(stderr, "{}\n", line);
+                                      }});
 }
 
 void print_lines(const std::vector<codesearch::CodeLine>& lines) {

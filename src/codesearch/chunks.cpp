@@ -97,14 +97,14 @@ class CppCutter {
     Range shared;  // of short neighbours
     const int most = statements ? kStatements : kSharedLines;
     const auto flush = [&] {
-      if (shared.size() > 0) add(shared, outer);
+      if (shared.size() > 0) statements ? add_titled(shared, outer) : add(shared, outer);
       shared = {};
     };
     for (const Range& unit : units(range, depth)) {
       const bool joins = statements ? unit.size() <= kStatements : is_short(unit);
       if (!joins) {
         flush();
-        cut_unit(unit, depth, outer);
+        cut_unit(unit, depth, outer, statements);
         continue;
       }
       if (shared.size() > 0 && unit.last - shared.first > most) flush();
@@ -114,21 +114,22 @@ class CppCutter {
     flush();
   }
 
-  void cut_unit(Range unit, int depth, const std::string& outer) {
-    if (unit.size() <= kMostLines) return add(unit, outer);
+  // A statement has no title: what it calls is declared elsewhere.
+  void cut_unit(Range unit, int depth, const std::string& outer, bool statements) {
+    if (unit.size() <= kMostLines) return statements ? add_titled(unit, outer) : add(unit, outer);
     int inside = unit.first;
     while (inside < unit.last && at(inside).depth_after <= depth) ++inside;
     const std::string code = code_of({unit.first, std::min(inside + 1, unit.last)});
-    const std::string title = joined(outer, title_of(code));
+    const std::string title = statements ? outer : joined(outer, title_of(code));
     if (inside + 1 >= unit.last) return cut_evenly(unit, title);  // a table, a macro
-    add_head({unit.first, inside + 1}, outer);
-    cut_range({inside + 1, unit.last}, depth + 1, title, !declares_type(code));
+    add_head({unit.first, inside + 1}, title);
+    cut_range({inside + 1, unit.last}, depth + 1, title, statements || !declares_type(code));
   }
 
   // A long comment before a long declaration is a chunk of its own length.
-  void add_head(Range head, const std::string& outer) {
-    if (head.size() <= kMostLines) return add(head, outer);
-    cut_evenly(head, joined(outer, title_of(code_of(head))));
+  void add_head(Range head, const std::string& title) {
+    if (head.size() <= kMostLines) return add_titled(head, title);
+    cut_evenly(head, title);
   }
 
   void cut_evenly(Range range, const std::string& title) {

@@ -31,6 +31,7 @@ struct CodeIndex::State {
 namespace {
 
 constexpr int kAround = 20;       // lines before and behind a line that is asked for alone
+constexpr size_t kCompared = 40;  // files behind those that are asked for that may still come before them
 constexpr size_t kMostMeant = 3;  // paths that are named for one that is not there
 
 Result<std::string> text_of(IndexFile& index, const IndexedFile& file) {
@@ -42,7 +43,7 @@ struct Lines {
   std::string title;
 };
 
-Result<Lines> lines_of(IndexFile& index, int64_t chunk) {
+Result<Lines> place_of(IndexFile& index, int64_t chunk) {
   SOLSTICE_TRY(auto query, index.database().prepare("SELECT first, last, title FROM chunks WHERE number = ?"));
   SOLSTICE_TRY(const bool row, query.bind(chunk).step());
   if (!row) return fail(Code::store_error, fmt::format("the code index lacks chunk {}", chunk), kCodeIndex.damaged);
@@ -50,9 +51,8 @@ Result<Lines> lines_of(IndexFile& index, int64_t chunk) {
 }
 
 // A word of the question in a path's own prior: code for another architecture is wanted where it is named.
-FileWeights weights_of(const std::vector<const IndexedFile*>& files, std::string_view question) {
+FileWeights weights_of(const std::vector<const IndexedFile*>& files, const Priors& priors) {
   FileWeights out;
-  const Priors priors(question);
   for (const IndexedFile* file : files) out.of.push_back(file ? priors.of(file->path) : 0);
   return out;
 }
@@ -117,10 +117,11 @@ CodeIndex::~CodeIndex() = default;
 Status CodeIndex::load(State& state, bool anew) {
   state.ranker.reset();
   state.index.reset();
-  SOLSTICE_TRY(
-      IndexFile index,
-      refreshed_index(
-          {.roots = state.options.roots, .folder = state.options.folder, .say = state.options.say, .anew = anew}));
+  SOLSTICE_TRY(IndexFile index, refreshed_index({.roots = state.options.roots,
+                                                 .folder = state.options.folder,
+                                                 .store = state.options.store,
+                                                 .say = state.options.say,
+                                                 .anew = anew}));
   state.index.emplace(std::move(index));
   SOLSTICE_TRY(state.files, state.index->files());
   state.by_number.clear();
@@ -129,8 +130,7 @@ Status CodeIndex::load(State& state, bool anew) {
     if (state.by_number.size() <= number) state.by_number.resize(number + 1, nullptr);
     state.by_number[number] = &file;
   }
-  SOLSTICE_TRY(const int64_t chunks, state.index->chunks());
-  SOLSTICE_TRY(state.lexicon, lexicon_of(state.index->database(), chunks));
+  SOLSTICE_TRY(state.lexicon, lexicon_of(state.index->database(), static_cast<int64_t>(state.files.size())));
   SOLSTICE_TRY(Ranker ranker, Ranker::make(state.index->database()));
   state.ranker.emplace(std::move(ranker));
   return success();
@@ -158,17 +158,30 @@ Result<Answer> CodeIndex::search(std::string_view question, const SearchLimits& 
   return look_up(question, limits);
 }
 
+// Names are compared among the best files alone.
+Status CodeIndex::prefer_plain(State& state, const Priors& priors, std::vector<RankedFile>& ranked) {
+  for (RankedFile& one : ranked) {
+    SOLSTICE_TRY(const Lines at, place_of(*state.index, one.chunks.front()));
+    one.score *= priors.plainness(state.by_number[static_cast<size_t>(one.file)]->path, at.title);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.score > b.score; });
+  return success();
+}
+
 Result<Answer> CodeIndex::look_up(std::string_view question, const SearchLimits& limits) {
   State& state = *state_;
   SOLSTICE_TRY(const Question understood, understand(question, state.lexicon));
-  const FileWeights weights = weights_of(state.by_number, question);
-  SOLSTICE_TRY(const std::vector<RankedFile> ranked, state.ranker->rank(understood, weights, limits.hits));
+  const Priors priors(question, understood);
+  SOLSTICE_TRY(std::vector<RankedFile> ranked,
+               state.ranker->rank(understood, weights_of(state.by_number, priors), limits.hits + kCompared));
+  SOLSTICE_CHECK(prefer_plain(state, priors, ranked));
+  if (ranked.size() > limits.hits) ranked.resize(limits.hits);
   Answer out;
   out.unknown = understood.unknown;
   size_t characters = 0;
   for (const RankedFile& one : ranked) {
     const IndexedFile& file = *state.by_number[static_cast<size_t>(one.file)];
-    SOLSTICE_TRY(const Lines at, lines_of(*state.index, one.chunks.front()));
+    SOLSTICE_TRY(const Lines at, place_of(*state.index, one.chunks.front()));
     SOLSTICE_TRY(const std::string text, text_of(*state.index, file));
     Excerpt best = excerpt(text, at.first, at.last, file.path, understood, limits.lines);
     Hit hit{.path = file.path,

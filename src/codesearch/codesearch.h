@@ -15,53 +15,25 @@
 #include <vector>
 
 #include "base/result.h"
+#include "codesearch/answer.h"
 #include "codesearch/sources.h"
 
 namespace solstice::codesearch {
 
+class Priors;
+struct RankedFile;
+
 struct Options {
   std::vector<Root> roots;                      // empty: installed_roots()
   std::filesystem::path folder;                 // of the index; empty: codesearch/ of cache_folder()
+  std::filesystem::path store;                  // folder of the run store whose programs are searched too; empty: none
   std::function<void(const std::string&)> say;  // lines of progress while it is built; may be empty
-};
-
-struct CodeLine {
-  int number = 0;
-  std::string text;
-};
-
-struct Hit {
-  std::string path;
-  int first = 0;  // lines of the piece that answers
-  int last = 0;
-  std::string title;               // what is declared there: "struct SM90_TMA_LOAD_MULTICAST_2D"; may be empty
-  std::vector<CodeLine> lines;     // that tell most, in their order
-  std::vector<std::string> why;    // words of the question that it holds, with what stands for them: "wgmma (gmma)"
-  std::vector<std::string> lacks;  // and those that it does not
-  std::string about;               // of a program of the store: problem, device, speed
-  double score = 0;
-};
-
-struct Answer {
-  std::vector<Hit> hits;             // best first, a file once
-  std::vector<std::string> unknown;  // words that nothing holds or resembles
-  bool cut = false;                  // hits were left out for `characters`
 };
 
 struct SearchLimits {
   size_t hits = 8;
   size_t lines = 4;             // of each hit
   size_t characters = 100'000;  // of all lines, paths and titles; a token of code is about three
-};
-
-struct Passage {
-  std::string path;
-  int first = 0;
-  int last = 0;
-  int of = 0;  // lines of the file
-  std::vector<CodeLine> lines;
-  std::string about;
-  bool cut = false;  // it ends early for `characters`
 };
 
 struct ReadLimits {
@@ -97,6 +69,7 @@ class CodeIndex {
   struct State;
   explicit CodeIndex(std::unique_ptr<State> state);
   static Status load(State& state, bool anew);
+  static Status prefer_plain(State& state, const Priors& priors, std::vector<RankedFile>& ranked);
   Result<Answer> look_up(std::string_view question, const SearchLimits& limits);
   std::unique_ptr<State> state_;
 };

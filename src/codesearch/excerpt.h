@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "codesearch/codesearch.h"
+#include "codesearch/answer.h"
 #include "codesearch/question.h"
 
 namespace solstice::codesearch {

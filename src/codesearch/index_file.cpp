@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string_view>
+
 #include "base/version.h"
 
 namespace solstice::codesearch {
@@ -31,9 +34,10 @@ CREATE TABLE chunks (
   last    INTEGER NOT NULL,
   title   TEXT NOT NULL
 );
-CREATE VIRTUAL TABLE chunk_words USING fts5(name, path, notes, code, content='', columnsize=0, detail=column,
+CREATE VIRTUAL TABLE chunk_words USING fts5(name, path, brief, notes, code, content='', columnsize=0, detail=column,
                                             tokenize="ascii tokenchars '_.'");
-CREATE VIRTUAL TABLE chunk_terms USING fts5vocab(chunk_words, row);
+CREATE TABLE words (word TEXT PRIMARY KEY, files INTEGER NOT NULL, named INTEGER NOT NULL, noted INTEGER NOT NULL)
+  WITHOUT ROWID;
 CREATE TABLE identifiers (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE VIRTUAL TABLE identifier_grams USING fts5(word, content='identifiers', content_rowid='number', columnsize=0,
                                                  detail=none, tokenize='trigram');
@@ -87,8 +91,9 @@ Status IndexFile::prepare_statements() {
   SOLSTICE_TRY(auto file, database_->prepare("INSERT INTO files (number, path, file, size, time, hash, about, text) "
                                              "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"));
   SOLSTICE_TRY(auto chunk, database_->prepare("INSERT INTO chunks (number, first, last, title) VALUES (?, ?, ?, ?)"));
-  SOLSTICE_TRY(auto words,
-               database_->prepare("INSERT INTO chunk_words (rowid, name, path, notes, code) VALUES (?, ?, ?, ?, ?)"));
+  SOLSTICE_TRY(
+      auto words,
+      database_->prepare("INSERT INTO chunk_words (rowid, name, path, brief, notes, code) VALUES (?, ?, ?, ?, ?, ?)"));
   SOLSTICE_TRY(auto identifier, database_->prepare("INSERT OR IGNORE INTO identifiers (word) VALUES (?)"));
   statements_.emplace(Statements{std::move(file), std::move(chunk), std::move(words), std::move(identifier)});
   return success();
@@ -144,17 +149,19 @@ Status IndexFile::add(const IndexedFile& file, const Prepared& content) {
   insert_file.reset();
   insert_file.bind(file.number).bind(file.path).bind(file.file.string()).bind(file.size).bind(file.time);
   SOLSTICE_CHECK(insert_file.bind(content.hash).bind(file.about).bind(content.kept).run());
-  const int64_t most = (int64_t{1} << kChunkBits) - 1;
+  const int64_t most = int64_t{1} << (kChunkBits - kLengthBits);
   for (int64_t i = 0; i < std::min(static_cast<int64_t>(content.chunks.size()), most); ++i) {
     const PreparedChunk& chunk = content.chunks[static_cast<size_t>(i)];
-    const int64_t number = chunk_number(file.number, i);
+    const int64_t number =
+        chunk_number(file.number, i, std::min<int64_t>(chunk.last - chunk.first + 1, (1 << kLengthBits) - 1));
     insert_chunk.reset();
     insert_chunk.bind(number).bind(int64_t{chunk.first}).bind(int64_t{chunk.last});
     SOLSTICE_CHECK(insert_chunk.bind(chunk.title).run());
     insert_words.reset();
-    insert_words.bind(number).bind(chunk.name).bind(content.path);
+    insert_words.bind(number).bind(chunk.name).bind(content.path).bind(content.brief);
     SOLSTICE_CHECK(insert_words.bind(chunk.notes).bind(chunk.code).run());
   }
+  count(content);
   for (const std::string& word : content.identifiers) {
     insert_identifier.reset();
     SOLSTICE_CHECK(insert_identifier.bind(word).run());
@@ -162,19 +169,63 @@ Status IndexFile::add(const IndexedFile& file, const Prepared& content) {
   return success();
 }
 
+void IndexFile::count(const Prepared& content) {
+  enum { kInName = 1, kInNotes = 2 };
+  std::unordered_map<std::string_view, int> places;
+  const auto take = [&](std::string_view words, int place) {
+    while (!words.empty()) {
+      const size_t end = std::min(words.find(' '), words.size());
+      places[words.substr(0, end)] |= place;
+      words.remove_prefix(std::min(end + 1, words.size()));
+    }
+  };
+  take(content.path, kInName);
+  take(content.brief, kInNotes);
+  for (const PreparedChunk& chunk : content.chunks) {
+    take(chunk.name, kInName);
+    take(chunk.notes, kInNotes);
+    take(chunk.code, 0);
+  }
+  for (const auto& [word, place] : places) {
+    WordUse& use = counted_[std::string(word)];
+    ++use.files;
+    use.named += place & kInName ? 1 : 0;
+    use.noted += place & kInNotes ? 1 : 0;
+  }
+}
+
+Status IndexFile::write_words() {
+  SOLSTICE_TRY(
+      auto query,
+      database_->prepare("INSERT INTO words VALUES (?, ?, ?, ?) ON CONFLICT (word) DO UPDATE SET files = "
+                         "files + excluded.files, named = named + excluded.named, noted = noted + excluded.noted"));
+  std::vector<const std::pair<const std::string, WordUse>*> sorted;
+  for (const auto& entry : counted_) sorted.push_back(&entry);
+  std::sort(sorted.begin(), sorted.end(), [](const auto* a, const auto* b) { return a->first < b->first; });
+  for (const auto* entry : sorted) {
+    query.reset();
+    query.bind(entry->first).bind(entry->second.files).bind(entry->second.named);
+    SOLSTICE_CHECK(query.bind(entry->second.noted).run());
+  }
+  counted_.clear();
+  return success();
+}
+
 Status IndexFile::touch(const IndexedFile& file) {
-  SOLSTICE_TRY(auto query, database_->prepare("UPDATE files SET file = ?, size = ?, time = ? WHERE number = ?"));
-  return query.bind(file.file.string()).bind(file.size).bind(file.time).bind(file.number).run();
+  SOLSTICE_TRY(auto query,
+               database_->prepare("UPDATE files SET file = ?, size = ?, time = ?, about = ? WHERE number = ?"));
+  query.bind(file.file.string()).bind(file.size).bind(file.time);
+  return query.bind(file.about).bind(file.number).run();
 }
 
 Status IndexFile::drop(int64_t file) {
   SOLSTICE_TRY(auto chunks, database_->prepare("DELETE FROM chunks WHERE number BETWEEN ? AND ?"));
-  SOLSTICE_CHECK(chunks.bind(chunk_number(file, 0)).bind(chunk_number(file + 1, 0) - 1).run());
+  SOLSTICE_CHECK(chunks.bind(chunk_number(file, 0, 0)).bind(chunk_number(file + 1, 0, 0) - 1).run());
   SOLSTICE_TRY(auto query, database_->prepare("DELETE FROM files WHERE number = ?"));
   return query.bind(file).run();
 }
 
-Status IndexFile::finish() {
+Status IndexFile::merge() {
   return database_->execute(
       "INSERT INTO chunk_words (chunk_words) VALUES ('optimize');"
       "INSERT INTO identifier_grams (identifier_grams) VALUES ('optimize');");

@@ -1,8 +1,8 @@
 // The file of the index: its tables, and what is known of each indexed file.
 //
-// chunk_words is full text without the text itself: the words of chunks in four columns (Column). A chunk's number
-// holds that of its file, so that a row of the full text leads to its file without another look. Rows of files that
-// changed stay behind and are skipped: a file that is indexed again gets a new number.
+// chunk_words is full text without the text itself: the words of chunks in five columns (Column). A chunk's number
+// holds that of its file and its length, so that a row of the full text is ranked without another look. Rows of files
+// that changed stay behind and are skipped: a file that is indexed again gets a new number.
 #pragma once
 
 #include <array>
@@ -12,10 +12,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/result.h"
 #include "codesearch/prepare.h"
+#include "codesearch/question.h"
 #include "store/sqlite.h"
 
 namespace solstice::codesearch {
@@ -24,11 +26,15 @@ inline constexpr store::DatabaseUse kCodeIndex = {
     "the code index", "name another folder: SOLSTICE_CACHE",
     "remove it, and `solstice code search` builds it again; where it lies: SOLSTICE_CACHE"};
 
-enum Column { kName, kPath, kNotes, kCode, kColumns };
+enum Column { kName, kPath, kBrief, kNotes, kCode, kColumns };
 
-inline constexpr int kChunkBits = 16;
-constexpr int64_t chunk_number(int64_t file, int64_t chunk) { return (file << kChunkBits) | chunk; }
+inline constexpr int kLengthBits = 8;
+inline constexpr int kChunkBits = 16 + kLengthBits;
+constexpr int64_t chunk_number(int64_t file, int64_t chunk, int64_t lines) {
+  return (file << kChunkBits) | (chunk << kLengthBits) | lines;
+}
 constexpr int64_t file_of(int64_t chunk) { return chunk >> kChunkBits; }
+constexpr int64_t lines_of(int64_t chunk) { return chunk & ((1 << kLengthBits) - 1); }
 
 // A file as it was indexed.
 struct IndexedFile {
@@ -57,7 +63,8 @@ class IndexFile {
   Status add(const IndexedFile& file, const Prepared& content);
   Status touch(const IndexedFile& file);  // another place or time, the same content
   Status drop(int64_t file);
-  Status finish();  // after the last add() to a new file: merges what was added
+  Status write_words();  // after the last add(): how many files have each word
+  Status merge();        // of a new index: the parts of its full text
 
   store::Database& database() { return *database_; }
 
@@ -65,12 +72,14 @@ class IndexFile {
   explicit IndexFile(store::Database database) : database_(std::make_unique<store::Database>(std::move(database))) {}
   static Status check_version(IndexFile& index);
   Status prepare_statements();
+  void count(const Prepared& content);
 
   std::unique_ptr<store::Database> database_;
   struct Statements {
     store::Statement file, chunk, words, identifier;
   };
   std::optional<Statements> statements_;
+  std::unordered_map<std::string, WordUse> counted_;  // of files that were added; what drop() takes away stays counted
 };
 
 }  // namespace solstice::codesearch

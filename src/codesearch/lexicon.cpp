@@ -49,18 +49,18 @@ Result<std::vector<std::string>> near_words(store::Database& database, std::stri
   return out;
 }
 
-Result<int64_t> holders_of(store::Database& database, std::string_view word) {
-  SOLSTICE_TRY(auto query, database.prepare("SELECT doc FROM chunk_terms WHERE term = ?"));
+Result<WordUse> use_of(store::Database& database, std::string_view word) {
+  SOLSTICE_TRY(auto query, database.prepare("SELECT files, named, noted FROM words WHERE word = ?"));
   SOLSTICE_TRY(const bool row, query.bind(word).step());
-  return row ? query.integer(0) : int64_t{0};
+  return row ? WordUse{query.integer(0), query.integer(1), query.integer(2)} : WordUse{};
 }
 
 }  // namespace
 
-Result<Lexicon> lexicon_of(store::Database& database, int64_t chunks) {
+Result<Lexicon> lexicon_of(store::Database& database, int64_t files) {
   Lexicon out;
-  out.chunks = static_cast<double>(std::max<int64_t>(1, chunks));
-  out.holders = [&database](std::string_view word) { return holders_of(database, word); };
+  out.files = static_cast<double>(std::max<int64_t>(1, files));
+  out.use = [&database](std::string_view word) { return use_of(database, word); };
   out.near = [&database](std::string_view word) { return near_words(database, word); };
   return out;
 }

@@ -1,4 +1,4 @@
-// The words of an index: how many chunks hold one, and which identifiers resemble one that none holds.
+// The words of an index: how many files hold one, and which identifiers resemble one that none holds.
 #pragma once
 
 #include "codesearch/question.h"
@@ -7,6 +7,6 @@
 namespace solstice::codesearch {
 
 // Uses `database` as long as it is used itself.
-Result<Lexicon> lexicon_of(store::Database& database, int64_t chunks);
+Result<Lexicon> lexicon_of(store::Database& database, int64_t files);
 
 }  // namespace solstice::codesearch

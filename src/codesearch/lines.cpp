@@ -34,7 +34,8 @@ class Scanner {
     } else if (has_code) {
       count_braces(line.code);
       const size_t last = line.code.find_last_not_of(" \t\r");
-      line.ends = line.code[last] == ';' || line.code[last] == '}';
+      const bool opens_namespace = line.code[last] == '{' && !open_.empty() && open_.back();
+      line.ends = line.code[last] == ';' || line.code[last] == '}' || opens_namespace;
     }
     line.depth_after = depth_;
     return line;

@@ -15,7 +15,7 @@ struct Line {
   bool comment = false;  // holds a comment and no code
   bool blank = false;
   bool directive = false;  // of the preprocessor, continued lines included
-  bool ends = false;       // its last code is `;`, `}` or a directive's end: a declaration may end here
+  bool ends = false;       // its last code is `;`, `}`, a namespace's `{` or a directive's end: a declaration may end
 };
 
 std::vector<std::string_view> split_lines(std::string_view text);

@@ -15,13 +15,14 @@ struct PreparedChunk {
 };
 
 struct Prepared {
-  std::string hash;  // of the text
-  std::string path;  // words of its path and its brief
+  std::string hash;   // of the text
+  std::string path;   // words of its path
+  std::string brief;  // and of what its first comment says
   std::vector<PreparedChunk> chunks;
   std::vector<std::string> identifiers;  // distinct
   std::string kept;                      // the text itself where no file has it
 };
 
-Prepared prepare(std::string_view path, std::string_view text);
+Prepared prepare(std::string_view path, std::string_view text, bool keep);
 
 }  // namespace solstice::codesearch

@@ -24,13 +24,24 @@ int architecture_of(std::string_view word) {
   return value;
 }
 
+bool is_declaring(std::string_view word) {
+  return word == "struct" || word == "class" || word == "union" || word == "using" || word == "enum" ||
+         word == "define";
+}
+// A name that consists of words of the question counts so much more.
+constexpr double kPlainFile = 0.4;
+constexpr double kPlainTitle = 0.3;
+
 }  // namespace
 
-Priors::Priors(std::string_view question) {
+Priors::Priors(std::string_view text, const Question& question) {
+  for (const Concept& one : question.concepts) {
+    for (const Alternative& word : one.words) words_.insert(word.word);
+  }
   const auto take = [&](std::string_view word) {
     if (const int found = architecture_of(word); found > 0) architectures_.push_back(found);
   };
-  for (const QuestionWord& word : question_words(question)) {
+  for (const QuestionWord& word : question_words(text)) {
     take(word.whole);
     for (const std::string& part : word.parts) take(part);
     for (const SynonymGroup& group : synonym_groups()) {
@@ -39,6 +50,30 @@ Priors::Priors(std::string_view question) {
       for (const Phrase& phrase : group.phrases) take(phrase.front());
     }
   }
+}
+
+double Priors::plainness(std::string_view path, std::string_view title) const {
+  const size_t slash = path.rfind('/');
+  const std::string_view name = path.substr(slash == std::string_view::npos ? 0 : slash + 1);
+  const std::string_view base = name.substr(0, name.rfind('.'));
+  const size_t scope = title.rfind("::");
+  const std::string_view own = title.substr(scope == std::string_view::npos ? 0 : scope + 2);
+  return 1 + kPlainFile * share_asked(base) + kPlainTitle * share_asked(own.substr(0, own.find('<')));
+}
+
+double Priors::share_asked(std::string_view name) const {
+  size_t parts = 0, asked = 0;
+  for (const QuestionWord& word : question_words(name)) {
+    if (is_declaring(word.given)) continue;
+    const auto take = [&](const std::string& part) {
+      if (architecture_of(part) == kArchitecture) return;
+      ++parts;
+      asked += words_.count(part);
+    };
+    if (word.parts.empty()) take(word.whole);
+    for (const std::string& part : word.parts) take(part);
+  }
+  return parts == 0 ? 0 : static_cast<double>(asked) / static_cast<double>(parts);
 }
 
 double Priors::of(std::string_view path) const {

@@ -19,6 +19,10 @@ constexpr double kPart = 0.45;      // of a name that the index has whole
 constexpr double kJoined = 0.7;     // two words as one name
 constexpr double kOfPhrase = 0.45;  // a word of a phrase that is known as a whole
 
+// A word that names things in code is a term of the field; one that comments alone have is prose, however rare.
+constexpr double kProse = 0.3;
+constexpr double kNamed = 0.1;  // share of a term's files that have it in a name
+
 using Words = std::vector<QuestionWord>;
 
 // Words of `words` from `at` that are this phrase; 0 where they are not.
@@ -32,7 +36,8 @@ size_t matches(const Phrase& phrase, const Words& words, size_t at) {
 
 class Reader {
  public:
-  Reader(Words words, const Lexicon& lexicon) : words_(std::move(words)), lexicon_(lexicon) {}
+  Reader(Words words, const Lexicon& lexicon)
+      : words_(std::move(words)), lexicon_(lexicon), within_phrase_(words_.size(), false) {}
 
   Result<Question> read() {
     for (size_t at = 0; at < words_.size();) {
@@ -56,10 +61,11 @@ class Reader {
         if (found > length) others.clear();
         length = found;
         for (const Phrase& other : group.phrases) {
-          if (other.size() == 1) others.push_back(other[0]);
+          if (other.size() <= 2) others.push_back(other[0] + (other.size() == 2 ? other[1] : ""));
         }
       }
     }
+    for (size_t i = at; i + 1 < at + length; ++i) within_phrase_[i] = true;
     if (length > 1)
       SOLSTICE_CHECK(add_phrase(at, length, others));
     else
@@ -107,14 +113,14 @@ class Reader {
     return success();
   }
 
-  // `tile scheduler` is asked for, TileScheduler and tile_scheduler are what code has.
+  // `tile scheduler` is asked for, TileScheduler and tile_scheduler are what code has (words.h).
   Status join_neighbours() {
     for (size_t i = 0; i + 1 < words_.size(); ++i) {
-      const std::string &a = words_[i].given, &b = words_[i + 1].given;
-      if (says_nothing(a) || says_nothing(b)) continue;
+      const QuestionWord &a = words_[i], &b = words_[i + 1];
+      if (within_phrase_[i] || !is_joinable(a) || !is_joinable(b)) continue;
       Concept concept_of;
-      concept_of.shown = a + " " + b;
-      concept_of.words = {{a + "_" + b, 1}, {a + b, 1}};
+      concept_of.shown = a.given + " " + b.given;
+      concept_of.words = {{a.whole + b.whole, 1}};
       concept_of.extra = true;
       SOLSTICE_TRY(const bool known, add(std::move(concept_of), kJoined));
       (void)known;
@@ -125,14 +131,16 @@ class Reader {
   // Whether the index holds a word of it. Words that it does not hold are left out.
   Result<bool> add(Concept concept_of, double weight) {
     std::vector<Alternative> held;
-    double holders = 0;
+    double files = 0, named = 0, noted = 0;
     for (const Alternative& word : concept_of.words) {
       const auto same = [&](const Alternative& other) { return other.word == word.word; };
       if (std::any_of(held.begin(), held.end(), same)) continue;
-      SOLSTICE_TRY(const int64_t count, lexicon_.holders(word.word));
-      if (count == 0) continue;
+      SOLSTICE_TRY(const WordUse use, lexicon_.use(word.word));
+      if (use.files == 0) continue;
       held.push_back(word);
-      holders += static_cast<double>(count);
+      files += static_cast<double>(use.files);
+      named += static_cast<double>(use.named);
+      noted += static_cast<double>(use.noted);
     }
     if (held.empty()) return false;
     const auto known = [&](const Concept& other) {
@@ -140,9 +148,16 @@ class Reader {
     };
     if (std::any_of(out_.concepts.begin(), out_.concepts.end(), known)) return true;
     concept_of.words = std::move(held);
-    concept_of.weight = weight * std::log(1 + lexicon_.chunks / holders);
+    const double prose = noted / files * (1 - std::min(1.0, named / files / kNamed));
+    concept_of.weight = weight * (1 - (1 - kProse) * prose) * std::log(1 + lexicon_.files / files);
     out_.concepts.push_back(std::move(concept_of));
     return true;
+  }
+
+  // A single letter may belong to a name (stream-K), an article does not.
+  static bool is_joinable(const QuestionWord& word) {
+    const bool letter = word.given.size() == 1 && word.given != "a" && word.given != "i";
+    return word.parts.empty() && (letter || !says_nothing(word.given));
   }
 
   void keep_weightiest() {
@@ -153,6 +168,7 @@ class Reader {
 
   Words words_;
   const Lexicon& lexicon_;
+  std::vector<bool> within_phrase_;  // a word that a known phrase joins with the next
   Question out_;
 };
 

@@ -10,10 +10,17 @@
 
 namespace solstice::codesearch {
 
+// How many files hold a word, how many have it in a name that they declare or in their path, and how many in comments.
+struct WordUse {
+  int64_t files = 0;
+  int64_t named = 0;
+  int64_t noted = 0;
+};
+
 // What the index knows of words.
 struct Lexicon {
-  double chunks = 1;                                                       // in the index
-  std::function<Result<int64_t>(std::string_view)> holders;                // how many chunks hold a word
+  double files = 1;  // in the index
+  std::function<Result<WordUse>(std::string_view)> use;
   std::function<Result<std::vector<std::string>>(std::string_view)> near;  // identifiers that contain or resemble it
 };
 

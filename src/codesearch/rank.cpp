@@ -6,14 +6,20 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <unordered_map>
 
 namespace solstice::codesearch {
 namespace {
 
-// How much a word tells of a chunk by where it stands. A word that stands in several places tells more, at most 1.
-constexpr std::array<double, kColumns> kTells = {0.6, 0.35, 0.4, 0.3};
-constexpr double kOtherChunks = 0.15;  // of a file's score: what its other chunks cover besides
+// How much a word tells of a chunk by where it stands, in the order of Column. A word that stands in several places
+// tells more, at most 1. These numbers, and those of question.cpp and priors.cpp, were chosen on
+// tests/corpus/codesearch.
+constexpr std::array<double, kColumns> kTells = {0.6, 0.4, 0.25, 0.3, 0.35};
+constexpr double kLongTells = 0.5;    // of that, in the comments and the code of a long chunk
+constexpr double kShortChunk = 10;    // lines
+constexpr double kCoverage = 0.5;     // power of the share of the question that a chunk covers
+constexpr double kOtherChunks = 0.3;  // of a file's score: what its other chunks cover besides
 constexpr size_t kBestChunks = 3;
 
 }  // namespace
@@ -35,13 +41,14 @@ struct Asked {
 
 namespace {
 
-double told(const Fts5ExtensionApi* api, Fts5Context* context, int phrase) {
+double told(const Fts5ExtensionApi* api, Fts5Context* context, int phrase, double dilution) {
   Fts5PhraseIter iterator;
   int column = -1;
   double missing = 1;
   if (api->xPhraseFirstColumn(context, phrase, &iterator, &column) != SQLITE_OK) return 0;
   while (column >= 0) {
-    missing *= 1 - kTells[static_cast<size_t>(std::min(column, kColumns - 1))];
+    const double tells = kTells[static_cast<size_t>(column)];
+    missing *= 1 - (column >= kNotes ? tells * dilution : tells);
     api->xPhraseNextColumn(context, &iterator, &column);
   }
   return 1 - missing;
@@ -49,9 +56,11 @@ double told(const Fts5ExtensionApi* api, Fts5Context* context, int phrase) {
 
 void rank_row(const Fts5ExtensionApi* api, Fts5Context* context, sqlite3_context* result, int, sqlite3_value**) {
   Asked& asked = *static_cast<Asked*>(api->xUserData(context));
+  const double lines = static_cast<double>(lines_of(api->xRowid(context)));
+  const double dilution = kLongTells + (1 - kLongTells) * std::min(1.0, kShortChunk / lines);
   std::fill(asked.holds.begin(), asked.holds.end(), 0.0);
   for (size_t phrase = 0; phrase < asked.uses.size(); ++phrase) {
-    const double tells = told(api, context, static_cast<int>(phrase));
+    const double tells = told(api, context, static_cast<int>(phrase), dilution);
     if (tells == 0) continue;
     for (const Use& use : asked.uses[phrase])
       asked.holds[use.concept_number] = std::max(asked.holds[use.concept_number], tells * use.weight);
@@ -64,7 +73,7 @@ void rank_row(const Fts5ExtensionApi* api, Fts5Context* context, sqlite3_context
     sum += asked.weights[i] * asked.holds[i];
     if (!asked.extra[i]) covered += asked.weights[i];
   }
-  sqlite3_result_double(result, asked.all > 0 ? sum * covered / asked.all : sum);
+  sqlite3_result_double(result, asked.all > 0 ? sum * std::pow(covered / asked.all, kCoverage) : sum);
 }
 
 // Every word quoted, so that none is an operator.

@@ -1,9 +1,9 @@
 // The rank of chunks and files for a question, as a function inside of SQLite's full text.
 //
 // A chunk's score is the sum over concepts of weight x (how good the word is that stands for it) x (where it stands: a
-// name tells more than a comment, a comment more than a line of code), times the share of the question that it
-// covers. Where in a chunk and how often is not asked: chunks are short. A file counts once, by its best chunk, and
-// slightly by what its other chunks cover.
+// name tells more than a comment, a comment more than a line of code), times the root of the share of the question that
+// it covers. How often is not asked: chunks are short. A file counts once, by its best chunk, and slightly by what its
+// other chunks cover.
 #pragma once
 
 #include <cstdint>

@@ -15,13 +15,16 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/parallel.h"
+#include "codesearch/programs.h"
 
 namespace solstice::codesearch {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kBatch = 64;  // files that are prepared while those before them are written
+constexpr const char* kStoreNote = "store";  // the mark of programs.h
+constexpr const char* kUnread = "-";         // no store has this mark
+constexpr size_t kBatch = 64;                // files that are prepared while those before them are written
 // Beyond this share of changed files a new index is made, without the rows that changed files leave behind.
 constexpr double kMostChanged = 0.25;
 
@@ -64,9 +67,12 @@ struct Changes {
   bool none() const { return unread.empty() && vanished.empty(); }
 };
 
-Changes changes_of(const std::map<std::string, IndexedFile>& indexed, const std::vector<SourceFile>& sources) {
+// `programs`: whether those of the store are among the sources; else they stay as they are.
+Changes changes_of(const std::map<std::string, IndexedFile>& indexed, const std::vector<SourceFile>& sources,
+                   bool programs) {
   Changes out;
   std::map<std::string, IndexedFile> left = indexed;
+  if (!programs) std::erase_if(left, [](const auto& entry) { return entry.second.file.empty(); });
   for (const SourceFile& source : sources) {
     const auto known = left.find(source.path);
     const bool same = known != left.end() && known->second.size == source.size && known->second.time == source.time &&
@@ -85,7 +91,11 @@ IndexedFile indexed_as(const SourceFile& source, int64_t number) {
           .size = source.size,
           .time = source.time,
           .hash = "",
-          .about = ""};
+          .about = source.about};
+}
+
+Result<std::string> text_of(const SourceFile& source) {
+  return source.file.empty() ? Result<std::string>(source.text) : read_file(source.file);
 }
 
 std::vector<Result<Prepared>> prepare_batch(const std::vector<SourceFile>& sources, size_t first) {
@@ -93,8 +103,9 @@ std::vector<Result<Prepared>> prepare_batch(const std::vector<SourceFile>& sourc
   std::vector<Result<Prepared>> out(count, Result<Prepared>(Prepared{}));
   for_each_parallel(count, [&](size_t i) {
     const SourceFile& source = sources[first + i];
-    const Result<std::string> text = read_file(source.file);
-    out[i] = text.ok() ? Result<Prepared>(prepare(source.path, *text)) : Result<Prepared>(text.error());
+    const Result<std::string> text = text_of(source);
+    out[i] =
+        text.ok() ? Result<Prepared>(prepare(source.path, *text, source.file.empty())) : Result<Prepared>(text.error());
   });
   return out;
 }
@@ -127,8 +138,17 @@ class Refresher {
   Result<IndexFile> as_it_is() {
     SOLSTICE_TRY(IndexFile index, IndexFile::open(file_));
     SOLSTICE_TRY(const auto indexed, index.files());
-    if (changes_of(indexed, sources_).none()) return index;
+    SOLSTICE_TRY(const std::string mark, index.note(kStoreNote));
+    if (changes_of(indexed, sources_, false).none() && programs(mark).mark == mark) return index;
     return fail(Code::store_error, "files have changed");
+  }
+
+  // A store that cannot be read leaves code search without its programs, and says so.
+  Programs programs(const std::string& known) const {
+    Result<Programs> found = verified_programs(options_.store, known);
+    if (found.ok()) return std::move(found).value();
+    say("programs of the run store are left out: " + found.error().sentence());
+    return {};
   }
 
   void say(const std::string& line) const {
@@ -152,12 +172,17 @@ class Refresher {
   }
 
   Status update(IndexFile& index, const std::map<std::string, IndexedFile>& indexed) {
-    Changes changes = changes_of(indexed, sources_);
+    SOLSTICE_TRY(const std::string mark, index.note(kStoreNote));
+    const Programs of_store = programs(mark);
+    const bool new_programs = of_store.mark != mark;
+    sources_.insert(sources_.end(), of_store.files.begin(), of_store.files.end());
+    Changes changes = changes_of(indexed, sources_, new_programs);
     SOLSTICE_TRY(auto all, store::Transaction::write(index.database()));
     SOLSTICE_TRY(int64_t next, index.next_number());
+    const size_t gone = changes.vanished.size();
     std::vector<std::pair<IndexedFile, std::string>> renewed;
     for (const SourceFile& source : changes.unread) {
-      SOLSTICE_TRY(std::string text, read_file(source.file));
+      SOLSTICE_TRY(std::string text, text_of(source));
       const auto known = indexed.find(source.path);
       if (known != indexed.end() && known->second.hash == hash_hex(text)) {
         SOLSTICE_CHECK(index.touch(indexed_as(source, known->second.number)));
@@ -166,15 +191,20 @@ class Refresher {
         renewed.emplace_back(indexed_as(source, next++), std::move(text));
       }
     }
-    const size_t stale = renewed.size() + changes.vanished.size();
+    const size_t stale = renewed.size() + gone;
     if (static_cast<double>(stale) > kMostChanged * static_cast<double>(indexed.size())) {
       say(fmt::format("{} files have changed: the code index is built again", stale));
+      std::erase_if(sources_, [](const SourceFile& source) { return source.file.empty(); });
       return build();
     }
     for (const IndexedFile& file : changes.vanished) SOLSTICE_CHECK(index.drop(file.number));
-    for (const auto& [file, text] : renewed) SOLSTICE_CHECK(index.add(file, prepare(file.path, text)));
+    for (const auto& [file, text] : renewed)
+      SOLSTICE_CHECK(index.add(file, prepare(file.path, text, file.file.empty())));
+    SOLSTICE_CHECK(index.write_words());
+    SOLSTICE_CHECK(index.set_note(kStoreNote, of_store.mark));
     SOLSTICE_CHECK(all.commit());
-    if (stale > 0) say(fmt::format("code index: {} files have changed, indexed again", stale));
+    if (stale > 0)
+      say(fmt::format("code index: {} {} changed, indexed again", stale, stale == 1 ? "file has" : "files have"));
     return success();
   }
 
@@ -182,11 +212,15 @@ class Refresher {
     const Seconds begin = monotonic_now();
     std::error_code ignored;
     fs::remove(unfinished_, ignored);
+    const Programs of_store = programs(kUnread);
+    sources_.insert(sources_.end(), of_store.files.begin(), of_store.files.end());
     {
       SOLSTICE_TRY(IndexFile index, IndexFile::make(unfinished_));
       SOLSTICE_TRY(auto all, store::Transaction::write(index.database()));
       SOLSTICE_CHECK(fill(index));
-      SOLSTICE_CHECK(index.finish());
+      SOLSTICE_CHECK(index.write_words());
+      SOLSTICE_CHECK(index.set_note(kStoreNote, of_store.mark));
+      SOLSTICE_CHECK(index.merge());
       SOLSTICE_CHECK(all.commit());
     }
     std::error_code error;

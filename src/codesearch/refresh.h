@@ -21,6 +21,7 @@ using Say = std::function<void(const std::string&)>;  // one line of progress
 struct RefreshOptions {
   std::vector<Root> roots;
   std::filesystem::path folder;  // of the index; made where missing
+  std::filesystem::path store;   // folder of the run store; "": none
   Say say;                       // may be empty
   bool anew = false;             // build it, whatever is there
 };

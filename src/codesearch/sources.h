@@ -23,10 +23,12 @@ Result<std::vector<Root>> installed_roots();
 
 // A file as the folder has it now.
 struct SourceFile {
-  std::string path;  // as shown: "cutlass/include/cute/tensor.hpp"
-  std::filesystem::path file;
+  std::string path;            // as shown: "cutlass/include/cute/tensor.hpp"
+  std::filesystem::path file;  // "" for a program of the store, which has `text` and `about`
   int64_t size = 0;
-  int64_t time = 0;  // of its last change, in nanoseconds
+  int64_t time = 0;  // of its last change, in nanoseconds; of a program a number that its content gives
+  std::string text = {};
+  std::string about = {};
 };
 
 // Files below the roots that are code or its documentation, by path; io_error where a root cannot be read.

@@ -40,7 +40,7 @@ constexpr const char* kGroups[] = {
     "int8, s8",
     "fmha, flash attention, attention, flashattention",
     "pdl, programmatic dependent launch, griddepcontrol, griddepcontrol.wait, grid dependency",
-    "setmaxnreg, reg_alloc, reg_dealloc, register reconfiguration",
+    "setmaxnreg, reg alloc, reg dealloc, register reconfiguration",
     "persistent, persist",
     "evt, epilogue visitor, visitor tree, epilogue visitor tree",
     "softmax, soft max",
@@ -123,6 +123,9 @@ const std::vector<SynonymGroup>& synonym_groups() {
   return groups;
 }
 
-bool says_nothing(std::string_view word) { return std::find(kSilent.begin(), kSilent.end(), word) != kSilent.end(); }
+bool says_nothing(std::string_view word) {
+  if (word.size() < 2) return true;
+  return std::find(kSilent.begin(), kSilent.end(), word) != kSilent.end();
+}
 
 }  // namespace solstice::codesearch

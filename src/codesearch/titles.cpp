@@ -5,12 +5,13 @@
 #include <cctype>
 #include <vector>
 
+#include "codesearch/lines.h"
 #include "codesearch/words.h"
 
 namespace solstice::codesearch {
 namespace {
 
-constexpr size_t kLongestTitle = 100;
+constexpr size_t kLongestTitle = 400;
 
 // A word of a declaration with its place. Inside template parameters and arguments there are none.
 struct Token {
@@ -69,12 +70,27 @@ std::string with_arguments(std::string_view code, size_t at) {
   return out;
 }
 
-std::string macro_title(std::string_view code) {
-  const size_t define = code.find("define");
-  if (define == std::string_view::npos) return "";
-  size_t at = code.find_first_not_of(" \t", define + 6);
+// "#define NAME" of a directive; "" of another.
+std::string macro_title(std::string_view line) {
+  size_t at = line.find_first_not_of("# \t");
+  if (at == std::string_view::npos || !line.substr(at).starts_with("define ")) return "";
+  at = line.find_first_not_of(" \t", at + 7);
   if (at == std::string_view::npos) return "";
-  return "#define " + with_arguments(code.substr(at, code.find_first_of("(\n \t", at) - at), 0);
+  return "#define " + std::string(line.substr(at, line.find_first_of("(\\ \t", at) - at));
+}
+
+// The lines without directives, and the title of the first macro.
+std::string without_directives(std::string_view code, std::string& macro) {
+  std::string out;
+  bool continued = false;
+  for (const std::string_view line : split_lines(code)) {
+    const size_t first = line.find_first_not_of(" \t");
+    const bool directive = continued || (first != std::string_view::npos && line[first] == '#');
+    if (directive && !continued && macro.empty()) macro = macro_title(line);
+    continued = directive && line.ends_with('\\');
+    if (!directive) out += std::string(line) + "\n";
+  }
+  return out;
 }
 
 std::string type_title(std::string_view code, const std::vector<Token>& words) {
@@ -107,20 +123,19 @@ std::string function_title(const std::vector<Token>& words) {
 
 }  // namespace
 
-std::string title_of(std::string_view code) {
-  const size_t first = code.find_first_not_of(" \t\r\n");
-  if (first == std::string_view::npos) return "";
-  code.remove_prefix(first);
-  if (code.front() == '#') return macro_title(code.substr(0, code.find('\n')));
+std::string title_of(std::string_view text) {
+  std::string macro;
+  const std::string code = without_directives(text, macro);
   const std::vector<Token> words = outer_words(code);
-  if (words.empty()) return "";
+  if (words.empty()) return macro;
   if (const std::string type = type_title(code, words); !type.empty()) return type;
   for (size_t i = 0; i + 1 < words.size(); ++i) {
     if (words[i].text == "using" && words[i + 1].text != "namespace") {
       return "using " + std::string(words[i + 1].text);
     }
   }
-  return function_title(words);
+  const std::string function = function_title(words);
+  return function.empty() ? macro : function;
 }
 
 bool declares_type(std::string_view code) {

@@ -8,6 +8,7 @@ namespace solstice::codesearch {
 namespace {
 
 constexpr size_t kLongestWord = 80;      // longer ones are data: tables in hexadecimal, mangled names
+constexpr size_t kShortPiece = 9;        // e4m3, f16x2, mma2k
 constexpr size_t kInstructionParts = 4;  // of cp.async.bulk.tensor: what comes behind are its qualifiers
 
 bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
@@ -46,35 +47,50 @@ std::vector<std::pair<size_t, size_t>> shape_numbers(std::string_view piece) {
   return numbers;
 }
 
-void emit(std::string_view part, const WordSink& sink) {
-  if (part.size() < 2) return;
-  sink(stem(lower(part)));
-}
+// Hands on words, and pairs of neighbours where these are wanted.
+class Neighbours {
+ public:
+  explicit Neighbours(const WordSink& sink, bool pairs = true) : sink_(sink), pairs_(pairs) {}
+  void word(std::string_view part) {
+    std::string stemmed = stem(lower(part));
+    if (part.size() > 1) sink_(stemmed);
+    if (pairs_ && !last_.empty() && (part.size() > 1 || last_.size() > 1)) sink_(last_ + stemmed);
+    last_ = std::move(stemmed);
+  }
+  void whole(std::string_view word) { sink_(word); }  // beside its parts
+  void separate() { last_.clear(); }
+
+ private:
+  const WordSink& sink_;
+  bool pairs_;
+  std::string last_;
+};
 
 // Words of what stands between two underscores.
-void split_piece(std::string_view piece, const WordSink& sink) {
+void split_piece(std::string_view piece, Neighbours& out) {
   const auto numbers = shape_numbers(piece);
   if (!numbers.empty()) {
-    sink(lower(piece.substr(0, numbers.back().second)));
+    out.separate();
+    out.whole(lower(piece.substr(0, numbers.back().second)));
     for (size_t i = 0; numbers.size() > 2 && i + 1 < numbers.size(); ++i)
-      sink(piece.substr(numbers[i].first, numbers[i + 1].second - numbers[i].first));
-    return split_piece(piece.substr(numbers.back().second), sink);
+      out.whole(piece.substr(numbers[i].first, numbers[i + 1].second - numbers[i].first));
+    return split_piece(piece.substr(numbers.back().second), out);
   }
   size_t from = 0;
   for (size_t at = 1; at < piece.size(); ++at) {
     if (!begins_part(piece, at)) continue;
-    emit(piece.substr(from, at - from), sink);
+    out.word(piece.substr(from, at - from));
     from = at;
   }
-  if (from > 0) emit(piece, sink);
-  if (from < piece.size()) emit(piece.substr(from), sink);
+  if (from > 0 && piece.size() < kShortPiece) out.whole(lower(piece));
+  if (from < piece.size()) out.word(piece.substr(from));
 }
 
-// Parts of an identifier, and the words of its pieces: f32bf16bf16 beside f32 and bf16.
-void split_identifier(std::string_view identifier, const WordSink& sink) {
+// Parts of an identifier, and short pieces that digits cut: e4m3 beside e4 and m3.
+void split_identifier(std::string_view identifier, Neighbours& out) {
   while (!identifier.empty()) {
     const size_t end = std::min(identifier.find('_'), identifier.size());
-    if (end > 0) split_piece(identifier.substr(0, end), sink);
+    if (end > 0) split_piece(identifier.substr(0, end), out);
     identifier.remove_prefix(std::min(end + 1, identifier.size()));
   }
 }
@@ -111,14 +127,19 @@ void emit_instruction(std::string_view text, size_t from, const WordSink& sink) 
   }
 }
 
-// Where PTX stands: strings and comments.
-bool may_hold_instructions(std::string_view line) {
+// Strings and comments: where words are neighbours, and PTX stands.
+bool is_prose(std::string_view line) {
   const size_t first = line.find_first_not_of(" \t");
   return line.find('"') != std::string_view::npos || line.find("//") != std::string_view::npos ||
          (first != std::string_view::npos && line[first] == '*');
 }
 
-void words_of_line(std::string_view line, bool instructions, const WordSink& sink) {
+// Between words of prose; names in code are no neighbours of each other.
+bool is_between_words(std::string_view text) { return text == " " || text == "-"; }
+
+void words_of_line(std::string_view line, bool prose, const WordSink& sink) {
+  Neighbours out(sink);
+  size_t last = 0;
   for (size_t at = 0; at < line.size();) {
     if (!is_word_char(line[at])) {
       ++at;
@@ -126,13 +147,14 @@ void words_of_line(std::string_view line, bool instructions, const WordSink& sin
     }
     const size_t end = end_of_word(line, at);
     const std::string_view identifier = trimmed(line.substr(at, end - at));
-    if (identifier.size() > 1 && identifier.size() <= kLongestWord) {
-      if (is_compound(identifier)) sink(lower(identifier));
-      split_identifier(identifier, sink);
+    if (!prose || !is_between_words(line.substr(last, at - last))) out.separate();
+    if (!identifier.empty() && identifier.size() <= kLongestWord) {
+      if (is_compound(identifier)) out.whole(lower(identifier));
+      split_identifier(identifier, out);
     }
     const bool begins = at == 0 || line[at - 1] != '.';
-    if (instructions && begins && end < line.size() && line[end] == '.') emit_instruction(line, at, sink);
-    at = end;
+    if (prose && begins && end < line.size() && line[end] == '.') emit_instruction(line, at, sink);
+    at = last = end;
   }
 }
 
@@ -167,7 +189,7 @@ void each_word(std::string_view text, const WordSink& sink) {
   while (!text.empty()) {
     const size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
-    words_of_line(line, may_hold_instructions(line), sink);
+    words_of_line(line, is_prose(line), sink);
     text.remove_prefix(std::min(end + 1, text.size()));
   }
 }
@@ -201,13 +223,15 @@ std::vector<QuestionWord> question_words(std::string_view question) {
     }
     const std::string_view given = trimmed(question.substr(at, end - at));
     at = end;
-    if (given.size() < 2) continue;
+    if (given.empty()) continue;
     word.given = lower(given);
-    const auto part = [&](std::string_view text) {
+    const WordSink part = [&](std::string_view text) {
       if (std::find(word.parts.begin(), word.parts.end(), text) == word.parts.end()) word.parts.emplace_back(text);
     };
     const bool compound = word.whole.empty() && is_compound(given);
-    words_of_line(given, false, part);
+    Neighbours parts(part, false);
+    for (size_t from = 0; from < given.size(); from = end_of_word(given, from) + 1)
+      split_identifier(given.substr(from, end_of_word(given, from) - from), parts);
     if (compound) word.whole = word.given;
     if (word.whole.empty()) word.whole = stem(word.given);
     std::erase(word.parts, word.whole);

@@ -4,6 +4,9 @@
 // sm90_tma_load_2d, sm90, tma, load, 2d; `MMA_64x256x16_F32BF16BF16_RS` also 64x256x16, 64x256, 256x16, f32 and bf16.
 // An instruction of PTX in a comment or a string gives its first parts: cp.async, cp.async.bulk, cp.async.bulk.tensor.
 // English endings go: tiles, tiled and tiling are one word. Words are lower case; single characters are none.
+//
+// Two neighbours, parts of one name or words of a comment, are a word too, without what is between them: tileschedul of
+// TileScheduler, tile_scheduler and "tile scheduler"; streamk of stream_k and StreamK.
 #pragma once
 
 #include <functional>
