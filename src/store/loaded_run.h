@@ -30,6 +30,17 @@ struct ListedRun {
   Result<RunRecord> run;
 };
 
+// A verified program with its time.
+struct FastProgram {
+  std::string run;
+  int trial = 0;
+  std::string problem;  // name for a person
+  std::string device;   // the GPU that measured it
+  Seconds measured;
+  Seconds original;  // of the run; 0: it is not known
+  std::string program;
+};
+
 struct RunSize {
   std::string id;
   bool running = false;

@@ -8,17 +8,15 @@
 namespace solstice::store {
 namespace {
 
-Error database_error(sqlite3* handle, std::string_view doing) {
+Error database_error(sqlite3* handle, const DatabaseUse& use, std::string_view doing) {
   const int code = handle ? sqlite3_errcode(handle) : SQLITE_NOMEM;
   const char* text = handle ? sqlite3_errmsg(handle) : "out of memory";
-  const char* file = handle ? sqlite3_db_filename(handle, "main") : nullptr;
-  const std::string message = fmt::format("cannot {} the run store {}: {}", doing, file ? file : "", text);
-  if (code == SQLITE_FULL)
-    return fail(Code::disk_full, message, "free space there, or name another folder: --store DIR");
-  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-    return fail(Code::store_error, fmt::format("the run store {} is damaged, or is none", file ? file : ""),
-                "move it away, or name another folder: --store DIR, or SOLSTICE_HOME");
-  }
+  const char* name = handle ? sqlite3_db_filename(handle, "main") : nullptr;
+  const std::string file = name ? name : "";
+  const std::string message = fmt::format("cannot {} {} {}: {}", doing, use.name, file, text);
+  if (code == SQLITE_FULL) return fail(Code::disk_full, message, fmt::format("free space there, or {}", use.elsewhere));
+  if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT)
+    return fail(Code::store_error, fmt::format("{} {} is damaged, or is none", use.name, file), use.damaged);
   if (code == SQLITE_BUSY)
     return fail(Code::store_error, message,
                 "another solstice is writing to it: run the command again when that is done");
@@ -28,7 +26,10 @@ Error database_error(sqlite3* handle, std::string_view doing) {
 }  // namespace
 
 Statement::Statement(Statement&& other) noexcept
-    : database_(other.database_), handle_(std::exchange(other.handle_, nullptr)), next_(other.next_) {}
+    : database_(other.database_),
+      handle_(std::exchange(other.handle_, nullptr)),
+      use_(other.use_),
+      next_(other.next_) {}
 
 Statement::~Statement() { sqlite3_finalize(handle_); }
 
@@ -42,11 +43,21 @@ Statement& Statement::bind(int64_t value) {
   return *this;
 }
 
+Statement& Statement::bind_pointer(void* value, const char* type) {
+  sqlite3_bind_pointer(handle_, next_++, value, type, nullptr);
+  return *this;
+}
+
+void Statement::reset() {
+  sqlite3_reset(handle_);
+  next_ = 1;
+}
+
 Result<bool> Statement::step() {
   const int code = sqlite3_step(handle_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;
-  return database_error(database_, "use");
+  return database_error(database_, *use_, "use");
 }
 
 Status Statement::run() {
@@ -64,33 +75,49 @@ std::string Statement::text(int column) const {
 
 int64_t Statement::integer(int column) const { return sqlite3_column_int64(handle_, column); }
 
-Result<Database> Database::open(const std::filesystem::path& file) {
+double Statement::real(int column) const { return sqlite3_column_double(handle_, column); }
+
+Result<Database> Database::opened(const std::filesystem::path& file, const DatabaseUse& use, int flags) {
   sqlite3* handle = nullptr;
-  const int code = sqlite3_open_v2(file.c_str(), &handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nullptr);
-  Database database(handle);
+  const int code = sqlite3_open_v2(file.c_str(), &handle, flags, nullptr);
+  Database database(handle, &use);
   if (code != SQLITE_OK) {
     return fail(Code::store_error,
-                fmt::format("cannot open the run store {}: {}", file.string(), sqlite3_errmsg(handle)));
+                fmt::format("cannot open {} {}: {}", use.name, file.string(), sqlite3_errmsg(handle)), use.elsewhere);
   }
   sqlite3_busy_timeout(handle, 10'000);
+  return database;
+}
+
+Result<Database> Database::open(const std::filesystem::path& file) {
+  SOLSTICE_TRY(Database database, opened(file, kRunStore, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
   SOLSTICE_CHECK(database.execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON;"));
   return database;
 }
 
-Database::Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+Result<Database> Database::open(const std::filesystem::path& file, const DatabaseUse& use, Access access) {
+  if (access == Access::kRead) return opened(file, use, SQLITE_OPEN_READONLY);
+  if (access == Access::kWrite) return opened(file, use, SQLITE_OPEN_READWRITE);
+  SOLSTICE_TRY(Database database, opened(file, use, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE));
+  SOLSTICE_CHECK(database.execute("PRAGMA journal_mode=OFF; PRAGMA synchronous=OFF; PRAGMA cache_size=-65536;"));
+  return database;
+}
+
+Database::Database(Database&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)), use_(other.use_) {}
 
 Database::~Database() { sqlite3_close_v2(handle_); }
 
 Result<Statement> Database::prepare(std::string_view sql) {
   sqlite3_stmt* statement = nullptr;
   if (sqlite3_prepare_v2(handle_, sql.data(), static_cast<int>(sql.size()), &statement, nullptr) != SQLITE_OK) {
-    return database_error(handle_, "query");
+    return database_error(handle_, *use_, "query");
   }
-  return Statement(handle_, statement);
+  return Statement(handle_, statement, use_);
 }
 
 Status Database::execute(const char* sql) {
-  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK) return database_error(handle_, "change");
+  if (sqlite3_exec(handle_, sql, nullptr, nullptr, nullptr) != SQLITE_OK)
+    return database_error(handle_, *use_, "change");
   return success();
 }
 

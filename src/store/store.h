@@ -76,6 +76,10 @@ class Store {
   // start, of runs that began before it.
   Result<std::vector<LoadedRun>> verified_trials(std::string_view problem_key, std::string_view before = "",
                                                  int limit = 400);
+  // The fastest verified programs of every problem on every GPU, at most `each`, of runs that are over.
+  Result<std::vector<FastProgram>> fastest_programs(int each);
+  // Changes whenever fastest_programs() may: of runs that have ended or gone.
+  Result<std::string> finished_mark();
   // A whole run of another store, with its id. False where the very same is here already; bad_argument where the id has
   // other content.
   Result<bool> add_run(const LoadedRun& run);

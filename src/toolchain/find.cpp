@@ -118,14 +118,26 @@ Places places_of(const ToolchainOptions& options) {
   return at;
 }
 
+// The first that holds the file `mark`; empty where none does.
+fs::path first_with(const Folders& candidates, const char* mark) {
+  std::error_code ignored;
+  const auto has = [&](const fs::path& folder) { return fs::is_regular_file(folder / mark, ignored); };
+  const auto found = std::find_if(candidates.begin(), candidates.end(), has);
+  return found == candidates.end() ? fs::path() : *found;
+}
+
 // Headers of one CUDA version: CUDA's own from one place, CCCL and CUTLASS each from the first place that has them.
+HeaderFolders headers_among(const Folders& candidates) {
+  return {.cuda = first_with(candidates, "cuda_fp16.h"),
+          .cccl = first_with(candidates, "cuda/std/cstdint"),
+          .cutlass = first_with(candidates, "cutlass/cutlass.h")};
+}
+
 Folders pick_includes(const Folders& candidates, size_t given) {
   Folders out(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(given));
-  std::error_code ignored;
-  for (const char* mark : {"cuda_fp16.h", "cuda/std/cstdint", "cutlass/cutlass.h"}) {
-    const auto has = [&](const fs::path& folder) { return fs::is_regular_file(folder / mark, ignored); };
-    const auto found = std::find_if(candidates.begin(), candidates.end(), has);
-    if (found != candidates.end() && !std::count(out.begin(), out.end(), *found)) out.push_back(*found);
+  const HeaderFolders headers = headers_among(candidates);
+  for (const fs::path& found : {headers.cuda, headers.cccl, headers.cutlass}) {
+    if (!found.empty() && !std::count(out.begin(), out.end(), found)) out.push_back(found);
   }
   return out;
 }
@@ -207,6 +219,8 @@ fs::path find_disassembler() {
   }
   return {};
 }
+
+HeaderFolders find_headers(const ToolchainOptions& options) { return headers_among(places_of(options).includes); }
 
 Result<Toolchain> find_toolchain(const ToolchainOptions& options) {
   const Places at = places_of(options);

@@ -39,6 +39,14 @@ struct Toolchain {
 // Error no_compiler: names what was looked at and what to install.
 Result<Toolchain> find_toolchain(const ToolchainOptions& options = {});
 
+// Include folders of CUDA's device headers, CCCL and CUTLASS, as a compile has them; empty where there is none.
+struct HeaderFolders {
+  std::filesystem::path cuda;
+  std::filesystem::path cccl;
+  std::filesystem::path cutlass;
+};
+HeaderFolders find_headers(const ToolchainOptions& options = {});
+
 // The options of every compile. Everything that changes what comes out is here or in the request, and so in the key.
 // `ptx`: of one that stops at PTX.
 std::vector<std::string> standard_options(const Toolchain& toolchain, std::string_view arch, bool ptx = false);

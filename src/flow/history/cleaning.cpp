@@ -27,7 +27,8 @@ const std::vector<CacheKind>& cache_kinds() {
   static const std::vector<CacheKind> kinds = {{"compiled kernels", "jit", {".cubin", ".json"}},
                                                {"traced graphs", "graphs", {".json"}},
                                                {"bytecode", "bytecode", {}},
-                                               {"hashes of compilers", "toolchain", {}}};
+                                               {"hashes of compilers", "toolchain", {}},
+                                               {"index of code", "codesearch", {}}};
   return kinds;
 }
 
