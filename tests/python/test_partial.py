@@ -285,7 +285,7 @@ def test_a_check_of_a_number_stays():
         return m.down(F.gelu(m.up(x))) * n
 
     parts = parts_of(Net(forward), torch.randn(4, 8))
-    assert [s for s in steps_of(parts) if isinstance(s, str)][-4:-1] == ["item", "ge", "check"]
+    assert "check" in steps_of(parts)
     run = lambda x: parts.schedule().run([x], state_of(parts.original.module).__getitem__)
     run(torch.zeros(4, 8))
     with pytest.raises(Unforeseen, match="u0 >= -100"):

@@ -75,8 +75,10 @@ class Calls(TorchFunctionMode):
             raise _replaced(frame)
         self.differentiates |= func in _DIFFERENTIATING
         given = [self._told(v) for v in pytree.tree_leaves((args, kwargs))]
-        result = func(*args, **kwargs)
-        if func == _DATA.__get__:
+        is_data = func == _DATA.__get__
+        # The tracer takes `x.data` for a tensor that it does not know.
+        result = args[0].detach() if is_data else func(*args, **kwargs)
+        if is_data:
             self._past[id(result)] = result
         self.is_mixed |= torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
         if (

@@ -150,9 +150,10 @@ def as_kept(error: Exception, differentiates: bool) -> Exception:
 
 
 def refuse_kept(program: torch.export.ExportedProgram, differentiates: bool) -> None:
-    """Of inputs without memory PyTorch lets such tensors pass."""
-    if differentiates and any(isinstance(value, fake_tensor.FakeTensor) for value in program.constants.values()):
-        raise Kept(_UNKNOWN_TENSOR[0])
+    """Tensors without memory as constants: the tracer does not know where they come from. Of inputs without memory
+    PyTorch lets them pass."""
+    if any(isinstance(value, fake_tensor.FakeTensor) for value in program.constants.values()):
+        raise (Kept if differentiates else RuntimeError)(_UNKNOWN_TENSOR[0])
 
 
 def _derivative(module: torch.nn.Module, error: Exception) -> Optional[Cause]:

@@ -19,7 +19,7 @@ from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import counts, dtypes, unregistered
+from . import counts, dtypes, outside, unregistered
 from .causal_hint import masks_as_given
 from .causes import Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
@@ -45,7 +45,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(stated_shapes())
         stack.enter_context(instance_norm.explicit_running_stats())
-        for repair in (masks_as_given, all_frames, answers.as_in_eager):
+        for repair in (masks_as_given, all_frames, answers.as_in_eager, outside.refused):
             stack.enter_context(repair())
         stack.enter_context(TraceableCovariance())
         if on_host:
@@ -134,7 +134,10 @@ def _export(
             with results.watched(module), calls.recorded(module) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
             refuse_kept(program, made[-1].differentiates)
-            return program, "nonstrict", eager.difference(made[-1], module, args, kwargs)
+            why = eager.difference(made[-1], module, args, kwargs)
+            if why is not None and real_run.difference(program, module, make, (args, kwargs)) is None:
+                why = None
+            return program, "nonstrict", why
     except (OracleError, results.Unknown):
         raise
     except Exception as error:
@@ -142,6 +145,7 @@ def _export(
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:
         program = torch.export.export(module, args, kwargs, strict=True)
+        refuse_kept(program, False)
         return program, "strict", real_run.difference(program, module, make, (args, kwargs))
     except OracleError:
         raise
@@ -168,6 +172,8 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict, 
     try:
         with torch.no_grad(), mode:
             module(*args, **kwargs)
+    except OracleError:
+        raise
     except _TRACER_LIMITS:
         return
     except Exception as error:

@@ -14,6 +14,7 @@ from torch.utils import _pytree as pytree
 from ..errors import OracleError, input_error, said
 from ..tensors import buffers_kept, leaves, logical_bytes, module_tensors, tensor_leaves
 from . import python_state
+from .values import extent
 
 Make = Callable[[], tuple[tuple, dict]]
 
@@ -27,7 +28,7 @@ def difference(program: Any, module: torch.nn.Module, make: Optional[Make], fake
     values = [v for n in program.graph.nodes for v in tensor_leaves(n.meta.get("val"))]
     if (why := _why_not(module, make, fakes)) is not None:
         return why
-    if sum(v.numel() for v in values) > _MOST_ELEMENTS:
+    if sum(math.prod(map(extent, v.shape)) for v in values) > _MOST_ELEMENTS:
         return "it is too large"
     ran = ""
     try:
