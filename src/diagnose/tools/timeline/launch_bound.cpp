@@ -16,8 +16,7 @@ Seconds time_of_one(const ProgramView& view, Seconds most) {
   for (const KernelView& kernel : view.kernels) {
     if (kernel.kernel.once) continue;
     const bool long_enough = kernel.time() > most;
-    const Seconds kept =
-        long_enough ? kernel.time() : std::min(kernel.time(), kernel.kernel.bound.value_or(Seconds(0)));
+    const Seconds kept = long_enough ? kernel.time() : std::min(kernel.time(), longest_need(kernel.kernel));
     out += kept;
     filling += kernel.time() - kept;
     small += long_enough ? 0 : 1;
