@@ -241,7 +241,7 @@ struct Facts {
   bool frozen = false;
   BoundFacts bounds;
   std::optional<Seconds> measured = {};     // of a call, cold L2
-  std::optional<Seconds> predicted = {};    // without launches
+  std::optional<Seconds> predicted = {};    // with launches
   std::optional<Seconds> host_launch = {};  // host time of a launch call
   std::optional<double> error = {};         // normwise, over the policy's limit
   std::optional<ClockReading> clocks = {};  // right after the timed calls; zeros where NVML does not answer
