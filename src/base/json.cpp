@@ -166,30 +166,56 @@ std::string Json::dump(int indent) const {
 
 namespace {
 
+struct Mistake {
+  std::string what;
+  int line = 0, column = 0;  // 0: of the whole text
+};
+
 // The library's position is one byte behind the one at fault.
-Error not_json(std::string_view text, size_t behind) {
+Mistake mistake_at(std::string_view text, size_t behind) {
+  if (text.empty()) return {"it is empty"};
   const size_t at = std::min(behind > 0 ? behind - 1 : 0, text.size());
   const std::string_view before = text.substr(0, at);
   const auto line = std::count(before.begin(), before.end(), '\n') + 1;
   const size_t column = at - (before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1) + 1;
-  const std::string where = "not valid JSON: line " + std::to_string(line) + ", column " + std::to_string(column);
-  if (text.empty()) return fail(Code::bad_json, "not valid JSON: it is empty");
-  return fail(Code::bad_json, where + (at == text.size() ? ": it ends too early" : ": nothing legal begins here"));
+  return {at == text.size() ? "it ends too early" : "nothing legal begins here", static_cast<int>(line),
+          static_cast<int>(column)};
+}
+
+// The value, or what is wrong with the text.
+std::variant<Json, Mistake> read_json(std::string_view text) {
+  if (is_too_deep(text)) return Mistake{"it is nested more than " + std::to_string(kDeepestJson) + " deep"};
+  // The library's own exceptions end here.
+  try {
+    return from_parsed(Parsed::parse(text));
+  } catch (const Parsed::parse_error& e) {
+    return mistake_at(text, e.byte);
+  } catch (const Parsed::exception&) {
+    return Mistake{"a number or a text of it cannot be held"};
+  }
 }
 
 }  // namespace
 
 Result<Json> parse_json(std::string_view text) {
-  if (is_too_deep(text))
-    return fail(Code::bad_json, "not read: JSON nested more than " + std::to_string(kDeepestJson) + " deep");
-  // The library's own exceptions end here.
-  try {
-    return from_parsed(Parsed::parse(text));
-  } catch (const Parsed::parse_error& e) {
-    return not_json(text, e.byte);
-  } catch (const Parsed::exception&) {
-    return fail(Code::bad_json, "not valid JSON: a number or a text of it cannot be held");
-  }
+  std::variant<Json, Mistake> found = read_json(text);
+  if (Json* const json = std::get_if<Json>(&found)) return std::move(*json);
+  const Mistake& wrong = std::get<Mistake>(found);
+  const std::string where =
+      wrong.line > 0 ? "line " + std::to_string(wrong.line) + ", column " + std::to_string(wrong.column) + ": " : "";
+  return fail(Code::bad_json, "not valid JSON: " + where + wrong.what);
+}
+
+Result<Json> parse_json_file(std::string_view text, const std::filesystem::path& file, std::string_view way_out) {
+  std::variant<Json, Mistake> found = read_json(text);
+  if (Json* const json = std::get_if<Json>(&found)) return std::move(*json);
+  const Mistake& wrong = std::get<Mistake>(found);
+  Error error = fail(Code::bad_json, "not valid JSON: " + wrong.what, std::string(way_out));
+  error.file = file.string();
+  error.line = wrong.line;
+  error.column = wrong.column;
+  error.width = 1;
+  return error;
 }
 
 }  // namespace solstice

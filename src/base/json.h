@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,5 +74,8 @@ inline constexpr int kDeepestJson = 500;  // of arrays and objects in each other
 
 // Error bad_json with line and column, or for what is nested deeper.
 Result<Json> parse_json(std::string_view text);
+
+// Of a file of the user's: the error has the place in it, and `way_out` as its hint.
+Result<Json> parse_json_file(std::string_view text, const std::filesystem::path& file, std::string_view way_out);
 
 }  // namespace solstice

@@ -122,8 +122,12 @@ Result<std::unique_ptr<Tool>> start_external(const std::string& command) {
   for (std::string word; words >> word;) options.argv.push_back(word);
   if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
   options.max_line = kLongestAnswer;
-  SOLSTICE_TRY(Subprocess process, Subprocess::spawn(options).context(fmt::format("tool `command:{}`", command)));
-  auto running = std::make_shared<ToolProcess>(std::move(process), command);
+  Result<Subprocess> process = Subprocess::spawn(options).context(fmt::format("tool `command:{}`", command));
+  if (!process.ok()) {
+    process.error().hint = "give --tool an executable file that is there, or leave it out";
+    return process.error();
+  }
+  auto running = std::make_shared<ToolProcess>(std::move(*process), command);
   SOLSTICE_TRY(Described described, running->ask<Described>(Json::object().set("schema", "solstice.tool/1")));
   SOLSTICE_CHECK(check_described(described).context(running->name()));
   auto out = std::make_unique<Tool>();

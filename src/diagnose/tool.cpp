@@ -61,6 +61,12 @@ double KernelView::most() const {
   return over.value_or(std::numeric_limits<double>::max());
 }
 
+Seconds longest_need(const KernelSheet& kernel) {
+  Seconds out;
+  for (const ResourceNeed& need : kernel.needs) out = std::max(out, need.time);
+  return out;
+}
+
 double share_of_kernel(const KernelView& view, const StepFacts& step) {
   const bool known = step.measured && view.kernel.measured && view.kernel.measured->value > 0;
   return known ? std::min(1.0, *step.measured / *view.kernel.measured) : 1;

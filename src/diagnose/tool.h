@@ -124,6 +124,8 @@ bool is_among(const std::vector<std::string>& names, std::string_view name);
 // By the bound of the gain of the whole program; `medium` where it is open.
 FindingSeverity severity_of(const GainBound& gain);
 
+// What its equations take without the start of a kernel; 0: not known.
+Seconds longest_need(const KernelSheet& kernel);
 // Of the kernel's time, where both were measured; else 1.
 double share_of_kernel(const KernelView& view, const StepFacts& step);
 // 1/(1-s): what code gains at most without a share s of its time. Finite for s = 1 too; what holds it down then is the

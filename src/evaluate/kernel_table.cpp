@@ -6,6 +6,7 @@
 
 #include "base/time_text.h"
 #include "evaluate/computes.h"
+#include "families/emission.h"
 #include "ir/knobs.h"
 
 namespace solstice::evaluate {
@@ -46,7 +47,7 @@ KernelTableRow row_of(const Checked& checked, const Setting& setting, const ir::
   out.math = math_of(kernel, facts);
   out.computes = computes(*checked.program, kernel, checked.tree, kinds);
   out.predicted = std::max(cost.time - launch, Seconds(0));
-  if (need) out.bound = need->time;
+  if (need) out.bound = std::max(need->time, families::kStart);  // no kernel is shorter, however little it does
   out.limited_by = limit_of_cost(cost, *out.predicted, launch, need);
   out.missing = missing_family(*checked.program, kernel, kinds);
   return out;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "lang/parse.h"
 #include "lang/parser.h"
@@ -65,6 +66,7 @@ bool Parser::accept(std::string_view text) {
 void Parser::fail(const Token& token, std::string message, std::string hint) {
   if (broken_) return;
   broken_ = true;
+  if (hint.empty()) hint = "`solstice grammar` prints the language on one page";
   diagnostics_.error("E000", token.span, std::move(message), std::move(hint));
 }
 
@@ -92,15 +94,19 @@ std::string Parser::expect_name(std::string_view what) {
   if (broken_) return "";
   if (at_name()) return std::string(next().text);
   const bool reserved = peek().kind == TokenKind::kWord;
-  fail(peek(), reserved ? fmt::format("{} is a reserved word and cannot be {}", shown(peek()), what)
-                        : fmt::format("expected {}, found {}", what, shown(peek())));
+  if (reserved)
+    fail(peek(), fmt::format("{} is a reserved word and cannot be {}", shown(peek()), what), "give it another name");
+  else
+    fail(peek(), fmt::format("expected {}, found {}", what, shown(peek())));
   return "";
 }
 
 int64_t Parser::to_int(const Token& token) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(token.text.data(), token.text.data() + token.text.size(), value);
-  if (error != std::errc()) fail(token, fmt::format("{} does not fit 64 bits", shown(token)));
+  if (error != std::errc())
+    fail(token, fmt::format("{} does not fit 64 bits", shown(token)),
+         fmt::format("numbers go up to {}", std::numeric_limits<int64_t>::max()));
   return value;
 }
 

@@ -28,6 +28,7 @@ Result<std::vector<Exchange>> read_lines(std::string_view text, const fs::path& 
       Error error = exchange.error();
       error.file = file.string();
       error.line = line;
+      error.hint = "leave the line out, or give a transcript as a run or `--transcript FILE` wrote it";
       return error;
     }
     out.push_back(std::move(exchange).value());

@@ -89,8 +89,7 @@ bool BenchRow::failed() const {
   return std::any_of(variants.begin(), variants.end(), [](const BenchVariant& v) { return v.failed; });
 }
 
-Result<Bench> read_bench(const std::string& text) {
-  SOLSTICE_TRY(const Json json, parse_json(text));
+Result<Bench> read_bench(const Json& json) {
   if (json.is_object() && json.at("schema").as_string() == FirstBench::kSchema) {
     SOLSTICE_TRY(FirstBench old, from_json<FirstBench>(json));
     return second(std::move(old));

@@ -208,6 +208,6 @@ struct Bench {
 };
 
 // Reads this schema or an earlier one. Errors: those of parse_json and from_json.
-Result<Bench> read_bench(const std::string& text);
+Result<Bench> read_bench(const Json& json);
 
 }  // namespace solstice

@@ -18,7 +18,7 @@ struct KernelTableRow {
   std::string computes = {};              // "product 1024x8192x8192 + bias + gelu"
   std::optional<Seconds> predicted = {};  // by the cost model, without a launch
   std::optional<Seconds> measured = {};
-  std::optional<Seconds> bound = {};  // the bytes and operations of its equations alone, at measured ceilings
+  std::optional<Seconds> bound = {};  // its equations at measured ceilings, and no less than a kernel takes
   double over_bound = 0;              // measured, else predicted, over the bound; 0: not known
   std::string limited_by = {};        // by the cost model
   double share = 0;                   // of the whole; 0: not known
@@ -31,7 +31,7 @@ struct KernelTableRow {
         optional_field("computes", &KernelTableRow::computes, "in a line"),
         optional_field("predicted", &KernelTableRow::predicted, "seconds by the cost model, without a launch"),
         optional_field("measured", &KernelTableRow::measured, "seconds, median"),
-        optional_field("bound", &KernelTableRow::bound, "seconds, by its equations alone"),
+        optional_field("bound", &KernelTableRow::bound, "seconds, by its equations, and no less than a kernel takes"),
         known_field("over_bound", &KernelTableRow::over_bound, "measured, else predicted, over the bound"),
         optional_field("limited_by", &KernelTableRow::limited_by, "by the cost model"),
         known_field("share", &KernelTableRow::share, "of the whole, 0 to 1"),

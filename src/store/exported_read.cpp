@@ -10,6 +10,8 @@ namespace solstice::store {
 namespace fs = std::filesystem;
 namespace {
 
+constexpr const char* kWritten = "`solstice export RUN PATH` writes what is read here";
+
 template <typename T>
 Result<std::vector<T>> read_lines(const fs::path& file, int64_t count) {
   SOLSTICE_TRY(const std::string text, read_file(file));
@@ -28,7 +30,7 @@ Result<std::vector<T>> read_lines(const fs::path& file, int64_t count) {
 
 Result<ExportedRun> read_folder(const fs::path& folder) {
   SOLSTICE_TRY(const std::string text, read_file(folder / "run.json"));
-  SOLSTICE_TRY(const Json json, parse_json(text).context((folder / "run.json").string()));
+  SOLSTICE_TRY(const Json json, parse_json_file(text, folder / "run.json", kWritten));
   SOLSTICE_TRY(ExportedFolder head, from_json<ExportedFolder>(json).context((folder / "run.json").string()));
   ExportedRun out;
   out.run = std::move(head.run);
@@ -39,7 +41,7 @@ Result<ExportedRun> read_folder(const fs::path& folder) {
 
 Result<ExportedRun> read_whole(const fs::path& file) {
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const Json json, parse_json(text).context(file.string()));
+  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kWritten));
   return from_json<ExportedRun>(json).context(file.string());
 }
 

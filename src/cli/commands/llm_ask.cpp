@@ -42,7 +42,7 @@ Result<llm::Request> request_of(const Invocation& in) {
   }
   if (in.has("--schema")) {
     SOLSTICE_TRY(const std::string schema, read_file(in.get("--schema")));
-    SOLSTICE_TRY(out.schema, parse_json(schema).context(fmt::format("reading {}", in.get("--schema"))));
+    SOLSTICE_TRY(out.schema, parse_json_file(schema, in.get("--schema"), "give a JSON schema, an object"));
   }
   const std::string& prompt = in.get("--prompt");
   SOLSTICE_TRY(std::string text, prompt == "-" ? read_input() : read_file(prompt));

@@ -65,9 +65,9 @@ Status check_saved(const Invocation& in) {
 
 Result<flow::Profile> profile_saved(const std::string& file, const flow::ProfileOptions& wanted) {
   SOLSTICE_TRY(const std::string text, read_file(file));
-  Result<Json> json = parse_json(text);
-  if (!json.ok()) return std::move(json).context(fmt::format("reading {}", file)).error();
-  Result<Facts> facts = read_facts(*json);
+  constexpr const char* kAgain = "`solstice profile SUBJECT --facts FILE` writes facts";
+  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kAgain));
+  Result<Facts> facts = read_facts(json);
   if (!facts.ok()) return std::move(facts).context(fmt::format("reading the facts of {}", file)).error();
   return flow::profile_facts(std::move(*facts), wanted);
 }

@@ -17,12 +17,14 @@ std::filesystem::path original_file(const std::filesystem::path& folder);
 // A file of a batch. Errors: not_found, io_error; too_large, before it is read; bad_argument for what is no plain file.
 Result<std::string> read_batch_file(const std::filesystem::path& file);
 
+inline constexpr const char* kLostBatch = "`solstice propose RUN --again` writes a batch that was damaged once more";
+
 // A record in a file of its own. Errors: those of read_batch_file(), bad_json, bad_record, naming the file.
 template <typename T>
 Result<T> read_record_file(const std::filesystem::path& file) {
   const std::string where = "reading " + file.string();
   SOLSTICE_TRY(const std::string text, read_batch_file(file));
-  SOLSTICE_TRY(const Json json, parse_json(text).context(where));
+  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kLostBatch));
   return from_json<T>(json).context(where);
 }
 

@@ -8,8 +8,10 @@ namespace solstice::flow {
 namespace fs = std::filesystem;
 
 Result<Bench> load_bench(const fs::path& folder) {
-  SOLSTICE_TRY(const std::string text, read_file(folder / "bench.json"));
-  return read_bench(text);
+  const fs::path file = folder / "bench.json";
+  SOLSTICE_TRY(const std::string text, read_file(file));
+  SOLSTICE_TRY(const Json json, parse_json_file(text, file, "`solstice bench kernelbench` writes it"));
+  return read_bench(json).context("reading " + file.string());
 }
 
 Status write_bench(const Bench& bench, const fs::path& folder) {

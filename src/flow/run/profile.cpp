@@ -148,6 +148,11 @@ Result<Profile> profile_program(const std::string& text, const std::string& name
   keeping.diagnosis.counters = std::find(without.begin(), without.end(), "counters") == without.end();
   SOLSTICE_TRY(const ProgramRun done, run_program(text, name, keeping, progress));
   const search::Measurement& m = done.measurement;
+  if (m.state == TrialState::kIllegal) {
+    Error error = fail(Code::program_invalid, name + " cannot be compiled", "correct it and run the command again");
+    error.listing = m.detail;
+    return error;
+  }
   if (!m.usable()) {
     return fail(Code::candidate_failed, fmt::format("the program is {}: {}", enum_name(m.state), m.detail),
                 "`solstice run` shows the whole verdict");

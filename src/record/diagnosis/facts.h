@@ -176,7 +176,7 @@ struct KernelSheet {
   std::vector<EquationFacts> equations = {};
   std::vector<TensorFacts> tensors = {};
   std::vector<ResourceNeed> needs = {};
-  std::optional<Seconds> bound = {};  // the longest of its needs
+  std::optional<Seconds> bound = {};  // the longest of its needs, and no less than a kernel takes
   std::optional<Seconds> predicted = {};
   std::string limited_by = {};  // by the cost model
   std::string form = {};
@@ -187,24 +187,24 @@ struct KernelSheet {
   // Steps of each call, fallbacks included, which are launched to do nothing; at least 1.
   size_t launches() const;
   static auto fields() {
-    return std::make_tuple(field("kernel", &KernelSheet::kernel, "name in the program"),
-                           field("family", &KernelSheet::family, "runs it"),
-                           field("schedule", &KernelSheet::schedule, "its clause"),
-                           optional_field("computes", &KernelSheet::computes, "in a line"),
-                           optional_field("missing", &KernelSheet::missing, "what it does without a family for it"),
-                           optional_field("math", &KernelSheet::math, "of its products"),
-                           optional_field("knobs", &KernelSheet::knobs, "as written or chosen"),
-                           optional_field("equations", &KernelSheet::equations, "that it computes"),
-                           optional_field("tensors", &KernelSheet::tensors, "read and written"),
-                           optional_field("needs", &KernelSheet::needs, "by its equations alone"),
-                           optional_field("bound", &KernelSheet::bound, "seconds, by its equations alone"),
-                           optional_field("predicted", &KernelSheet::predicted, "seconds by the cost model"),
-                           optional_field("limited_by", &KernelSheet::limited_by, "by the cost model"),
-                           optional_field("form", &KernelSheet::form, "which of the family's ways"),
-                           optional_field("terms", &KernelSheet::terms, "addends of the cost model"),
-                           optional_field("once", &KernelSheet::once, "runs at load"),
-                           optional_field("measured", &KernelSheet::measured, "seconds"),
-                           optional_field("steps", &KernelSheet::steps, "launches, memsets and copies"));
+    return std::make_tuple(
+        field("kernel", &KernelSheet::kernel, "name in the program"), field("family", &KernelSheet::family, "runs it"),
+        field("schedule", &KernelSheet::schedule, "its clause"),
+        optional_field("computes", &KernelSheet::computes, "in a line"),
+        optional_field("missing", &KernelSheet::missing, "what it does without a family for it"),
+        optional_field("math", &KernelSheet::math, "of its products"),
+        optional_field("knobs", &KernelSheet::knobs, "as written or chosen"),
+        optional_field("equations", &KernelSheet::equations, "that it computes"),
+        optional_field("tensors", &KernelSheet::tensors, "read and written"),
+        optional_field("needs", &KernelSheet::needs, "by its equations alone"),
+        optional_field("bound", &KernelSheet::bound, "seconds, by its equations, and no less than a kernel takes"),
+        optional_field("predicted", &KernelSheet::predicted, "seconds by the cost model"),
+        optional_field("limited_by", &KernelSheet::limited_by, "by the cost model"),
+        optional_field("form", &KernelSheet::form, "which of the family's ways"),
+        optional_field("terms", &KernelSheet::terms, "addends of the cost model"),
+        optional_field("once", &KernelSheet::once, "runs at load"),
+        optional_field("measured", &KernelSheet::measured, "seconds"),
+        optional_field("steps", &KernelSheet::steps, "launches, memsets and copies"));
   }
 };
 
@@ -241,7 +241,7 @@ struct Facts {
   bool frozen = false;
   BoundFacts bounds;
   std::optional<Seconds> measured = {};     // of a call, cold L2
-  std::optional<Seconds> predicted = {};    // without launches
+  std::optional<Seconds> predicted = {};    // with launches
   std::optional<Seconds> host_launch = {};  // host time of a launch call
   std::optional<double> error = {};         // normwise, over the policy's limit
   std::optional<ClockReading> clocks = {};  // right after the timed calls; zeros where NVML does not answer

@@ -56,6 +56,15 @@ SITUATIONS = [
         HEAD + "input x : f32[M\noutput y : f32[M]\ny[m] = x[m] +\n",
         "p.ucut:3:16: error[E000]: expected `]` after the list, found the end of the line",
         "p.ucut:5:14: error[E000]: expected an expression, found the end of the line",
+        "hint: `solstice grammar` prints the language on one page",
+    ),
+    of(
+        "a profile of a program with mistakes",
+        HEAD + "input x : f32[M]\noutput y : f32[M]\ny[m] = x[m] +\n",
+        "p.ucut:5:14: error[E000]: expected an expression",
+        "error[program_invalid]: p.ucut cannot be compiled",
+        "hint: correct it",
+        command="profile p.ucut --device model",
     ),
     of(
         "eight mistakes",

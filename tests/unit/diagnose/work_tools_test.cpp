@@ -217,6 +217,10 @@ TEST(WorkTools, SmallKernelsAndTheirLaunchesAreOneFinding) {
   EXPECT_FALSE(found_of(small, "many small kernels"));
   EXPECT_TRUE(std::any_of(found->evidence.begin(), found->evidence.end(),
                           [](const Evidence& each) { return each.what == "small kernels"; }));
+  Facts predicted = small;  // the same whether the time was measured or predicted: launches are in both
+  predicted.predicted = std::exchange(predicted.measured, std::nullopt);
+  ASSERT_TRUE(found_of(predicted, "launch bound"));
+  EXPECT_DOUBLE_EQ(found_of(predicted, "launch bound")->gain.program, found->gain.program);
   const Facts longer = chain({"f32", "f32", "f32", "f32", "f32"}, Seconds(4.2e-6));
   const auto alone = found_of(longer, "many small kernels");  // a launch is a fifth of the time at most
   ASSERT_TRUE(alone || found_of(longer, "launch bound"));

@@ -91,6 +91,14 @@ TEST(KernelRows, LaunchesAreARowAndTheSumIsThePrediction) {
   for (const KernelTableRow& row : table.rows) EXPECT_GE(row.over_bound, 0.99) << row.kernel;
 }
 
+// Its bytes at the rate of memory take a hundred-thousandth of that.
+TEST(KernelRows, ATinyKernelIsBoundedByItsStart) {
+  const KernelTableRow row = row_of_kernel("dim N = 16\ninput x : f32[N]\noutput y : f32[N]\n",
+                                           "kernel k by map() {\n  y[n] = floor(x[n] * 127) / 127\n}\n");
+  EXPECT_GE(row.over_bound, 1);
+  EXPECT_LT(row.over_bound, 2);
+}
+
 // A launch's dynamic bytes come on top of the static ones, which ptxas tells.
 TEST(SharedBytes, AreStaticAndDynamicTogether) {
   Built built;

@@ -13,7 +13,7 @@ std::string corpus(const char* name) {
 }
 
 TEST(Corpus, TheFirstBenchIsReadAsOneOfOnePolicy) {
-  const Result<Bench> bench = read_bench(corpus("bench_1.json"));
+  const Result<Bench> bench = read_bench(*parse_json(corpus("bench_1.json")));
   ASSERT_TRUE(bench.ok()) << bench.error().message;
   ASSERT_EQ(bench->rows.size(), 4u);
   const BenchRow& first = bench->rows[0];
@@ -30,18 +30,18 @@ TEST(Corpus, TheFirstBenchIsReadAsOneOfOnePolicy) {
 }
 
 TEST(Corpus, WhatIsWrittenIsOfThisSchemaAndReadBack) {
-  const Result<Bench> old = read_bench(corpus("bench_1.json"));
+  const Result<Bench> old = read_bench(*parse_json(corpus("bench_1.json")));
   ASSERT_TRUE(old.ok());
   const Json json = to_json(*old);
   EXPECT_EQ(json.at("schema").as_string(), "solstice.bench/2");
-  const Result<Bench> again = read_bench(json.dump());
+  const Result<Bench> again = read_bench(json);
   ASSERT_TRUE(again.ok()) << again.error().message;
   EXPECT_EQ(to_json(*again), json);
 }
 
 TEST(Corpus, AnotherSchemaIsRefused) {
-  EXPECT_EQ(read_bench(R"({"schema": "solstice.bench/9"})").error().code, Code::bad_record);
-  EXPECT_EQ(read_bench("[1]").error().code, Code::bad_record);
+  EXPECT_EQ(read_bench(*parse_json(R"({"schema": "solstice.bench/9"})")).error().code, Code::bad_record);
+  EXPECT_EQ(read_bench(*parse_json("[1]")).error().code, Code::bad_record);
 }
 
 }  // namespace

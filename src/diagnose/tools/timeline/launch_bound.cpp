@@ -16,8 +16,7 @@ Seconds time_of_one(const ProgramView& view, Seconds most) {
   for (const KernelView& kernel : view.kernels) {
     if (kernel.kernel.once) continue;
     const bool long_enough = kernel.time() > most;
-    const Seconds kept =
-        long_enough ? kernel.time() : std::min(kernel.time(), kernel.kernel.bound.value_or(Seconds(0)));
+    const Seconds kept = long_enough ? kernel.time() : std::min(kernel.time(), longest_need(kernel.kernel));
     out += kept;
     filling += kernel.time() - kept;
     small += long_enough ? 0 : 1;
@@ -30,8 +29,8 @@ void find_launches(const Tool& tool, const ProgramView& view, std::vector<Findin
   size_t launches = 0;
   for (const KernelView& kernel : view.kernels) launches += kernel.kernel.once ? 0 : kernel.kernel.launches();
   const Seconds between = view.machine.launch_time() * static_cast<double>(launches);
-  const Seconds whole = view.facts.measured ? view.time() : view.time() + between;
-  const double share = whole.value > 0 ? std::min(between / whole, 1.0) : 0;
+  const Seconds whole = view.time();  // launches are in it, predicted or measured
+  const double share = std::min(between / whole, 1.0);
   if (launches < 2 || share < tool.threshold("share")) return;
   const Seconds one = time_of_one(view, view.machine.launch_time() * tool.threshold("small"));
   Finding finding =

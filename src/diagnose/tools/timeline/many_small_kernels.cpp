@@ -19,7 +19,7 @@ SmallKernels small_kernels(const ProgramView& view, Seconds most) {
     if (kernel.kernel.once || kernel.time().value <= 0 || kernel.time() > most) continue;
     out.kernels.push_back(&kernel);
     out.time += kernel.time();
-    out.bound += std::min(kernel.kernel.bound.value_or(Seconds(0)), kernel.time());
+    out.bound += std::min(longest_need(kernel.kernel), kernel.time());
   }
   return out;
 }

@@ -303,7 +303,7 @@ TEST_F(BenchTest, ARowSaysHowMuchIsOurs) {
   EXPECT_FALSE(v.complete());
   const std::string text = *read_file(both.out / "bench.md");
   EXPECT_NE(text.find("faster 4x, 1 of 2 parts ours, 75 % of the time"), std::string::npos) << text;
-  const Result<Bench> again = read_bench(*read_file(both.out / "bench.json"));
+  const Result<Bench> again = read_bench(*parse_json(*read_file(both.out / "bench.json")));
   ASSERT_TRUE(again.ok() && again->rows[0].variants[0].parts);
   EXPECT_EQ(again->rows[0].variants[0].parts->share, 0.75);
 }
