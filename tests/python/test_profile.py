@@ -269,7 +269,7 @@ def test_a_tool_that_cannot_begin_is_named(facts):
 @pytest.mark.parametrize(
     "text, says",
     [
-        ("{", "reading"),
+        ("{", "facts.json:1:2: not valid JSON"),
         ('{"schema": "solstice.facts/1"}', "facts"),
         ('{"schema": "solstice.plan/1"}', "schema"),
         ("measured", "`.measured` is -1"),

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "diagnose/diagnose.h"
 #include "diagnose/occupancy.h"
