@@ -16,7 +16,7 @@ from solstice.partial.parts import Parts
 from solstice.partial.stages import StageModule
 from solstice.dropin import structure
 from solstice.dropin.runtime import Runtime
-from solstice.tensors import logical_bytes, tensor_leaves
+from solstice.tensors import dtype_name, logical_bytes, tensor_leaves
 
 
 def seconds_of(session: Session) -> dict:
@@ -60,7 +60,7 @@ def write_dropin(folder, library, session, parts):
         _write_stage(folder / f"stage_{stage.number}", library, StageModule(stage, parts.own, module), stage)
     args, kwargs = parts.original.inputs()
     given = [
-        {"dtype": "f32" if a.is_floating_point() else "i64", "shape": list(a.shape), "stride": list(a.stride())}
+        {"dtype": dtype_name(a.dtype), "shape": list(a.shape), "stride": list(a.stride())}
         for a in (*args, *kwargs.values())
     ]
     record = {

@@ -10,6 +10,7 @@ import torch.nn.functional as F  # noqa: E402
 
 from partial_site import attached, parts_of, session_of, write_dropin  # noqa: E402
 
+from solstice.errors import OracleError  # noqa: E402
 from solstice.partial import parts as cutting  # noqa: E402
 from solstice.partial.cut import MOST_STAGES  # noqa: E402
 
@@ -110,9 +111,9 @@ def data():
     return [x, torch.randn(12, WIDTH), x.abs(), -x.abs(), torch.zeros(12, WIDTH), 5 * x.abs(), torch.ones(12, WIDTH)]
 
 
-def dropin_of(tmp_path, module, x):
+def dropin_of(tmp_path, module, *args):
     """Of PyTorch's calls alone, in the steps that are written for them."""
-    session = session_of(module, x)
+    session = session_of(module, *args)
     parts = cutting.make_parts(session, {node.name: "no kernels" for node in cutting.calls_of(session).calls()}, {})
     assert not parts.stages
     return attached(write_dropin(tmp_path, "", session, parts), module)
@@ -146,3 +147,47 @@ def test_stages_have_static_shapes(forward):
         expected = expected if isinstance(expected, tuple) else (expected,)
         for got, wanted in zip(results, expected, strict=True):
             torch.testing.assert_close(got, wanted, equal_nan=True)
+
+
+ROWS = 12
+
+
+class Counted(torch.nn.Module):
+    """Rows of two masks, multiplied: as many of one as of the other, or one of either."""
+
+    def __init__(self, counts_first):
+        super().__init__()
+        self.up, self.down = torch.nn.Linear(WIDTH, WIDTH), torch.nn.Linear(WIDTH, WIDTH)
+        self.register_buffer("calls", torch.zeros(()))
+        self.counts_first = counts_first
+
+    def forward(self, x, m, n):
+        if self.counts_first:
+            self.calls.add_(1)
+        h = F.gelu(self.up(x))
+        out = h[m] * F.gelu(self.down(h))[n]
+        if not self.counts_first:
+            self.calls.add_(1)
+        return out
+
+
+def masks(left, right):
+    return torch.arange(ROWS) < left, torch.arange(ROWS) >= ROWS - right
+
+
+def test_a_check_behind_effects_is_refused():
+    with pytest.raises(OracleError) as refused:
+        parts_of(Counted(True), torch.randn(ROWS, WIDTH), *masks(3, 3))
+    assert "only after `aten.add_.Tensor`" in refused.value.message and "Eq(u0, u1)" in refused.value.message
+
+
+@pytest.mark.filterwarnings("ignore:ModelNew uses its original forward")
+def test_where_the_trace_does_not_hold_the_original_runs(tmp_path):
+    module, x = Counted(False), torch.randn(ROWS, WIDTH)
+    new = dropin_of(tmp_path, module, x, *masks(3, 3))
+    with torch.no_grad():
+        for counts in ((3, 3), (5, 1), (2, 2), (1, 4)):
+            before = module.calls.clone()
+            got = new(x, *masks(*counts))
+            assert module.calls == before + 1
+            torch.testing.assert_close(got, module(x, *masks(*counts)), rtol=0, atol=0)

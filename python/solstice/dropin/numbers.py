@@ -18,6 +18,12 @@ def check(holds: Any, what: str) -> None:
         raise Unforeseen(what)
 
 
+def require(holds: Any, what: str) -> None:
+    """check() behind what cannot be made undone: what the module itself asks for, or an operator always keeps."""
+    if not holds:
+        raise RuntimeError(what)
+
+
 def shaped(tensor: torch.Tensor, shape: list[int]) -> None:
     """What is made of values whose number depends on data has the shape of the trace."""
     if list(tensor.shape) != shape:
@@ -29,6 +35,6 @@ _FUNCTIONS = (
     *(operator.neg, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
     *(operator.and_, operator.or_, abs, round, math.ceil, math.floor, math.trunc),
     *(torch.sym_float, torch.sym_int, torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_sum, torch.sym_ite),
-    *(check, shaped),
+    *(check, require, shaped),
 )
 BY_NAME: dict[str, Callable] = {function.__name__: function for function in _FUNCTIONS}

@@ -115,9 +115,7 @@ class Runtime:
                 return self._fall_back(slot, module, original, args, kwargs)
             try:
                 return bound.launch(slot, stream, leaves)
-            except Unforeseen as error:
-                if not self.recording.schedule.repeatable:
-                    raise
+            except Unforeseen as error:  # before the first step with effects (partial/schedule.py)
                 reason = str(error)
         return self._fall_back(str(reason), module, original, args, kwargs)
 

@@ -21,6 +21,7 @@ from .unrolled import Text
 
 _HERE = {"device": "here"}
 # Operators that count elements from the beginning of the storage, not of the tensor.
+_LOOKS = ("py.check", "py.shaped")  # which raise Unforeseen
 BY_PLACE = ("aten.as_strided", "aten.set_", "aten.resize_")
 
 
@@ -32,7 +33,6 @@ class Schedule:
     results: list[dict[str, Any]]
     written: frozenset[str]  # those of `given` that a step writes in place
     stages: dict[int, Any] = field(default_factory=dict)  # the recording of each
-    repeatable: bool = False  # nothing that a step does is seen outside, or done otherwise a second time
 
     def paths(self) -> list[str]:
         """Of parameters and buffers that the calls read."""
@@ -50,6 +50,9 @@ class Schedule:
                 found |= reads
         return found
 
+    def may_be_unforeseen(self) -> bool:
+        return any(step.get("op") in _LOOKS for step in self.steps)
+
     def calls(self) -> list[dict[str, Any]]:
         """Those that PyTorch makes for a reason."""
         return [step for step in self.steps if "why" in step]
@@ -64,7 +67,6 @@ def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
         record["results"],
         frozenset(record["written"]),
         stages,
-        record.get("repeatable", False),
     )
 
 

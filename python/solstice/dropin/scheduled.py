@@ -144,7 +144,7 @@ class ScheduledBound:
         body = list(writer.lines(stage))
         result = fast.assembled(text, recording, writer.results(), self._runtime.assemble)
         body.append(f"    return {result}")
-        if self._schedule.repeatable:
+        if self._schedule.may_be_unforeseen():
             unforeseen = f"    except {text.bind('Unforeseen', Unforeseen)}: return MISS"  # the slow way says what
             body = ["    try:", *(f"    {line}" for line in body), unforeseen]
         return fast.compiled(text, [*head, *self._ready(text), *body])

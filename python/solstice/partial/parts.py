@@ -19,6 +19,7 @@ from ..tracing.sources import SourceTable
 from ..tracing.values import tensor_meta
 from .cut import Cut, cut
 from .decisions import is_decision, upstream
+from .order import behind_effects
 from .own_graph import OwnGraph, has_effects, is_of_numbers, is_projection, is_view, own_graph
 from .schedule import Record, Schedule, schedule
 from .stages import Stage, StageModule, describe, empties, form, stages_of
@@ -61,7 +62,9 @@ def make_parts(session: Session, refused: Mapping[str, str], seconds: Mapping[st
     subject = known.original if known else session.need_subject()
     weights = known.weights if known else Weights(seconds)
     found = cut(own, refused, weights)
-    return Parts(subject, own, found, stages_of(own, found), weights)
+    parts = Parts(subject, own, found, stages_of(own, found), weights)
+    behind_effects(own, parts.schedule().steps)
+    return parts
 
 
 def _own_graph(session: Session, subject: Subject) -> OwnGraph:

@@ -7,23 +7,21 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Any, Callable, Mapping, Optional, Union
+from typing import Any, Callable, Mapping, Optional
 
 import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from ..dropin.numbers import shaped
+from ..dropin.numbers import require, shaped
 from ..errors import input_error
 from ..tensors import dtype_name
-from ..tracing import counts
 from ..tracing.sources import SourceTable
 from ..tracing.values import constant_data, literal
 from .cut import Cut
-from .own_graph import OwnGraph, counted, has_effects, is_of_numbers, is_projection, is_view, written
+from .order import Step, behind_effects, shape_to_check
+from .own_graph import OwnGraph, is_of_numbers, is_projection, is_view, written
 from .stages import Stage
-
-Step = Union[Stage, Node]
 
 
 @dataclass
@@ -129,6 +127,7 @@ class Record:
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
         written = {root for roots in own.writes.values() for root in roots}
+        self._late = behind_effects(own, self._schedule.steps)
         steps = [record for step in self._schedule.steps for record in (self._step(step), *_shape_of(step))]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
@@ -140,7 +139,6 @@ class Record:
             "steps": steps,
             "written": sorted(n.name for n in own.sources if n.name in given and own.memory[n] in written),
             "results": [{"v": r.name} if isinstance(r, Node) else {"value": literal(r)} for r in own.results],
-            "repeatable": not any(has_effects(node) for node in own.calls()),
             "files": self._sources.files,
         }
 
@@ -152,9 +150,10 @@ class Record:
             return {"out": step.name, "of": step.args[0].name, "result": step.args[1]}
         if not isinstance(step.target, torch._ops.OpOverload) and not is_of_numbers(step):
             raise input_error("trace.not_flat", f"the module cannot be cut: `{step.target}` is no operator")
+        function = require if step in self._late else step.target
         record = {
             "out": step.name,
-            "op": f"py.{step.target.__name__}" if is_of_numbers(step) else str(step.target),
+            "op": f"py.{function.__name__}" if is_of_numbers(step) else str(step.target),
             "args": [self._argument(a) for a in step.args],
             "kwargs": {name: self._argument(a) for name, a in step.kwargs.items()},
         }
@@ -173,13 +172,10 @@ class Record:
 
 
 def _shape_of(step: Step) -> list[dict[str, Any]]:
-    """A look at the shape of what calls make of values whose number depends on data: kernels take it for granted."""
-    if isinstance(step, Stage) or is_of_numbers(step):
+    shape = shape_to_check(step)
+    if shape is None:
         return []
-    made, call = step.meta.get("val"), step.args[0] if is_projection(step) else step
-    if not isinstance(made, torch.Tensor) or counts.varies(made) or not counted(call):
-        return []
-    arguments = [{"v": step.name}, list(made.shape)]
+    arguments = [{"v": step.name}, shape]
     return [{"out": f"{step.name}.shape", "op": f"py.{shaped.__name__}", "args": arguments, "kwargs": {}}]
 
 
