@@ -251,14 +251,14 @@ std::vector<std::string> stalls_of_requests() {
 }
 
 std::vector<std::string> stalls_of_narrow_accesses() {
-  std::vector<std::string> out = stalls_of_requests();
+  std::vector<std::string> out = stalls_of_memory();
   for (const char* reason : {"selected", "not_selected", "wait", "dispatch_stall"}) out.emplace_back(reason);
   return out;
 }
 
 std::vector<std::string> stalls_of_atomics() {
   std::vector<std::string> out = stalls_of_narrow_accesses();
-  for (const char* reason : {"short_scoreboard", "membar"}) out.emplace_back(reason);
+  for (const char* reason : {"mio_throttle", "short_scoreboard", "membar"}) out.emplace_back(reason);
   return out;
 }
 

@@ -13,7 +13,7 @@ from typing import Any, Iterator, Optional, Sequence
 import torch
 from torch._subclasses import fake_tensor
 from torch._subclasses.fake_tensor import FakeTensorMode
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, PendingUnbackedSymbolNotFound
 
 from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
@@ -141,6 +141,11 @@ def _export(
     except (OracleError, results.Unknown):
         raise
     except Exception as error:
+        if isinstance(error, PendingUnbackedSymbolNotFound) and torch.is_grad_enabled():
+            # Views for gradients have sizes that no result shows. Without them the module makes the same calls, and a
+            # drop-in is called without them.
+            with torch.no_grad():
+                return _export(module, args, kwargs, notes, make)
         first = as_kept(error, any(called.differentiates for called in made))
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:

@@ -125,7 +125,7 @@ TEST(Tools, IdleSmsAndALastWave) {
   StepFacts& step = facts.kernels[0].steps[0];
   step.grid = {66, 1, 1};
   step.occupancy = occupancy_of(h200(), *needs_of(step));
-  expect(facts, "small grid", 2);
+  expect(facts, "small grid", 8);       // half of the SMs, each with one of the four blocks that it can hold
   step.grid = {4 * 132 * 5 / 4, 1, 1};  // a wave and a quarter
   step.occupancy = occupancy_of(h200(), *needs_of(step));
   expect(facts, "wave quantisation", 1.6);
