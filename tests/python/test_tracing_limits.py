@@ -49,6 +49,12 @@ REFUSED = {
         "the flow of control depends on the values of a tensor: `return x * 2",
         "torch.where",
     ),
+    "no elements": (
+        "return x if x[x[:, 0] > 0].numel() == 0 else x * 2",
+        {},
+        "the flow of control depends on the values of a tensor: `return x if x[x[:, 0] > 0].numel()",
+        "leave this branch out",
+    ),
     "loop": (
         "while x.max() > .1: x = x / 2\nreturn x",
         {},

@@ -6,6 +6,7 @@ import linecache
 import traceback
 from typing import Any, Callable, Optional
 
+import sympy
 import torch
 from torch._library.custom_ops import CustomOpDef
 from torch._subclasses import fake_tensor
@@ -170,11 +171,22 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
         return None
     where = user_location(error)
     line = linecache.getline(where["file"], where["line"]).strip() if where else ""
-    select = "select elements with torch.where, or branch on shapes"
+    hint = "select elements with torch.where, or branch on shapes"
+    if line.startswith("assert"):
+        hint = "leave the assert out"
+    elif _asks_for_none(error):
+        hint = "leave this branch out, if the calls that it skips do nothing where there are no elements"
     return (
         f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
-        f"{'leave the assert out' if line.startswith('assert') else select}; otherwise {STAYS}",
+        f"{hint}; otherwise {STAYS}",
     )
+
+
+def _asks_for_none(error: GuardOnDataDependentSymNode) -> bool:
+    """Of a number of elements that only a run knows: `rows.numel() == 0`."""
+    asked = error.cond
+    counts_something = all(symbol.is_integer for symbol in asked.free_symbols)
+    return isinstance(asked, sympy.Rel) and 0 in asked.args and len(asked.free_symbols) == 1 and counts_something
 
 
 def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional[Cause]:

@@ -117,7 +117,8 @@ std::string dispatch_text(const PredictedOriginal& original) {
   if (original.host.value <= 0) return "; their dispatch takes an unknown time on the host";
   const std::string host = time_text(original.host);
   if (original.time <= original.device)
-    return fmt::format(", which their dispatch of {} on the host does not delay", host);
+    return fmt::format(", which their dispatch of {} on the host does not delay{}", host,
+                       original.host > original.device ? " (it begins while L2 is flushed)" : "");
   return fmt::format(
       "; their dispatch takes {} on the host, the first {} of it while L2 is flushed, before the timed kernels begin",
       host, time_text(original.host - original.time));
