@@ -88,6 +88,9 @@ def _print_for_people(*args: Any, **kwargs: Any) -> None:
 
 @contextlib.contextmanager
 def refused() -> Iterator[None]:
+    from torch._dynamo import trace_rules
+
+    trace_rules.get_torch_obj_rule_map()  # made once, of PyTorch's functions as they are
     replaced = [
         *((owner, "to_dlpack", _handed_over) for owner in (torch, torch.utils.dlpack)),
         (torch._C, "_from_dlpack", _handed_over),  # of what a function above made that was imported by its name
