@@ -197,7 +197,12 @@ TRACED = [
         "m.py:7: the result of `forward` holds a `Out`",
         "dataclasses",
     ),
-    of("PyTorch's words", module("return x * x.untyped_storage().data_ptr()"), "m.py:8:", "--why prints PyTorch's own words"),
+    of(
+        "PyTorch's words",
+        module("return x * x.untyped_storage().data_ptr()"),
+        "m.py:8:",
+        "--why prints PyTorch's own words",
+    ),
     of("a value", module("n = int(x.sum().item())\nreturn x[:, :n]"), "m.py:8: ", "no real tensor", PART),
     of("a list", module("return x * sum(x[0].tolist())"), "m.py:8: ", "no real tensor", PART),
     of(
