@@ -20,11 +20,4 @@ void print_lines(const std::vector<codesearch::CodeLine>& lines) {
   for (const codesearch::CodeLine& line : lines) fmt::print("{:>7}  {}\n", line.number, harmless(line.text));
 }
 
-Json lines_json(const std::vector<codesearch::CodeLine>& lines) {
-  Json out = Json::array();
-  for (const codesearch::CodeLine& line : lines)
-    out.push(Json::object().set("line", line.number).set("text", line.text));
-  return out;
-}
-
 }  // namespace solstice::cli

@@ -3,7 +3,6 @@
 
 #include <vector>
 
-#include "base/json.h"
 #include "codesearch/codesearch.h"
 
 namespace solstice::cli {
@@ -12,6 +11,5 @@ namespace solstice::cli {
 Result<codesearch::CodeIndex> code_index();
 
 void print_lines(const std::vector<codesearch::CodeLine>& lines);
-Json lines_json(const std::vector<codesearch::CodeLine>& lines);
 
 }  // namespace solstice::cli

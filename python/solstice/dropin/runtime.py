@@ -115,7 +115,7 @@ class Runtime:
                 return self._fall_back(slot, module, original, args, kwargs)
             try:
                 return bound.launch(slot, stream, leaves)
-            except Unforeseen as error:  # before the first step with effects (partial/schedule.py)
+            except Unforeseen as error:  # before the first step with effects (partial/order.py)
                 reason = str(error)
         return self._fall_back(str(reason), module, original, args, kwargs)
 

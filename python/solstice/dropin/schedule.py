@@ -20,8 +20,8 @@ from .unrolled import Text
 
 
 _HERE = {"device": "here"}
-# Operators that count elements from the beginning of the storage, not of the tensor.
 _LOOKS = ("py.check", "py.shaped")  # which raise Unforeseen
+# Operators that count elements from the beginning of the storage, not of the tensor.
 BY_PLACE = ("aten.as_strided", "aten.set_", "aten.resize_")
 
 
@@ -61,12 +61,7 @@ class Schedule:
 def read(record: dict[str, Any], stages: dict[int, Any]) -> Schedule:
     constants = {name: _constant(entry) for name, entry in record["constants"].items()}
     return Schedule(
-        record["steps"],
-        record["given"],
-        constants,
-        record["results"],
-        frozenset(record["written"]),
-        stages,
+        record["steps"], record["given"], constants, record["results"], frozenset(record["written"]), stages
     )
 
 

@@ -15,9 +15,9 @@ import torch
 from torch.fx import Node
 
 from ..dropin.schedule import BY_PLACE
+from ..tracing import counts
 from ..tracing.nodes import draws
 from .decisions import is_decision, only_for_decisions
-from ..tracing import counts
 from .own_graph import KNOWN, OwnGraph, aliased, bound_arguments, counted, has_effects, is_projection, is_view
 from .weights import Weights
 

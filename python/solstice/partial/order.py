@@ -4,7 +4,7 @@ original `forward` runs."""
 from __future__ import annotations
 
 import operator
-from typing import Iterable, Union
+from typing import Iterable, Optional, Union
 
 import torch
 from torch.fx import Node
@@ -34,7 +34,7 @@ def behind_effects(own: OwnGraph, steps: Iterable[Step]) -> set[Node]:
     return out
 
 
-def shape_to_check(step: Step) -> "list[int] | None":
+def shape_to_check(step: Step) -> Optional[list[int]]:
     """Of what calls make of values whose number depends on data: kernels take it for granted."""
     if isinstance(step, Stage) or is_of_numbers(step):
         return None

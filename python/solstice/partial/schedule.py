@@ -123,11 +123,11 @@ class Record:
         self._why = why
         self._sources = SourceTable(display)
         self._device = found.own.device()
+        self._late = behind_effects(found.own, found.steps)
 
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
         written = {root for roots in own.writes.values() for root in roots}
-        self._late = behind_effects(own, self._schedule.steps)
         steps = [record for step in self._schedule.steps for record in (self._step(step), *_shape_of(step))]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}

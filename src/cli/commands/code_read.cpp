@@ -19,15 +19,7 @@ Result<int> run_code_read(const Invocation& in) {
   SOLSTICE_TRY(codesearch::CodeIndex index, code_index());
   SOLSTICE_TRY(const codesearch::Passage passage, index.read(place, limits));
   if (in.json()) {
-    fmt::print("{}\n", Json::object()
-                           .set("path", passage.path)
-                           .set("first", passage.first)
-                           .set("last", passage.last)
-                           .set("of", passage.of)
-                           .set("about", passage.about)
-                           .set("cut", passage.cut)
-                           .set("lines", lines_json(passage.lines))
-                           .dump(2));
+    fmt::print("{}\n", solstice::to_json(passage).dump(2));
     return 0;
   }
   fmt::print("{}:{}-{} of {}\n", harmless(passage.path), passage.first, passage.last, passage.of);

@@ -12,25 +12,6 @@ namespace {
 
 constexpr int kMostHits = 100;
 
-Json words_json(const std::vector<std::string>& words) {
-  Json out = Json::array();
-  for (const std::string& word : words) out.push(word);
-  return out;
-}
-
-Json hit_json(const codesearch::Hit& hit) {
-  return Json::object()
-      .set("path", hit.path)
-      .set("first", hit.first)
-      .set("last", hit.last)
-      .set("title", hit.title)
-      .set("about", hit.about)
-      .set("lines", lines_json(hit.lines))
-      .set("why", words_json(hit.why))
-      .set("lacks", words_json(hit.lacks))
-      .set("score", hit.score);
-}
-
 void print_hit(const codesearch::Hit& hit) {
   fmt::print("{}:{}-{}{}\n", harmless(hit.path), hit.first, hit.last,
              hit.title.empty() ? "" : "  " + harmless(hit.title));
@@ -50,9 +31,7 @@ Result<int> run_code_search(const Invocation& in) {
   SOLSTICE_TRY(const codesearch::Answer answer,
                index.search(fmt::format("{}", fmt::join(in.all("QUERY"), " ")), limits));
   if (in.json()) {
-    Json hits = Json::array();
-    for (const codesearch::Hit& hit : answer.hits) hits.push(hit_json(hit));
-    fmt::print("{}\n", Json::object().set("hits", hits).set("unknown", words_json(answer.unknown)).dump(2));
+    fmt::print("{}\n", solstice::to_json(answer).dump(2));
     return 0;
   }
   for (const codesearch::Hit& hit : answer.hits) print_hit(hit);

@@ -45,9 +45,9 @@ Result<Batch> read_batch(const fs::path& folder) {
   const auto is_name = [](const std::string& name) {
     return fs::path(name) == fs::path(name).filename() && name != "..";
   };
-  if (batch.file.empty() || !is_name(batch.file) || !is_name(batch.of)) {
-    const std::string& wrong = batch.file.empty() || !is_name(batch.file) ? batch.file : batch.of;
-    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), wrong));
+  for (const std::string& name : {batch.file, batch.of}) {  // of a module there is no `of`
+    if (is_name(name) && !batch.file.empty()) continue;
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no file of the folder", folder.string(), name));
   }
   std::set<int> nodes;
   for (const BatchCandidate& candidate : batch.candidates) {
