@@ -43,6 +43,16 @@ double lacking_loads(const Tool& tool, const KernelView& view, const StepFacts& 
   return loads.gain();
 }
 
+// What is in flight at once is an upper limit: blocks that load, then compute, then store keep less under way. Where
+// the samples say that warps wait for loads, the rate that memory reached says how much was: by Little's law its part
+// of a copy's. 1: nobody measured, or warps wait for something else.
+double lacking_by_rate(const Tool& tool, const KernelView& view, const StepFacts& step) {
+  const auto waiting = stall(step, "long_scoreboard");
+  const auto busy = counter(step, "gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed");
+  if (!waiting || !busy || *busy <= 0 || *waiting < tool.threshold("waiting")) return 1;
+  return std::max(1.0, view.machine.copy_ceiling().per_second / view.machine.dram_rate.value / *busy);
+}
+
 // By its machine code; without it by what its family makes of it.
 bool runs_on_few_warps(const KernelView& view, const StepFacts& step) {
   if (step.sass) return count_of(step.sass->mix, "wgmma") + count_of(step.sass->mix, "mma") > 0;
@@ -55,7 +65,8 @@ void find_limit(const Tool& tool, const KernelView& view, std::vector<Finding>& 
     const auto needs = needs_of(*step);
     if (!needs || !step->occupancy || runs_on_few_warps(view, *step)) continue;
     const OccupancyFacts& now = *step->occupancy;
-    const double lacking = lacking_loads(tool, view, *step);
+    const double planned = lacking_loads(tool, view, *step), measured = lacking_by_rate(tool, view, *step);
+    const double lacking = std::max(planned, measured);
     const double warps = static_cast<double>(now.warps_per_sm) / view.machine.warps_per_sm;
     // With less than a wave the grid, not a resource, is what leaves the SMs empty; and threads are what there is.
     if (std::min(lacking, 1 / warps) < tool.threshold("gain") || now.waves < 1 || now.limited_by == "threads") continue;
@@ -65,7 +76,7 @@ void find_limit(const Tool& tool, const KernelView& view, std::vector<Finding>& 
                     step->entry, now.warps_per_sm, view.machine.warps_per_sm, now.limited_by),
         view.gain_of(*step, 1 / warps, "if its speed follows its resident warps"));
     finding.place.step = step->step;
-    finding.evidence = {evidence("loads in flight lack", lacking, "x", "plan"),
+    finding.evidence = {evidence("loads in flight lack", lacking, "x", measured > planned ? "counters" : "plan"),
                         evidence("resident warps", static_cast<double>(now.warps_per_sm), "an SM", "plan"),
                         evidence("registers", static_cast<double>(needs->registers), "a thread", "ptxas"),
                         evidence("shared memory", static_cast<double>(needs->shared_bytes), "B/block", "ptxas")};
@@ -87,10 +98,12 @@ const Tool solstice_tools_occupancy_limit{
                     "in flight, where no machine code tells; chosen: two of the widest loads. What is needed is by "
                     "Little's law and "
                     "the machine file"},
-                   {"gain", 1.05, "x", "a finding of medium severity"}},
+                   {"gain", 1.05, "x", "a finding of medium severity"},
+                   {"waiting", 0.6, "share of samples in long_scoreboard", "KernelPro, table 2: critical"}},
     .paper = "KernelPro: occupancy limiter",
     .of_kernel = find_limit,
     .shows_as = stalls_of_memory(),
+    .or_counters = {"gpu__dram_throughput.avg.pct_of_peak_sustained_elapsed"},
 };
 
 }  // namespace solstice::diagnose
