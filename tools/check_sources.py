@@ -254,7 +254,8 @@ def kernels_of(title, source, folder, arguments):
     """Every launch of a program, with what the sources say."""
     program = folder / "program.ucut"
     program.write_text(source)
-    device = [] if arguments.device == "cuda" else ["--device", "model"]
+    # Without a module a program runs only where a GPU is asked for.
+    device = ["--device", "gpu" if arguments.device == "cuda" else "model"]
     facts_file, out = folder / "facts.json", folder / "plan"
     run([arguments.solstice, "profile", program, *device, "--machine", "h200", "--quiet", "--facts", facts_file])
     compiled = json.loads(run([arguments.solstice, "compile", program, "--machine", "h200", "--out", out, "--json"]))

@@ -62,10 +62,18 @@ int GpuMeter::repetitions(search::Precision precision) const {
   return precision == search::Precision::kUsual ? options_.repetitions : 4 * options_.repetitions;
 }
 
-Status GpuMeter::judge(int node, search::Precision precision, search::Measurement& out, Verdict& verdict) {
+// What is right is read while it is timed: without places, which cost a compilation.
+void GpuMeter::begin_reading(BegunTrial& trial) {
+  std::erase_if(unread_, [](const CodeReading& reading) { return reading.done(); });
+  if (!wants_places()) trial.code = CodeReading(*trial.candidate.built());
+}
+
+Status GpuMeter::judge(BegunTrial& trial, search::Measurement& out, Verdict& verdict) {
+  const search::Precision precision = trial.precision;
   const std::vector<run::JudgeCase> first(cases_.begin(), cases_.begin() + 1);
-  SOLSTICE_TRY(verdict, judge_.verify(builds_.plan_of(node), first));
+  SOLSTICE_TRY(verdict, judge_.verify(builds_.plan_of(trial.node), first));
   if (verdict.passed()) {
+    begin_reading(trial);
     const bool slow = verdict.cases.back().wall > kSlow;
     SOLSTICE_TRY(const run::TimedBlock block, judge_.time_block(cases_, slow ? 1 : repetitions(precision)));
     if (!block.verdict.passed()) verdict = block.verdict;
@@ -151,8 +159,7 @@ void GpuMeter::begin_diagnosis(BegunTrial& trial, search::Measurement& out) {
   if (out.state != TrialState::kVerified) return;
   if (options_.diagnosis.counters) count(trial.node, facts);
   // Places cost a compilation: nothing beside counters, much beside a trial.
-  const bool places = options_.diagnosis.keep_facts || options_.diagnosis.counters;
-  const CodeToRead code{&built, places ? trial.candidate.compiler() : nullptr};
+  const CodeToRead code{&built, wants_places() ? trial.candidate.compiler() : nullptr, std::move(trial.code)};
   trial.diagnosis = Diagnosing(std::move(facts), code, builds_.setting(), options_.diagnosis, took);
 }
 
@@ -171,9 +178,10 @@ Result<search::Measurement> GpuMeter::measure(BegunTrial& trial) {
     const Seconds ready = monotonic_now();
     const std::optional<double> used = judge_.joules();
     Verdict verdict;
-    SOLSTICE_CHECK(judge(trial.node, trial.precision, out, verdict));
+    SOLSTICE_CHECK(judge(trial, out, verdict));
     SOLSTICE_CHECK(judge_further(candidate.built()->plan, verdict, out));
     begin_diagnosis(trial, out);
+    if (trial.code.begun()) unread_.push_back(std::move(trial.code));
     out.record.set("measuring", (monotonic_now() - ready).value);
     if (const std::optional<double> now = judge_.joules(); used && now) out.joules = *now - *used;
     if (options_.gpu) out.record.set("gpu", *options_.gpu);

@@ -38,7 +38,9 @@ class GpuMeter {
 
  private:
   int repetitions(search::Precision precision) const;
-  Status judge(int node, search::Precision precision, search::Measurement& out, Verdict& verdict);
+  Status judge(BegunTrial& trial, search::Measurement& out, Verdict& verdict);
+  bool wants_places() const { return options_.diagnosis.keep_facts || options_.diagnosis.counters; }
+  void begin_reading(BegunTrial& trial);
   Status judge_further(const Plan& plan, const Verdict& passed, search::Measurement& out);
   bool is_best(const search::Measurement& found) const {
     return found.state == TrialState::kVerified && (best_.value <= 0 || found.time < best_);
@@ -54,7 +56,8 @@ class GpuMeter {
   run::Judge& judge_;
   const std::vector<run::JudgeCase>& cases_;
   GpuMeterOptions options_;
-  Seconds best_;  // of those that passed here or before the run was resumed; 0: none has
+  std::vector<CodeReading> unread_;  // of trials that nobody diagnoses; nobody waits for them
+  Seconds best_;                     // of those that passed here or before the run was resumed; 0: none has
 };
 
 // The state of a trial whose verdict this is.

@@ -20,7 +20,8 @@ struct BegunTrial {
   int node;
   Preparation candidate;
   search::Precision precision;
-  Seconds best;               // of those that had come in when it was begun; 0: none works, or nobody says
+  Seconds best;  // of those that had come in when it was begun; 0: none works, or nobody says
+  CodeReading code = {};
   Diagnosing diagnosis = {};  // last: it reads the candidate
 
   // The measurement of this trial gets its diagnosis; waits for that.

@@ -175,7 +175,9 @@ const Command solstice_commands_profile = {
     .help =
         "Reads what the compiler, the machine code, the launch plan, a trace and counters say of a program, and prints "
         "ranked findings: cause, evidence, an upper bound of the gain, and changes to try. A module is profiled as "
-        "the program that the cost models choose for it. Of a run (an id, its beginning, or `last`) the best trial is "
+        "the program that the cost models choose for it. A .ucut program without a module (--of) runs where "
+        "--device gpu asks for it, against an original that is written from its equations. Of a run (an id, its "
+        "beginning, or `last`) the best trial is "
         "profiled again on its module, with its numerics and weights, where the command runs. A source that is missing "
         "leaves its questions open: they are listed, with what would open them. --facts keeps everything that was "
         "read; a .json file of such facts is diagnosed anywhere, without a GPU. --html writes all of it as one "

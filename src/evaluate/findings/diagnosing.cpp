@@ -5,17 +5,31 @@
 #include "base/clock.h"
 
 namespace solstice::evaluate {
+namespace {
+
+// What reading it took.
+Seconds add_code(const CodeToRead& code, Facts& facts) {
+  if (!code.built) return {};
+  const Seconds began = monotonic_now();
+  if (!code.being.begun()) {
+    add_sass(*code.built, code.lines, facts);
+    return monotonic_now() - began;
+  }
+  const CodeReading::Read& read = code.being.wait();
+  take_sass(code.built->plan, read.modules, facts);
+  return read.took;
+}
+
+}  // namespace
 
 Diagnosing::Diagnosing(Facts facts, const CodeToRead& code, const Setting& setting, const DiagnosisOptions& options,
                        Seconds took) {
   done_ = std::async(std::launch::async, [facts = std::move(facts), code, &setting, options, took]() mutable {
     Done out{Json::object(), {}};
     out.time.facts = took;
-    const Seconds began = monotonic_now();
-    if (code.built) add_sass(*code.built, code.lines, facts);
+    out.time.disassembly = add_code(code, facts);
     const Seconds read = monotonic_now();
     add_findings(facts, setting, options, out.record);
-    out.time.disassembly = read - began;
     out.time.tools = monotonic_now() - read;
     return out;
   });

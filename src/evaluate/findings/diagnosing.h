@@ -4,15 +4,17 @@
 
 #include <future>
 
+#include "evaluate/findings/code_reading.h"
 #include "evaluate/findings/diagnosis.h"
 #include "record/diagnosis/diagnosis_time.h"
 
 namespace solstice::evaluate {
 
-// Machine code to read, with places in the program where `lines` is there (add_sass()).
+// Machine code to read, with places in the program where `lines` is there (add_sass()); or that is `being` read.
 struct CodeToRead {
   const Built* built = nullptr;
   toolchain::Compiler* lines = nullptr;
+  CodeReading being = {};
 };
 
 class Diagnosing {

@@ -9,7 +9,6 @@
 #include "base/version.h"
 #include "diagnose/occupancy.h"
 #include "diagnose/place.h"
-#include "diagnose/sass/disassemble.h"
 #include "evaluate/by_kernel.h"
 #include "evaluate/findings/profile_build.h"
 #include "families/emission.h"
@@ -276,18 +275,24 @@ void add_missing_sass(const Plan& plan, const std::string& module, const Error& 
   }
 }
 
-// With places, where `lines` is there; else, and where no profile build can be had, those of the cubin that runs.
-SassOfModule sass_of_module(const Built& built, size_t i, toolchain::Compiler* lines) {
-  const families::Source& source = built.sources[i];
-  diagnose::SassOptions options{.source = {source.file_name(), source.lines}};
-  const std::string& runs = built.compiled[i].cubin;
-  if (!lines) return {diagnose::sass_of_cubin(runs, options)};
+// With places; where no profile build can be had, those of the cubin that runs.
+SassOfModule placed_sass(const Built& built, size_t i, CodeOfModule code, toolchain::Compiler& lines) {
   Result<std::filesystem::path> headers = data_folder("kernels");
-  if (!headers.ok()) return {diagnose::sass_of_cubin(runs, options), headers.error().message};
-  options.headers = std::move(*headers);
-  const Result<std::string> cubin = profile_cubin(built, i, *lines);
-  if (!cubin.ok()) return {diagnose::sass_of_cubin(runs, options), cubin.error().message};
-  return {diagnose::sass_of_cubin(*cubin, options)};
+  if (!headers.ok()) return {diagnose::sass_of_cubin(code.cubin, code.options), headers.error().message};
+  code.options.headers = std::move(*headers);
+  const Result<std::string> cubin = profile_cubin(built, i, lines);
+  if (!cubin.ok()) return {diagnose::sass_of_cubin(code.cubin, code.options), cubin.error().message};
+  return {diagnose::sass_of_cubin(*cubin, code.options)};
+}
+
+// In the order of the modules.
+template <typename Read>
+std::vector<SassOfModule> side_by_side(size_t modules, const Read& read) {
+  std::vector<std::optional<SassOfModule>> found(modules);
+  for_each_parallel(modules, [&](size_t i) { found[i] = read(i); });
+  std::vector<SassOfModule> out;
+  for (std::optional<SassOfModule>& each : found) out.push_back(*std::move(each));
+  return out;
 }
 
 }  // namespace
@@ -307,12 +312,24 @@ void take_sass(const Plan& plan, const std::vector<SassOfModule>& read, Facts& f
   set_source(std::move(state), facts);
 }
 
+std::vector<CodeOfModule> code_of(const Built& built) {
+  std::vector<CodeOfModule> out;
+  for (size_t i = 0; i < built.compiled.size(); ++i) {
+    const families::Source& source = built.sources[i];
+    out.push_back({built.compiled[i].cubin, {.source = {source.file_name(), source.lines}}});
+  }
+  return out;
+}
+
+std::vector<SassOfModule> read_code(const std::vector<CodeOfModule>& code) {
+  return side_by_side(code.size(),
+                      [&](size_t i) { return SassOfModule{diagnose::sass_of_cubin(code[i].cubin, code[i].options)}; });
+}
+
 void add_sass(const Built& built, toolchain::Compiler* lines, Facts& facts) {
-  std::vector<std::optional<SassOfModule>> read(built.compiled.size());
-  for_each_parallel(read.size(), [&](size_t i) { read[i] = sass_of_module(built, i, lines); });
-  std::vector<SassOfModule> all;
-  for (std::optional<SassOfModule>& each : read) all.push_back(*std::move(each));
-  take_sass(built.plan, all, facts);
+  const std::vector<CodeOfModule> code = code_of(built);
+  const auto placed = [&](size_t i) { return placed_sass(built, i, code[i], *lines); };
+  take_sass(built.plan, lines ? side_by_side(code.size(), placed) : read_code(code), facts);
 }
 
 }  // namespace solstice::evaluate
