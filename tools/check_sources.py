@@ -2,6 +2,7 @@
 """Do the sources of a diagnosis agree? What two of them both say of a kernel is compared.
 
     tools/check_sources.py [--solstice PROGRAM] [--family NAME,..] [--each N] [--device cuda]
+    tools/check_sources.py [--solstice PROGRAM] --facts DIR
 
 About ten programs of each built kernel family (tools/source_programs.py) are compiled, and of every launch is compared
 
@@ -14,10 +15,12 @@ About ten programs of each built kernel family (tools/source_programs.py) are co
     products                     wgmma and mma in the machine code of a main loop, and the tile of the schedule
 
 `--device cuda` profiles with counters and also compares the wgmma instructions that ran with those of the equations.
+`--facts DIR` compares those in facts that were recorded, as `tests/sick/facts`.
 Exit code 1: something differs. The machine code needs nvdisasm; without it these comparisons are left out, by name.
 """
 
 import argparse
+import gzip
 import json
 import math
 import re
@@ -220,18 +223,32 @@ def tensor_products(kernel):
     return int(PRODUCTS[kind] * needs[0]) // 2 if needs and kind in PRODUCTS else 0
 
 
+def ran_wgmma(step):
+    """Instructions, over all warps, by the step's counters; 0: none ran, or nobody counted."""
+    return (step.get("counters") or {}).get("metrics", {}).get("sm__inst_executed_pipe_tensor_op_gmma.sum") or 0
+
+
 def check_counted(kernel, checks):
     """wgmma that ran, by the counters, against the products of the equations."""
-    counted = (kernel.facts.get("counters") or {}).get("metrics", {})
-    ran = counted.get("sm__inst_executed_pipe_tensor_op_gmma.sum")
+    ran = ran_wgmma(kernel.facts)
     asked = tensor_products(kernel)
     place = WGMMA.search(kernel.sass or "")
     if not ran or not place or not asked:
         return
     m, n, k = (int(x) for x in place.groups())
-    # A warp group counts once for each of its four warps; a padded tile runs more than the equations ask.
-    products = ran / 4 * m * n * k
-    checks.holds("wgmma that ran", kernel, asked <= products <= 1.5 * asked, counters=products, equations=asked)
+    products = int(ran / 4 * m * n * k)  # a warp group counts once for each of its four warps
+    checks.equal("wgmma that ran", kernel, counters=products, equations=int(asked * padding(kernel, k)))
+
+
+def padding(kernel, unit):
+    """Products of whole tiles of whole clusters, over those of the equations; of a line of k, of whole instructions."""
+    extents, knobs = extents_of(kernel.program), kernel.sheet.get("knobs", {})
+    tile = [int(x) for x in knobs.get("tile", "").split("x") if x.isdigit()]
+    cluster = [int(x) for x in knobs.get("cluster", "1x1").split("x")]
+    if not extents or len(tile) < 2:
+        return 1
+    parts = (tile[0] * cluster[0], tile[1] * cluster[1], tile[2] if len(tile) > 2 else unit)
+    return math.prod(up(extent, part) for extent, part in zip(extents, parts)) / math.prod(extents)
 
 
 def run(command, **options):
@@ -250,16 +267,23 @@ def disassembled(nvdisasm, cubin):
     return dict(zip(parts[1::2], parts[2::2]))
 
 
-def kernels_of(title, source, folder, arguments):
-    """Every launch of a program, with what the sources say."""
-    program = folder / "program.ucut"
+def profiled(source, folder, arguments):
+    """The facts of a program."""
+    program, facts = folder / "program.ucut", folder / "facts.json"
     program.write_text(source)
     # Without a module a program runs only where a GPU is asked for.
     device = ["--device", "gpu" if arguments.device == "cuda" else "model"]
-    facts_file, out = folder / "facts.json", folder / "plan"
-    run([arguments.solstice, "profile", program, *device, "--machine", "h200", "--quiet", "--facts", facts_file])
-    compiled = json.loads(run([arguments.solstice, "compile", program, "--machine", "h200", "--out", out, "--json"]))
-    facts = json.loads(facts_file.read_text())
+    run([arguments.solstice, "profile", program, *device, "--machine", "h200", "--quiet", "--facts", facts])
+    return json.loads(facts.read_text())
+
+
+def kernels_of(title, source, folder, arguments, facts):
+    """Every launch of a program, with what the sources say."""
+    program, out = folder / "program.ucut", folder / "plan"
+    program.write_text(source)
+    weights = ["--weights", "frozen"] if facts["frozen"] else []
+    compiled = [arguments.solstice, "compile", program, "--machine", "h200", *weights, "--out", out, "--json"]
+    compiled = json.loads(run(compiled))
     plan = json.loads((out / "plan.json").read_text())
     told = {s["step"]: (s, kernel) for kernel in facts["kernels"] for s in kernel.get("steps", [])}
     reports = {k["entry"]: k for m in compiled["modules"] for k in m["kernels"]}
@@ -270,13 +294,16 @@ def kernels_of(title, source, folder, arguments):
     for step in plan["steps"]:
         if step["kind"] != "launch":
             continue
+        if step["name"] not in told and arguments.facts:
+            print(f"{title}: the plan has changed since: {step['name']} is not in the facts")
+            continue
         of, sheet = told[step["name"]]
         cubin = cubins[step["module"]][step["entry"]]
         sass = codes[step["module"]].get(step["entry"]) if "sass" in of else None
         yield Kernel(f"{title}, {step['name']}", source, step, of, sheet, reports[step["entry"]], cubin, sass)
 
 
-def check(kernel, checks, machine, device):
+def check(kernel, checks, machine):
     check_resources(kernel, checks, machine)
     check_threads(kernel, checks)
     check_spills(kernel, checks)
@@ -284,8 +311,40 @@ def check(kernel, checks, machine, device):
     check_occupancy(kernel, checks, machine)
     check_bytes(kernel, checks)
     check_products(kernel, checks)
-    if device == "cuda":
-        check_counted(kernel, checks)
+    check_counted(kernel, checks)
+
+
+def recorded(folder):
+    """(name, facts) of those in the folder that have counts of wgmma."""
+    for file in sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")]):
+        facts = json.loads(gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes())
+        if any(ran_wgmma(step) for kernel in facts["kernels"] for step in kernel.get("steps", [])):
+            yield file.name.removesuffix(".gz").removesuffix(".json"), facts
+
+
+def check_recorded(folder, checks, arguments):
+    """Counts that were recorded, against the equations and machine code that is made here: how many launches."""
+    launches = 0
+    for name, facts in recorded(folder):
+        with tempfile.TemporaryDirectory(prefix="solstice-sources-") as scratch:
+            for kernel in kernels_of(name, facts["program"], Path(scratch), arguments, facts):
+                check_counted(kernel, checks)
+                launches += bool(ran_wgmma(kernel.facts))
+    return launches
+
+
+def check_families(checks, arguments):
+    machine = machine_of("h200")
+    for family in families_of(arguments):
+        launches = 0
+        sources = programs_of(family, arguments.each)
+        for number, source in enumerate(sources, 1):
+            with tempfile.TemporaryDirectory(prefix="solstice-sources-") as scratch:
+                facts = profiled(source, Path(scratch), arguments)
+                for kernel in kernels_of(f"{family} {number}", source, Path(scratch), arguments, facts):
+                    check(kernel, checks, machine)
+                    launches += 1
+        print(f"{family}: {len(sources)} programs, {launches} launches")
 
 
 def settings():
@@ -294,6 +353,7 @@ def settings():
     parser.add_argument("--family", default="", help="a list with commas [default: all that are built]")
     parser.add_argument("--each", type=int, default=11, help="programs of a family at most")
     parser.add_argument("--device", default="model", choices=["model", "cuda"], help="cuda: with counters")
+    parser.add_argument("--facts", type=Path, help="a folder of recorded facts: compare the counters in them alone")
     parser.add_argument("--nvdisasm", default="", help="[default: that of PATH or SOLSTICE_PYTHON's packages]")
     out = parser.parse_args()
     out.nvdisasm = out.nvdisasm or shutil.which("nvdisasm") or ""
@@ -324,16 +384,11 @@ def machine_of(name):
 
 def main():
     arguments = settings()
-    checks, machine = Checks(), machine_of("h200")
-    for family in families_of(arguments):
-        launches = 0
-        sources = programs_of(family, arguments.each)
-        for number, source in enumerate(sources, 1):
-            with tempfile.TemporaryDirectory(prefix="solstice-sources-") as folder:
-                for kernel in kernels_of(f"{family} {number}", source, Path(folder), arguments):
-                    check(kernel, checks, machine, arguments.device)
-                    launches += 1
-        print(f"{family}: {len(sources)} programs, {launches} launches")
+    checks = Checks()
+    if arguments.facts:
+        print(f"{arguments.facts}: {check_recorded(arguments.facts, checks, arguments)} launches with wgmma")
+    else:
+        check_families(checks, arguments)
     for what, count in sorted(checks.done.items()):
         equal = f", {checks.equal_bytes[what]} equal" if what in checks.equal_bytes else ""
         print(f"  {what}: {count} compared{equal}")

@@ -28,6 +28,19 @@ def test_sources_agree_on_a_program_of_each_family():
 
 
 @needs_program
+def test_recorded_counts_of_wgmma_are_those_of_the_equations():
+    command = [sys.executable, ROOT / "tools/check_sources.py", "--facts", ROOT / "tests/sick/facts"]
+    env = dict(os.environ, SOLSTICE_PYTHON=sys.executable)
+    done = subprocess.run(
+        [*map(str, command), "--solstice", PROGRAM], capture_output=True, text=True, env=env, timeout=600
+    )
+    if "error[no_compiler]" in done.stderr or "without nvdisasm" in done.stdout:
+        pytest.skip("NVRTC or nvdisasm is not here: there is no machine code")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "wgmma that ran: 16 compared" in done.stdout
+
+
+@needs_program
 def test_every_program_is_legal(tmp_path):
     file = tmp_path / "program.ucut"
     for family in ("cuda", "gemm", "map", "reduce", "rows", "scan"):
