@@ -23,6 +23,7 @@ import argparse
 import gzip
 import json
 import math
+import os
 import re
 import shutil
 import subprocess
@@ -356,8 +357,15 @@ def settings():
     parser.add_argument("--facts", type=Path, help="a folder of recorded facts: compare the counters in them alone")
     parser.add_argument("--nvdisasm", default="", help="[default: that of PATH or SOLSTICE_PYTHON's packages]")
     out = parser.parse_args()
-    out.nvdisasm = out.nvdisasm or shutil.which("nvdisasm") or ""
+    out.nvdisasm = out.nvdisasm or shutil.which("nvdisasm") or packaged_nvdisasm()
     return out
+
+
+def packaged_nvdisasm():
+    """That of SOLSTICE_PYTHON's packages, else of this Python's; "": there is none."""
+    python = Path(os.environ.get("SOLSTICE_PYTHON", sys.executable))
+    found = sorted(python.parent.parent.glob("lib/python*/site-packages/nvidia/*/bin/nvdisasm"))
+    return str(found[-1]) if found else ""
 
 
 def families_of(arguments):
