@@ -25,7 +25,7 @@ def behind_effects(own: OwnGraph, steps: Iterable[Step]) -> set[Node]:
     effect, out = None, set()
     for step in steps:
         if effect is not None and isinstance(step, Node):
-            if step.target is check and _is_range(step):
+            if step.target is check and _is_kept(own, step):
                 out.add(step)
             elif step.target is check or shape_to_check(step) is not None:
                 raise _refusal(step, effect)
@@ -44,11 +44,11 @@ def shape_to_check(step: Step) -> Optional[list[int]]:
     return list(made.shape)
 
 
-def _is_range(step: Node) -> bool:
-    """Of one number, between constants."""
+def _is_kept(own: OwnGraph, step: Node) -> bool:
+    """The range of a number, between constants. Where branches are taken, ranges may be theirs."""
     holds = step.args[0]
     sides = holds.args if isinstance(holds, Node) and holds.target in (operator.ge, operator.le) else ()
-    return any(isinstance(side, int) for side in sides)
+    return not own.takes_branches and any(isinstance(side, int) for side in sides)
 
 
 def _is_seen_outside(own: OwnGraph, node: Node) -> bool:

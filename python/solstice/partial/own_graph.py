@@ -41,6 +41,7 @@ class OwnGraph:
     results: list[Any]  # leaves: a node, or a constant
     constants: dict[str, torch.Tensor]
     program: torch.export.ExportedProgram
+    takes_branches: bool  # on values; its checks say which
     writes: dict[Node, list[Node]] = field(default_factory=dict)  # calls that write, and the first name of the memory
     memory: dict[Node, Node] = field(default_factory=dict)  # of every value: the first name of its memory
 
@@ -67,9 +68,9 @@ class OwnGraph:
         return [node for node in self.graph.nodes if node.op == "call_function"]
 
 
-def own_graph(program: torch.export.ExportedProgram) -> OwnGraph:
+def own_graph(program: torch.export.ExportedProgram, takes_branches: bool = False) -> OwnGraph:
     """Errors: `trace.not_flat` for parts of the graph that are under an autocast or other operators of functions."""
-    builder = _Builder(program)
+    builder = _Builder(program, takes_branches)
     builder.run()
     out = builder.out
     _rename_writes(out)
@@ -81,10 +82,10 @@ def own_graph(program: torch.export.ExportedProgram) -> OwnGraph:
 class _Builder:
     """Copies the exported graph without its regions and checks."""
 
-    def __init__(self, program: torch.export.ExportedProgram) -> None:
+    def __init__(self, program: torch.export.ExportedProgram, takes_branches: bool) -> None:
         self._program = program
         self._copied: dict[Node, Any] = {}
-        self.out = OwnGraph(Graph(), {}, [], {}, program)
+        self.out = OwnGraph(Graph(), {}, [], {}, program, takes_branches)
 
     def run(self) -> None:
         kinds = {spec.kind for spec in self._program.graph_signature.output_specs}

@@ -210,6 +210,9 @@ def known(module: torch.nn.Module, error: Exception) -> bool:
     return any(cause(module, error) for cause in _CAUSES)
 
 
+BRANCHES = "trace.branches"  # a trace that may take them goes on (branches.py)
+
+
 def not_exportable(module: torch.nn.Module, first: Exception, second: Exception) -> OracleError:
     """`first` comes from the non-strict tracer, `second` from the strict one; the same twice where one step failed."""
     place: dict[str, Any] = user_location(first)
@@ -217,7 +220,8 @@ def not_exportable(module: torch.nn.Module, first: Exception, second: Exception)
         found = cause(module, first)
         if found:
             what, hint = found
-            return input_error("trace.not_exportable", f"the module cannot be traced: {what}", hint=hint, **place)
+            code = BRANCHES if cause is _data_dependent_flow else "trace.not_exportable"
+            return input_error(code, f"the module cannot be traced: {what}", hint=hint, **place)
     said = {"torch.export": first_line(first), "torch.export, strict": first_line(second)}
     return input_error(
         "trace.not_exportable",
