@@ -172,6 +172,11 @@ def is_of_numbers(node: Node) -> bool:
     return node.target in BY_NAME.values()
 
 
+def reads_extents(node: Node) -> bool:
+    """Of a tensor, none of its elements."""
+    return getattr(node.target, "namespace", "") == "aten" and node.target._schema.name.startswith("aten::sym_")
+
+
 def counted(node: Node) -> bool:
     """It reads or makes a value whose shape depends on the values of tensors."""
     return any(counts.made_varies(n) for n in (node, *node.all_input_nodes))
