@@ -240,7 +240,8 @@ class Parts {
 };
 
 bool is_a_parts_fault(const Status& done) {
-  return !done.ok() && (done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet);
+  constexpr Code kOfParts[] = {Code::unsupported_operator, Code::not_yet, Code::module_branches};
+  return !done.ok() && std::find(std::begin(kOfParts), std::end(kOfParts), done.error().code) != std::end(kOfParts);
 }
 
 }  // namespace
