@@ -74,24 +74,26 @@ class _Answers:
         if not isinstance(asked, sympy.logic.boolalg.Boolean) or self._given == _MOST:
             return None
         self._given += 1
-        found = _with_elements(env, asked, asked.free_symbols & env.size_like)
-        if found is None and _is_of_the_user():
-            found = asked.xreplace(self._numbers)
-        elif found is None:  # extents of slices
-            found = _with_elements(env, asked, {s for s in asked.free_symbols if _counts(env.var_to_range[s])})
+        found = _with_elements(env, asked)
+        if found is None:
+            found = asked.xreplace(self._numbers) if _is_of_the_user() else _of_extents(asked)
         return bool(found) if found in (sympy.true, sympy.false) else None
 
 
-def _counts(range: ValueRanges) -> bool:
-    """Not what stands for a Boolean."""
-    return range.lower >= 0 and range.upper > 1
-
-
-def _with_elements(env: Any, asked: sympy.Basic, counts: set[sympy.Symbol]) -> Optional[sympy.Basic]:
+def _with_elements(env: Any, asked: sympy.Basic) -> Optional[sympy.Basic]:
     """What is asked, if that follows from numbers of elements that are not zero."""
+    counts = asked.free_symbols & env.size_like
     ranges = {s: r & ValueRanges(1, r.upper) if s in counts else r for s, r in env.var_to_range.items()}
     found = bound_sympy(asked, ranges) if counts else None
     return found.lower if found is not None and found.is_singleton() else None
+
+
+def _of_extents(asked: sympy.Basic) -> Optional[sympy.Basic]:
+    """PyTorch's own compares integers with zero where they are extents, as of a slice."""
+    compares = isinstance(asked, (sympy.Eq, sympy.Ne)) and 0 in asked.args
+    if not compares or not all(side.is_integer for side in asked.args):
+        return None
+    return sympy.sympify(isinstance(asked, sympy.Ne))
 
 
 def _is_of_the_user() -> bool:
