@@ -103,7 +103,8 @@ CACHES = (by_slice, by_number, by_narrow)
 def test_the_linear_parts_are_ours(made, cached):
     parts = made_parts(session_of(made(cached).eval(), tokens(1)[0]))
     titles = [stage.title() for stage in parts.stages]
-    assert titles[0] == "layer_norm, linear, linear, linear" and titles[-1].startswith("linear, add, layer_norm, linear")
+    assert titles[0] == "layer_norm, linear, linear, linear"
+    assert titles[-1].startswith("linear, add, layer_norm, linear")
     behind_effects(parts.own, parts.schedule().steps)
 
 

@@ -2,7 +2,8 @@
 that a call goes the same.
 
 A number of elements is taken to be more than zero, whatever it is for the example inputs. Every other branch goes as
-these go, where the code of the user asks: what PyTorch's own asks is about layouts, and would hold for one number alone.
+these go, where the code of the user asks: what PyTorch's own asks is about layouts, and would hold for one number
+alone.
 """
 
 from __future__ import annotations

@@ -16,6 +16,10 @@ from ..errors import OracleError, first_line, input_error, user_location
 from . import counts
 
 STAYS = "the module stays in PyTorch as it is"
+CUT = (
+    "PyTorch can run it: `solstice optimize` goes the way of the example inputs, checks in each call that it is the "
+    "same, and optimises the parts of the module around such calls"
+)
 Cause = tuple[str, str]  # what is in the way, and the way out
 
 
@@ -178,7 +182,7 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
         hint = "leave this branch out, if the calls that it skips do nothing where there are no elements"
     return (
         f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
-        f"{hint}; otherwise {STAYS}",
+        f"{hint}; otherwise {CUT}",
     )
 
 

@@ -21,7 +21,7 @@ from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
 from . import branches, counts, dtypes, outside, unregistered
 from .causal_hint import masks_as_given
-from .causes import Kept, as_kept, known, not_exportable, refuse_kept
+from .causes import CUT, STAYS, Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
@@ -166,7 +166,9 @@ def _export_taken(
     except OracleError:
         raise
     except Exception as error:
-        raise not_exportable(module, first, error) from first
+        refusal = not_exportable(module, first, error)
+        refusal.hint = (refusal.hint or "").replace(CUT, STAYS)
+        raise refusal from first
 
 
 def _export(

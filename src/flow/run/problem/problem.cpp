@@ -73,7 +73,12 @@ Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::p
   if (traced.error().code != Code::module_branches) return traced.error();
   Result<Graph> graph = oracle.trace_branches();
   if (!graph.ok() && graph.error().kind() != ErrorKind::kInput) return graph.error();
-  if (!graph.ok()) return traced.error();
+  if (!graph.ok()) {
+    Error error = traced.error();
+    if (graph.error().message != error.message) error.message += "; " + graph.error().message;
+    error.hint = graph.error().hint;
+    return error;
+  }
   problem.graph = std::move(*graph);
   problem.imported.unsupported = importer::unsupported_calls(problem.graph);
   problem.refused = std::move(traced.error());
