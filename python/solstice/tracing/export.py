@@ -7,6 +7,7 @@ and source line. What cannot be traced faithfully is refused with the line that 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from typing import Any, Iterator, Optional, Sequence
 
@@ -167,8 +168,7 @@ def _export_taken(
         raise
     except Exception as error:
         refusal = not_exportable(module, first, error)
-        refusal.hint = (refusal.hint or "").replace(CUT, STAYS)
-        raise refusal from first
+        raise dataclasses.replace(refusal, hint=(refusal.hint or "").replace(CUT, STAYS)) from first
 
 
 def _export(
