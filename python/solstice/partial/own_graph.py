@@ -8,6 +8,7 @@ to memory that `forward` has made itself, and of which there is no view, is an o
 from __future__ import annotations
 
 import operator
+import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
@@ -31,6 +32,7 @@ _UNSAID = torch.Tag.maybe_aliasing_or_mutating  # the schema does not tell what 
 _RESHAPING = ("reshape", "flatten", "view_as", "reshape_as", "unflatten")  # that copy where they have to
 _CONVERTING = ("contiguous", "to", "type_as")  # likewise
 KNOWN = ("aten", "prims")  # namespaces of PyTorch's own operators
+_ASSERTION = re.compile(r"Runtime assertion failed for expression (.*) on node '.*'$")
 _STATE_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
 
 
@@ -128,7 +130,8 @@ class _Builder:
             elif node.op == "call_function" and not _is_check(node):
                 self._copied[node] = self._call(graph_module, node)
             elif _says_more(node):
-                self.out.graph.node_copy(node, self._copied.__getitem__).target = check
+                copied = self.out.graph.node_copy(node, self._copied.__getitem__)
+                copied.target, copied.args = check, (copied.args[0], _what_holds(node.args[1]))
         return None
 
     def _call(self, graph_module: torch.fx.GraphModule, node: Node) -> Any:
@@ -165,6 +168,12 @@ def _says_more(node: Node) -> bool:
     holds = node.args[0]
     is_size = holds.target is operator.ge and holds.args[0].target is torch.ops.aten.sym_size.int
     return not (is_size and holds.args[1] == 0)
+
+
+def _what_holds(said: str) -> str:
+    """Of what PyTorch says of an expression that does not hold."""
+    found = _ASSERTION.match(said)
+    return f"numbers that are read from tensors are not as in the trace: {found[1]}" if found else said
 
 
 def is_of_numbers(node: Node) -> bool:
