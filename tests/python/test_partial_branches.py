@@ -94,6 +94,17 @@ def asks_for_a_number(m, x):
     return block(m, h.clamp(-1, 1) if x.abs().max().item() > 3.0 else h)
 
 
+def asks_for_a_range(m, x):
+    h = block(m, x)
+    return block(m, h if 0.5 <= x.max().item() <= 3.0 else -h)
+
+
+def asks_for_a_count(m, x):
+    positive = (x > 0).sum().item()
+    h = block(m, x)
+    return block(m, h if positive <= 50 else h * 2 if positive != 96 else -h)
+
+
 def loops(m, x):
     h = block(m, x)
     while h.abs().max() > 0.2:
@@ -115,7 +126,7 @@ def several_rows(m, x):
 NOT_SO = "numbers that are read from tensors are not as in the trace"
 FORWARDS = (
     *(skips_idle_experts, asks_for_length, asks_for_shape, asks_for_any, sliced_by_counts, split_by_counts),
-    *(asks_for_a_sum, asks_for_a_number, loops, asserts, several_rows),
+    *(asks_for_a_sum, asks_for_a_number, asks_for_a_range, asks_for_a_count, loops, asserts, several_rows),
 )
 
 
@@ -153,6 +164,19 @@ def test_a_call_that_goes_another_way_is_the_originals(forward, tmp_path):
     goes_another_way = {str(w.message).rpartition(":")[0] for w in said}
     assert goes_another_way <= {f"ModelNew uses its original forward: {NOT_SO}"}
     assert bool(goes_another_way) == (forward not in (split_by_counts, asserts))
+
+
+@pytest.mark.parametrize("example", [2, 3, 4])
+@pytest.mark.parametrize("forward", FORWARDS, ids=lambda f: f.__name__)
+def test_the_example_inputs_may_have_experts_without_rows(forward, example, tmp_path):
+    module = Net(forward)
+    new = dropin_of(tmp_path, module, data()[example])
+    with warnings.catch_warnings(record=True) as said, torch.no_grad():
+        warnings.simplefilter("always")
+        torch.testing.assert_close(new(data()[example]), module(data()[example]), rtol=0, atol=0)
+        assert not said
+        for x in data():
+            torch.testing.assert_close(new(x), module(x), rtol=0, atol=0)
 
 
 @pytest.mark.filterwarnings("ignore:ModelNew uses its original forward")

@@ -8,7 +8,6 @@ to memory that `forward` has made itself, and of which there is no view, is an o
 from __future__ import annotations
 
 import operator
-import re
 from dataclasses import dataclass, field
 from typing import Any, Iterator, Optional
 
@@ -21,6 +20,7 @@ from ..dropin.numbers import BY_NAME, check
 from ..errors import input_error
 from ..tensors import tensor_leaves
 from ..tracing import counts
+from ..tracing.asserted import expression
 from ..tracing.causes import STAYS
 from ..tracing.nodes import draws
 
@@ -32,7 +32,6 @@ _UNSAID = torch.Tag.maybe_aliasing_or_mutating  # the schema does not tell what 
 _RESHAPING = ("reshape", "flatten", "view_as", "reshape_as", "unflatten")  # that copy where they have to
 _CONVERTING = ("contiguous", "to", "type_as")  # likewise
 KNOWN = ("aten", "prims")  # namespaces of PyTorch's own operators
-_ASSERTION = re.compile(r"Runtime assertion failed for expression (.*) on node '.*'$")
 _STATE_KINDS = (InputKind.PARAMETER, InputKind.BUFFER)
 
 
@@ -172,8 +171,8 @@ def _says_more(node: Node) -> bool:
 
 def _what_holds(said: str) -> str:
     """Of what PyTorch says of an expression that does not hold."""
-    found = _ASSERTION.match(said)
-    return f"numbers that are read from tensors are not as in the trace: {found[1]}" if found else said
+    found = expression(said)
+    return f"numbers that are read from tensors are not as in the trace: {found}" if found else said
 
 
 def is_of_numbers(node: Node) -> bool:

@@ -1,9 +1,8 @@
 """Branches on the values of tensors, where a trace that is cut may take them: it goes one way, and the graph asserts
 that a call goes the same.
 
-A number of elements is taken to be more than zero, whatever it is for the example inputs. Every other branch goes as
-these go, where the code of the user asks: what PyTorch's own asks is about layouts, and would hold for one number
-alone.
+What the code of the user asks goes as the example inputs go. What PyTorch's own asks is about layouts, and would hold
+for one number alone: of it only numbers of elements are answered, which are taken to be more than zero.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from typing import Any, Iterator, Optional
 
 import sympy
 import torch
-from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, canonicalize_bool_expr
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 from .counts import depends_on_values
@@ -26,17 +25,17 @@ _MOST = 10_000  # answers: a loop may have no end
 
 
 @contextlib.contextmanager
-def taken(module: torch.nn.Module, reads: list[Read]) -> Iterator[None]:
-    """For calls of the module. `reads`: of a run on the example inputs (observed.py)."""
+def taken(module: torch.nn.Module, reads: list[Read]) -> Iterator[set[sympy.Basic]]:
+    """For calls of the module; what has to be asserted. `reads`: of a run on the example inputs (observed.py)."""
     symbols = Symbols(reads)
-    with within(module, symbols), with_elements(symbols):
-        yield
+    with within(module, symbols), with_elements(symbols) as asserted:
+        yield asserted
 
 
 @contextlib.contextmanager
-def with_elements(symbols: Optional[Symbols] = None) -> Iterator[None]:
-    """Without `symbols` only numbers of elements are taken to be more than zero."""
-    answers = _Answers(symbols.numbers if symbols else {})
+def with_elements(symbols: Optional[Symbols] = None) -> Iterator[set[sympy.Basic]]:
+    """As taken(); without `symbols` only numbers of elements are taken to be more than zero."""
+    answers, asserted = _Answers(symbols.numbers if symbols else {}), set()
     evaluate, length = ShapeEnv.evaluate_expr, builtins.len
 
     def evaluate_or_answer(env: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,8 +45,10 @@ def with_elements(symbols: Optional[Symbols] = None) -> Iterator[None]:
             way = answers.way(env, error.cond)
             if way is None:
                 raise
-            asked = error.cond if way else sympy.Not(error.cond)
-            env.guard_or_defer_runtime_assert(asked, "the way that the trace went")
+            asked = _stated(error.cond if way else sympy.Not(error.cond))
+            if not env.guard_or_defer_runtime_assert(asked, "the way that the trace went"):
+                raise  # PyTorch knows that this way is closed
+            asserted.add(canonicalize_bool_expr(asked))
             return sympy.true if way else sympy.false
 
     def symbolic_length(value: Any) -> Any:
@@ -60,9 +61,17 @@ def with_elements(symbols: Optional[Symbols] = None) -> Iterator[None]:
 
     ShapeEnv.evaluate_expr, builtins.len = evaluate_or_answer, symbolic_length
     try:
-        yield
+        yield asserted
     finally:
         ShapeEnv.evaluate_expr, builtins.len = evaluate, length
+
+
+def _stated(holds: sympy.Basic) -> sympy.Basic:
+    """Of a number that is no integer PyTorch drops a bound that it may reach, and the number with it."""
+    if isinstance(holds, (sympy.Ge, sympy.Le)) and not all(side.is_integer for side in holds.args):
+        below = sympy.Lt if isinstance(holds, sympy.Le) else sympy.Gt
+        return sympy.Or(below(*holds.args), sympy.Eq(*holds.args))
+    return holds
 
 
 class _Answers:
@@ -75,10 +84,10 @@ class _Answers:
         if not isinstance(asked, sympy.logic.boolalg.Boolean) or self._given == _MOST:
             return None
         self._given += 1
-        found = _with_elements(env, asked)
-        if found is None:
-            found = asked.xreplace(self._numbers) if _is_of_the_user() else _of_extents(asked)
-        return bool(found) if found in (sympy.true, sympy.false) else None
+        is_of_the_user = _is_of_the_user()
+        ways = [asked.xreplace(self._numbers)] if is_of_the_user else []
+        ways += [_with_elements(env, asked), None if is_of_the_user else _of_extents(asked)]
+        return next((bool(way) for way in ways if way in (sympy.true, sympy.false)), None)
 
 
 def _with_elements(env: Any, asked: sympy.Basic) -> Optional[sympy.Basic]:

@@ -20,9 +20,9 @@ from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import branches, counts, dtypes, outside, unregistered
+from . import asserted, branches, counts, dtypes, outside, unregistered
 from .causal_hint import masks_as_given
-from .causes import CUT, STAYS, Kept, as_kept, known, not_exportable, refuse_kept
+from .causes import BRANCHES, CUT, STAYS, Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
@@ -151,24 +151,32 @@ def _export_taken(
     still not known."""
     try:
         with torch.no_grad(), python_state.left_as_found(module) as caches, results.watched(module):
-            with calls.recorded(module) as made, python_state.refused(module, caches), branches.taken(module, taken):
-                program = torch.export.export(module, args, kwargs, strict=False)
+            with calls.recorded(module) as made, python_state.refused(module, caches):
+                with branches.taken(module, taken) as holds:
+                    program = torch.export.export(module, args, kwargs, strict=False)
         refuse_kept(program, made[-1].differentiates)
+        _assert_all(program, holds)
         return program, "nonstrict", _TAKEN
     except (OracleError, results.Unknown):
         raise
     except Exception as error:
         first = error
     try:
-        with torch.no_grad(), branches.with_elements():
+        with torch.no_grad(), branches.with_elements() as holds:
             program = torch.export.export(module, args, kwargs, strict=True)
         refuse_kept(program, False)
+        _assert_all(program, holds)
         return program, "strict", real_run.difference(program, module, make, (args, kwargs))
     except OracleError:
         raise
     except Exception as error:
         refusal = not_exportable(module, first, error)
         raise dataclasses.replace(refusal, hint=(refusal.hint or "").replace(CUT, STAYS)) from first
+
+
+def _assert_all(program: torch.export.ExportedProgram, holds: set[Any]) -> None:
+    if left := asserted.complete(program, holds):
+        raise input_error(BRANCHES, f"a branch on values cannot be checked in each call: {left[0]}", hint=STAYS)
 
 
 def _export(

@@ -246,9 +246,10 @@ bool is_a_parts_fault(const Status& done) {
 
 std::string note_of_branches(const Error& refused) {
   const std::string name = fs::path(refused.file).filename().string();
-  return fmt::format("{}the flow of control depends on the values of a tensor: the drop-in goes the way of the example "
-                     "inputs, and a call that goes another way runs the original",
-                     name.empty() ? "" : fmt::format("{}:{}: ", name, refused.line));
+  return fmt::format(
+      "{}the flow of control depends on the values of a tensor: the drop-in goes the way of the example "
+      "inputs, and a call that goes another way runs the original",
+      name.empty() ? "" : fmt::format("{}:{}: ", name, refused.line));
 }
 
 }  // namespace
