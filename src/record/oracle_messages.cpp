@@ -21,6 +21,7 @@ constexpr Rule kRules[] = {
     {"no_torch", Code::no_python},
     {"load.", Code::module_import},
     {"forward_failed", Code::module_forward},  // of `trace` and of `oracle`
+    {"trace.branches", Code::module_branches},
     {"trace.", Code::module_trace},
     {"export.file", Code::io_error},
     {"protocol.", Code::internal},

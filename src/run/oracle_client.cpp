@@ -134,6 +134,12 @@ Result<OracleTrace> OracleClient::trace_cached(std::string_view folder, const st
   return ask<OracleTrace>("trace", std::move(params), limits_.trace);
 }
 
+Result<Graph> OracleClient::trace_branches() {
+  Json params = Json::object().set("branches", true);
+  SOLSTICE_TRY(const OracleTrace reply, ask<OracleTrace>("trace", std::move(params), limits_.trace));
+  return read_graph(reply.graph);
+}
+
 Result<OracleInputs> OracleClient::prepare_inputs(std::string_view set, const InputRequest& request) {
   Json params = of_set(set).set("seed", request.seed).set("family", request.family).set("weights", request.weights);
   if (!request.scaled.empty()) params.set("scaled", request.scaled).set("least", request.least);

@@ -91,6 +91,8 @@ class OracleClient {
   // The same by way of a cache in `folder`: the key is all that a trace depends on (docs/protocol.md), and the caller
   // verifies against the live module anyway.
   Result<OracleTrace> trace_cached(std::string_view folder, const std::vector<std::string>& decompose = {});
+  // Branches on values as the example inputs take them: no graph of the module in every call. Not cached.
+  Result<Graph> trace_branches();
   Result<OracleInputs> prepare_inputs(std::string_view set, const InputRequest& request = {});
   // `describe` false: results stay on the device and `values` is empty.
   Result<OracleExpected> expected(std::string_view set, bool describe = true);

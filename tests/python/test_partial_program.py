@@ -235,6 +235,37 @@ def test_a_module_of_one_unknown_operator_stays_unsupported(environment, write_m
     )
 
 
+BRANCHES = MODEL.replace(
+    "return self.down(F.dropout(F.gelu(self.up(x)), 0.1, True))",
+    """h = self.down(F.gelu(self.up(x)))
+            rows = (x[:, 0] > 0).nonzero().squeeze(1)
+            if rows.numel() > 0:
+                h.index_add_(0, rows, x[rows])
+            return self.down(F.gelu(self.up(h)))""",
+)
+
+
+@pytest.mark.slow
+def test_a_module_is_not_lost_to_a_branch_on_values(environment, write_model, tmp_path):
+    file, out = write_model(BRANCHES.replace("2048, 256", "64, 256")), tmp_path / "out"
+    optimize(file, out, budget="20s,2trials")
+    report = json.loads((out / "report.json").read_text())
+    assert report["outcome"] == "predicted"
+    assert [row["what"] for row in report["parts"]].count("aten.nonzero.default") == 1
+    assert any("model.py:" in text and "way of the example inputs" in text for text in report["warnings"])
+    refused = subprocess.run([PROGRAM, "import", file], capture_output=True, text=True, timeout=300)
+    assert refused.returncode == 2 and "if rows.numel() > 0" in refused.stderr
+    assert "`solstice optimize` goes the way of the example inputs" in refused.stderr
+
+
+@pytest.mark.slow
+def test_a_module_that_is_not_cut_says_why_its_branches_are_not_known(environment, write_model, tmp_path):
+    file = write_model(BRANCHES.replace("1024", "65536"))
+    done = optimize(file, tmp_path / "out")
+    assert "unsupported: the module cannot be traced: the flow of control depends on the values" in done.stdout
+    assert "it is too large to be run on a CPU" in done.stdout and "goes the way" not in done.stdout
+
+
 @pytest.mark.slow
 def test_a_graph_that_misses_an_effect_is_not_searched(environment, write_model, tmp_path):
     text = MODEL.replace(

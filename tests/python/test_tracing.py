@@ -192,7 +192,7 @@ def test_a_shape_that_depends_on_values_is_the_largest_and_says_so(graph_of):
 
 def test_branch_on_a_value_is_refused(graph_of):
     error = refusal(graph_of, "return x * 2 if x.sum() > 0 else x")
-    assert error.code == "trace.not_exportable"
+    assert error.code == "trace.branches"
     assert error.line == 8
 
 

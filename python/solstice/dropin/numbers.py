@@ -30,11 +30,17 @@ def shaped(tensor: torch.Tensor, shape: list[int]) -> None:
         raise Unforeseen(f"a value has the shape {list(tensor.shape)}; recorded was {shape}")
 
 
+def require_shape(tensor: torch.Tensor, shape: list[int]) -> None:
+    """shaped() behind what cannot be made undone, where the shape is the same whatever the numbers are."""
+    if list(tensor.shape) != shape:
+        raise RuntimeError(f"a value has the shape {list(tensor.shape)}; recorded was {shape}")
+
+
 _FUNCTIONS = (
     *(operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow),
     *(operator.neg, operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge),
     *(operator.and_, operator.or_, abs, round, math.ceil, math.floor, math.trunc),
     *(torch.sym_float, torch.sym_int, torch.sym_max, torch.sym_min, torch.sym_not, torch.sym_sum, torch.sym_ite),
-    *(check, require, shaped),
+    *(check, require, shaped, require_shape),
 )
 BY_NAME: dict[str, Callable] = {function.__name__: function for function in _FUNCTIONS}

@@ -82,9 +82,19 @@ def describe_subject(session: Session) -> dict[str, Any]:
 
 
 def trace(
-    self: Session, *, decompose: list[str] = [], blob_dir: Optional[str] = None, cache_dir: str = ""
+    self: Session,
+    *,
+    decompose: list[str] = [],
+    blob_dir: Optional[str] = None,
+    cache_dir: str = "",
+    branches: bool = False,
 ) -> dict[str, Any]:
+    """`branches`: those on values are taken as the example inputs do, on which the module runs for that. Such a graph
+    is not kept."""
     subject = self.need_subject()
+    if branches:
+        self.progress("trace", "exporting the module as its example inputs go")
+        return _traced(subject, trace_subject(subject, decompose, blob_dir, self.reads()), [], False, "")
     key = cache.key_of(subject, decompose, self.device) if cache_dir and not blob_dir else None
     known = cache.find(cache_dir, key) if key else None
     if known is not None:

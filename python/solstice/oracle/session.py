@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
+from typing import TYPE_CHECKING, Any, Callable, Optional
 
 import torch
 
 from ..errors import environment_error, input_error
-from ..loading import Subject
+from ..loading import SEED, Subject
 from ..tensors import leaves, map_tensors, tensor_leaves
 from ..tracing.device_map import CudaToCpu
 from . import families
 from .copying import copy_module
+
+if TYPE_CHECKING:
+    from ..tracing.observed import Read
 
 VARIANTS = ("built", "perturbed", families.BALANCED)
 
@@ -107,6 +110,19 @@ class Session:
         with torch.device(self.device):
             args, kwargs = self.need_subject().inputs()
         return map_tensors(lambda t: t.to(self.device), (args, kwargs))
+
+    def reads(self) -> list["Read"]:
+        """What the module reads from tensors when it runs on its example inputs. Errors: `trace.branches` where it
+        cannot be run."""
+        from ..tracing.causes import BRANCHES, STAYS
+        from ..tracing.observed import Unobserved, observe
+
+        module = self.module()
+        try:
+            return observe(module, lambda: self.example_inputs(SEED))
+        except Unobserved as error:
+            message = f"which branches on values `forward` takes for its example inputs is not known: {error}"
+            raise input_error(BRANCHES, message, hint=STAYS) from error
 
     def synchronize(self) -> None:
         if self.device.type == "cuda":

@@ -20,6 +20,7 @@ from ..dropin.numbers import BY_NAME, check
 from ..errors import input_error
 from ..tensors import tensor_leaves
 from ..tracing import counts
+from ..tracing.asserted import expression
 from ..tracing.causes import STAYS
 from ..tracing.nodes import draws
 
@@ -41,6 +42,7 @@ class OwnGraph:
     results: list[Any]  # leaves: a node, or a constant
     constants: dict[str, torch.Tensor]
     program: torch.export.ExportedProgram
+    takes_branches: bool  # on values; its checks say which
     writes: dict[Node, list[Node]] = field(default_factory=dict)  # calls that write, and the first name of the memory
     memory: dict[Node, Node] = field(default_factory=dict)  # of every value: the first name of its memory
 
@@ -67,9 +69,9 @@ class OwnGraph:
         return [node for node in self.graph.nodes if node.op == "call_function"]
 
 
-def own_graph(program: torch.export.ExportedProgram) -> OwnGraph:
+def own_graph(program: torch.export.ExportedProgram, takes_branches: bool = False) -> OwnGraph:
     """Errors: `trace.not_flat` for parts of the graph that are under an autocast or other operators of functions."""
-    builder = _Builder(program)
+    builder = _Builder(program, takes_branches)
     builder.run()
     out = builder.out
     _rename_writes(out)
@@ -81,10 +83,10 @@ def own_graph(program: torch.export.ExportedProgram) -> OwnGraph:
 class _Builder:
     """Copies the exported graph without its regions and checks."""
 
-    def __init__(self, program: torch.export.ExportedProgram) -> None:
+    def __init__(self, program: torch.export.ExportedProgram, takes_branches: bool) -> None:
         self._program = program
         self._copied: dict[Node, Any] = {}
-        self.out = OwnGraph(Graph(), {}, [], {}, program)
+        self.out = OwnGraph(Graph(), {}, [], {}, program, takes_branches)
 
     def run(self) -> None:
         kinds = {spec.kind for spec in self._program.graph_signature.output_specs}
@@ -127,7 +129,8 @@ class _Builder:
             elif node.op == "call_function" and not _is_check(node):
                 self._copied[node] = self._call(graph_module, node)
             elif _says_more(node):
-                self.out.graph.node_copy(node, self._copied.__getitem__).target = check
+                copied = self.out.graph.node_copy(node, self._copied.__getitem__)
+                copied.target, copied.args = check, (copied.args[0], _what_holds(node.args[1]))
         return None
 
     def _call(self, graph_module: torch.fx.GraphModule, node: Node) -> Any:
@@ -166,9 +169,20 @@ def _says_more(node: Node) -> bool:
     return not (is_size and holds.args[1] == 0)
 
 
+def _what_holds(said: str) -> str:
+    """Of what PyTorch says of an expression that does not hold."""
+    found = expression(said)
+    return f"numbers that are read from tensors are not as in the trace: {found}" if found else said
+
+
 def is_of_numbers(node: Node) -> bool:
     """Python's arithmetic on numbers that are read from tensors."""
     return node.target in BY_NAME.values()
+
+
+def reads_extents(node: Node) -> bool:
+    """Of a tensor, none of its elements."""
+    return getattr(node.target, "namespace", "") == "aten" and node.target._schema.name.startswith("aten::sym_")
 
 
 def counted(node: Node) -> bool:

@@ -8,12 +8,13 @@ from typing import Any, Mapping, Optional
 import torch
 from torch.fx import Node
 
-from ..errors import input_error
+from ..errors import OracleError, input_error
 from ..loading import Subject
 from ..oracle.running import kept_buffers
 from ..oracle.session import Session
 from ..tensors import leaves, map_tensors, module_tensors
 from ..tracing import quiet
+from ..tracing.causes import BRANCHES
 from ..tracing.nodes import ModuleTable, NodeWriter
 from ..tracing.sources import SourceTable
 from ..tracing.values import tensor_meta
@@ -76,7 +77,13 @@ def _own_graph(session: Session, subject: Subject) -> OwnGraph:
     torch.manual_seed(0)
     args, kwargs = fake_inputs(subject.inputs, device)
     with quiet(), torch.no_grad():  # as the drop-in is called: a region that turns gradients on shows
-        return own_graph(export_calls(module, args, kwargs, subject.inputs))
+        try:
+            return own_graph(export_calls(module, args, kwargs, subject.inputs))
+        except OracleError as error:
+            if error.code != BRANCHES:
+                raise
+            reads = session.reads()
+        return own_graph(export_calls(module, args, kwargs, subject.inputs, reads), takes_branches=True)
 
 
 def stage_subject(session: Session, parts: Parts, stage: Stage) -> Subject:

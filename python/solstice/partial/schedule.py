@@ -13,13 +13,13 @@ import torch
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
-from ..dropin.numbers import require, shaped
+from ..dropin.numbers import check, require, require_shape, shaped
 from ..errors import input_error
 from ..tensors import dtype_name
 from ..tracing.sources import SourceTable
 from ..tracing.values import constant_data, literal
 from .cut import Cut
-from .order import Step, behind_effects, shape_to_check
+from .order import Step, behind_effects, checks_first, shape_to_check
 from .own_graph import OwnGraph, is_of_numbers, is_projection, is_view, written
 from .stages import Stage
 
@@ -82,7 +82,7 @@ def schedule(own: OwnGraph, found: Cut, stages: list[Stage], kept: set[int]) -> 
             writer.calls(mine)
         writer.calls([node for node in theirs[level] if node in found.why])
     writer.calls([result for result in own.results if isinstance(result, Node)])
-    return Schedule(own, writer.steps)
+    return Schedule(own, checks_first(own, writer.steps))
 
 
 class _Writer:
@@ -128,7 +128,7 @@ class Record:
     def json(self) -> dict[str, Any]:
         own = self._schedule.own
         written = {root for roots in own.writes.values() for root in roots}
-        steps = [record for step in self._schedule.steps for record in (self._step(step), *_shape_of(step))]
+        steps = [record for step in self._schedule.steps for record in (self._step(step), *self._shape_of(step))]
         read = {n for step in self._schedule.steps for n in _read_by(step)}
         read |= {r for r in own.results if isinstance(r, Node)}
         given = {n.name: _given(n, *source) for n, source in own.sources.items() if n in read}
@@ -150,7 +150,7 @@ class Record:
             return {"out": step.name, "of": step.args[0].name, "result": step.args[1]}
         if not isinstance(step.target, torch._ops.OpOverload) and not is_of_numbers(step):
             raise input_error("trace.not_flat", f"the module cannot be cut: `{step.target}` is no operator")
-        function = require if step in self._late else step.target
+        function = require if step in self._late and step.target is check else step.target
         record = {
             "out": step.name,
             "op": f"py.{function.__name__}" if is_of_numbers(step) else str(step.target),
@@ -162,6 +162,13 @@ class Record:
         where = self._sources.location(step.meta.get("stack_trace"))
         return {**record, "file": where["file"], "line": where["line"]} if where else record
 
+    def _shape_of(self, step: Step) -> list[dict[str, Any]]:
+        shape = shape_to_check(step)
+        if shape is None:
+            return []
+        function, arguments = require_shape if step in self._late else shaped, [{"v": step.name}, shape]
+        return [{"out": f"{step.name}.shape", "op": f"py.{function.__name__}", "args": arguments, "kwargs": {}}]
+
     def _argument(self, value: Any) -> Any:
         if isinstance(value, Node):
             return {"v": value.name}
@@ -169,14 +176,6 @@ class Record:
             return [self._argument(v) for v in value]
         is_here = isinstance(value, torch.device) and _is_on(value, self._device)
         return {"device": "here"} if is_here else literal(value)
-
-
-def _shape_of(step: Step) -> list[dict[str, Any]]:
-    shape = shape_to_check(step)
-    if shape is None:
-        return []
-    arguments = [{"v": step.name}, shape]
-    return [{"out": f"{step.name}.shape", "op": f"py.{shaped.__name__}", "args": arguments, "kwargs": {}}]
 
 
 def _is_on(wanted: torch.device, device: torch.device) -> bool:

@@ -14,7 +14,7 @@ from .cut import Cut, bases, rewritten
 from .own_graph import OwnGraph, is_projection, is_view
 
 
-@dataclass
+@dataclass(eq=False)  # each is itself
 class Stage:
     number: int
     calls: list[Node]

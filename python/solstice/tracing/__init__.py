@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Iterator, Optional, Sequence
 
 if TYPE_CHECKING:
     from ..loading import Subject
+    from .observed import Read
 
 # What a trace imports: one to three seconds.
 TRACER = (
@@ -24,9 +25,16 @@ TRACER = (
 )
 
 
-def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[str] = None) -> dict[str, Any]:
+def trace(
+    subject: "Subject",
+    decompose: Sequence[str] = (),
+    blob_dir: Optional[str] = None,
+    taken: Optional[list["Read"]] = None,
+) -> dict[str, Any]:
     """The graph of `subject.module` as its constructor left it. Runs no kernel of the module, but for small modules
-    that only the strict tracer takes (real_run.py)."""
+    that only the strict tracer takes (real_run.py). `taken`: what a run on the example inputs has read from tensors
+    (observed.py); branches on values go as there, so that the graph is not that of every call. Errors: `trace.branches`
+    for a branch on values without it."""
     import torch
 
     from ..tensors import module_tensors
@@ -46,7 +54,7 @@ def trace(subject: "Subject", decompose: Sequence[str] = (), blob_dir: Optional[
         if isinstance(subject.module, StageModule):
             program, producer = export_traced(subject.module, args, kwargs, decompose)
         else:
-            program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs)
+            program, producer = export_functional(subject.module, args, kwargs, decompose, subject.inputs, taken)
         return graph_json(program, subject.module, {**producer, "weights": subject.weights}, display, blob_dir)
 
 

@@ -76,8 +76,11 @@ class Calls(TorchFunctionMode):
         self.differentiates |= func in _DIFFERENTIATING
         given = [self._told(v) for v in pytree.tree_leaves((args, kwargs))]
         is_data = func == _DATA.__get__
-        # The tracer takes `x.data` for a tensor that it does not know.
-        result = args[0].detach() if is_data else func(*args, **kwargs)
+        # The tracer takes `x.data` for a tensor that it does not know, and writes to no place that a tensor says.
+        if is_data:
+            result = args[0].detach()
+        else:
+            result = (_write if name == "__setitem__" and _is_symbolic(args[1]) else func)(*args, **kwargs)
         if is_data:
             self._past[id(result)] = result
         self.is_mixed |= torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
@@ -106,6 +109,21 @@ class Calls(TorchFunctionMode):
             form = f"{str(value.dtype)[6:]}{list(value.shape)}"
             return f"{self._labels.get(id(value), _OTHER)} : {form}"
         return repr(value) if isinstance(value, _PLAIN) else type(value).__name__
+
+
+def _is_symbolic(index: Any) -> bool:
+    return any(isinstance(v, torch.SymInt) for v in pytree.tree_leaves(index))
+
+
+def _write(tensor: torch.Tensor, index: Any, value: Any) -> None:
+    """`tensor[index] = value`, where the index has a number that is read from a tensor."""
+    written = tensor[index]
+    if not isinstance(value, torch.Tensor):
+        written.fill_(value)
+        return
+    while value.dim() > written.dim() and value.shape[0] == 1:
+        value = value[0]
+    written.copy_(value)
 
 
 def _writes(name: str) -> bool:

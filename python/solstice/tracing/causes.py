@@ -16,6 +16,10 @@ from ..errors import OracleError, first_line, input_error, user_location
 from . import counts
 
 STAYS = "the module stays in PyTorch as it is"
+CUT = (
+    "PyTorch can run it: `solstice optimize` goes the way of the example inputs, checks in each call that it is the "
+    "same, and optimises the parts of the module around such calls"
+)
 Cause = tuple[str, str]  # what is in the way, and the way out
 
 
@@ -174,11 +178,13 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
     hint = "select elements with torch.where, or branch on shapes"
     if line.startswith("assert"):
         hint = "leave the assert out"
+    elif not isinstance(error.cond, sympy.logic.boolalg.Boolean):  # `int(x)`, a list as long as `x`
+        hint = "read numbers by `.item()`, and take as many steps as shapes say"
     elif _asks_for_none(error):
         hint = "leave this branch out, if the calls that it skips do nothing where there are no elements"
     return (
         f"the flow of control depends on the values of a tensor{f': `{line}`' if line else ''}",
-        f"{hint}; otherwise {STAYS}",
+        f"{hint}; otherwise {CUT}",
     )
 
 
@@ -210,6 +216,9 @@ def known(module: torch.nn.Module, error: Exception) -> bool:
     return any(cause(module, error) for cause in _CAUSES)
 
 
+BRANCHES = "trace.branches"  # a trace that may take them goes on (branches.py)
+
+
 def not_exportable(module: torch.nn.Module, first: Exception, second: Exception) -> OracleError:
     """`first` comes from the non-strict tracer, `second` from the strict one; the same twice where one step failed."""
     place: dict[str, Any] = user_location(first)
@@ -217,7 +226,8 @@ def not_exportable(module: torch.nn.Module, first: Exception, second: Exception)
         found = cause(module, first)
         if found:
             what, hint = found
-            return input_error("trace.not_exportable", f"the module cannot be traced: {what}", hint=hint, **place)
+            code = BRANCHES if cause is _data_dependent_flow else "trace.not_exportable"
+            return input_error(code, f"the module cannot be traced: {what}", hint=hint, **place)
     said = {"torch.export": first_line(first), "torch.export, strict": first_line(second)}
     return input_error(
         "trace.not_exportable",

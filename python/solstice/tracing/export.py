@@ -7,6 +7,7 @@ and source line. What cannot be traced faithfully is refused with the line that 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from typing import Any, Iterator, Optional, Sequence
 
@@ -19,12 +20,13 @@ from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
 from ..tensors import module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import counts, dtypes, outside, unregistered
+from . import asserted, branches, counts, dtypes, outside, unregistered
 from .causal_hint import masks_as_given
-from .causes import Kept, as_kept, known, not_exportable, refuse_kept
+from .causes import BRANCHES, CUT, STAYS, Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
+from .observed import Read
 from .refusals import refuse_unwritable
 from .shapes import RECURRENT, stated_shapes
 from .sources import all_frames
@@ -38,6 +40,7 @@ _TRACER_LIMITS = (
 )
 Traced = tuple[Any, str, Optional[str]]  # the program, the tracer that took it, why it was not compared
 _UNCHECKED = "the trace was not compared with eager PyTorch"
+_TAKEN = "it takes the branches of the example inputs"
 
 
 @contextlib.contextmanager
@@ -60,14 +63,15 @@ def export_functional(
     kwargs: dict,
     decompose: Sequence[str] = (),
     make: Optional[real_run.Make] = None,
+    taken: Optional[list[Read]] = None,
 ) -> tuple[Any, dict]:
     """The exported program and how it was made (`mode`, `level`, `notes`, `unchecked`, `frozen`, `dropped`,
-    `decomposable`). `make` gives inputs with values."""
+    `decomposable`). `make` gives inputs with values. `taken`: as in export_calls()."""
     table = _decompositions(decompose)
     notes: list[str] = []
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        (program, mode, why), form = _export_opened(module, args, kwargs, notes, make)
+        (program, mode, why), form = _export_opened(module, args, kwargs, notes, make, taken)
         drawn, casts = random_nodes.drawing(program), dtypes.casts_by_itself(program)
         program = _functional(module, program, table)
     if not casts and not table:  # of the calls that the module makes
@@ -81,12 +85,17 @@ def export_functional(
 
 
 def export_calls(
-    module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make] = None
+    module: torch.nn.Module,
+    args: tuple,
+    kwargs: dict,
+    make: Optional[real_run.Make] = None,
+    taken: Optional[list[Read]] = None,
 ) -> torch.export.ExportedProgram:
-    """The exported program as the module calls PyTorch: with composites, views and writes in place."""
+    """The exported program as the module calls PyTorch: with composites, views and writes in place. With `taken`, what
+    a run on the example inputs has read, branches on values are taken as there and asserted (branches.py)."""
     on_host = all(t.device.type != "cuda" for t in (*tensor_leaves((args, kwargs)), *module_tensors(module)))
     with _repairs(on_host):
-        return _export_opened(module, args, kwargs, [], make)[0][0]
+        return _export_opened(module, args, kwargs, [], make, taken)[0][0]
 
 
 def export_traced(module: torch.nn.Module, args: tuple, kwargs: dict, decompose: Sequence[str]) -> tuple[Any, dict]:
@@ -114,14 +123,60 @@ def _functional(module: torch.nn.Module, program: Any, table: dict) -> Any:
 
 
 def _export_opened(
-    module: torch.nn.Module, args: tuple, kwargs: dict, notes: list[str], make: Optional[real_run.Make]
+    module: torch.nn.Module,
+    args: tuple,
+    kwargs: dict,
+    notes: list[str],
+    make: Optional[real_run.Make],
+    taken: Optional[list[Read]],
 ) -> tuple[Traced, forms.Form]:
     """Also the form of a result that is opened for the tracer."""
+
+    def export() -> Traced:
+        if taken is None:
+            return _export(module, args, kwargs, notes, make)
+        return _export_taken(module, args, kwargs, make, taken)
+
     try:
-        return _export(module, args, kwargs, notes, make), None
+        return export(), None
     except results.Unknown:
         with results.opened(module) as found:
-            return _export(module, args, kwargs, notes, make), found.form
+            return export(), found.form
+
+
+def _export_taken(
+    module: torch.nn.Module, args: tuple, kwargs: dict, make: Optional[real_run.Make], taken: list[Read]
+) -> Traced:
+    """Without gradients: views for them may have sizes that no result shows. Errors: `trace.branches` where a branch is
+    still not known."""
+    try:
+        with torch.no_grad(), python_state.left_as_found(module) as caches, results.watched(module):
+            with calls.recorded(module) as made, python_state.refused(module, caches):
+                with branches.taken(module, taken) as holds:
+                    program = torch.export.export(module, args, kwargs, strict=False)
+        refuse_kept(program, made[-1].differentiates)
+        _assert_all(program, holds)
+        return program, "nonstrict", _TAKEN
+    except (OracleError, results.Unknown):
+        raise
+    except Exception as error:
+        first = error
+    try:
+        with torch.no_grad(), branches.with_elements() as holds:
+            program = torch.export.export(module, args, kwargs, strict=True)
+        refuse_kept(program, False)
+        _assert_all(program, holds)
+        return program, "strict", real_run.difference(program, module, make, (args, kwargs))
+    except OracleError:
+        raise
+    except Exception as error:
+        refusal = not_exportable(module, first, error)
+        raise dataclasses.replace(refusal, hint=(refusal.hint or "").replace(CUT, STAYS)) from first
+
+
+def _assert_all(program: torch.export.ExportedProgram, holds: set[Any]) -> None:
+    if left := asserted.complete(program, holds):
+        raise input_error(BRANCHES, f"a branch on values cannot be checked in each call: {left[0]}", hint=STAYS)
 
 
 def _export(

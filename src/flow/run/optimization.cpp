@@ -51,6 +51,8 @@ struct RunStages {
 
 namespace {
 
+constexpr const char* kPyTorchCan = "PyTorch can run it: ";  // ir::kRunByPyTorch, and the oracle's way out of branches
+
 // An outcome of another module keeps a folder that nobody named; in one that was named it is replaced, and that is
 // said.
 Status take_folder(Run& run, std::optional<OutcomeLock>& lock) {
@@ -303,7 +305,7 @@ Parted Optimization::try_parts() {
   if (parted.ok() && *parted == Parted::kNone) {
     const std::string more = why_not.empty() ? "nothing else of it is worth kernels" : why_not;
     Error refusal = fail(done.error().code, done.error().message + "; " + more, done.error().hint);
-    if (const size_t start = refusal.hint.find(ir::kRunByPyTorch); start != std::string::npos)
+    if (const size_t start = refusal.hint.find(kPyTorchCan); start != std::string::npos)
       refusal.hint.replace(start, std::string::npos, "the module stays in PyTorch as it is");
     done = std::move(refusal);
     return Parted::kNone;

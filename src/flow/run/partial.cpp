@@ -240,7 +240,16 @@ class Parts {
 };
 
 bool is_a_parts_fault(const Status& done) {
-  return !done.ok() && (done.error().code == Code::unsupported_operator || done.error().code == Code::not_yet);
+  constexpr Code kOfParts[] = {Code::unsupported_operator, Code::not_yet, Code::module_branches};
+  return !done.ok() && std::find(std::begin(kOfParts), std::end(kOfParts), done.error().code) != std::end(kOfParts);
+}
+
+std::string note_of_branches(const Error& refused) {
+  const std::string name = fs::path(refused.file).filename().string();
+  return fmt::format(
+      "{}the flow of control depends on the values of a tensor: the drop-in goes the way of the example "
+      "inputs, and a call that goes another way runs the original",
+      name.empty() ? "" : fmt::format("{}:{}: ", name, refused.line));
 }
 
 }  // namespace
@@ -265,6 +274,8 @@ Result<Parted> optimize_parts(Run& run, const OptimizePart& optimize, Opened& op
   SOLSTICE_TRY(why_not, parts.difference());
   if (!why_not.empty()) return Parted::kNone;
   if (run.options.search.in_turns) return Parted::kLater;
+  if (whole.refused && whole.refused->code == Code::module_branches)
+    run.report.warnings.push_back(note_of_branches(*whole.refused));
   SOLSTICE_CHECK(run.stored.store->keep_summary(run.report.run, Json::object().set(kCut, true)));
   SOLSTICE_CHECK(parts.optimize_stages());
   SOLSTICE_CHECK(parts.assemble());

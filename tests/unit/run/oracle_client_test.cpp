@@ -118,6 +118,7 @@ TEST(OracleClient, MapsCodesBySubject) {
   EXPECT_EQ(code("environment", "oracle.too_large"), Code::too_large);
   EXPECT_EQ(code("environment", "timing.no_gpu"), Code::no_gpu);
   EXPECT_EQ(code("input", "trace.python_state"), Code::module_trace);
+  EXPECT_EQ(code("input", "trace.branches"), Code::module_branches);
   EXPECT_EQ(code("input", "trace.forward_failed"), Code::module_forward);
   EXPECT_EQ(code("input", "oracle.forward_failed"), Code::module_forward);
   EXPECT_EQ(code("internal", "oracle.crashed"), Code::process_failed);

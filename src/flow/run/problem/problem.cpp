@@ -32,11 +32,10 @@ std::filesystem::path graph_cache() {
   return folder.ok() ? *folder / "graphs" : std::filesystem::path();
 }
 
-Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                              const std::string& class_name, const std::string& mode,
-                              const std::filesystem::path& cache, importer::ImportForm form) {
-  Problem problem;
-  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+namespace {
+
+Status trace_loaded(run::OracleClient& oracle, const std::filesystem::path& file, const std::filesystem::path& cache,
+                    importer::ImportForm form, Problem& problem) {
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
     SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
     problem.cached = traced.cached ? traced.entry : "";
@@ -50,6 +49,39 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
   problem.whole = std::move(traced.whole);
   problem.imported = std::move(traced.imported);
   if (traced.refused) problem.refused = of_file(std::move(*traced.refused), file);
+  return success();
+}
+
+}  // namespace
+
+Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                              const std::string& class_name, const std::string& mode,
+                              const std::filesystem::path& cache, importer::ImportForm form) {
+  Problem problem;
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+  SOLSTICE_CHECK(trace_loaded(oracle, file, cache, form, problem));
+  return problem;
+}
+
+Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::path& file,
+                             const std::string& class_name, const std::string& mode,
+                             const std::filesystem::path& cache) {
+  Problem problem;
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+  Status traced = trace_loaded(oracle, file, cache, importer::ImportForm::kFlat, problem);
+  if (traced.ok()) return problem;
+  if (traced.error().code != Code::module_branches) return traced.error();
+  Result<Graph> graph = oracle.trace_branches();
+  if (!graph.ok() && graph.error().kind() != ErrorKind::kInput) return graph.error();
+  if (!graph.ok()) {
+    Error error = traced.error();
+    if (graph.error().message != error.message) error.message += "; " + graph.error().message;
+    error.hint = graph.error().hint;
+    return error;
+  }
+  problem.graph = std::move(*graph);
+  problem.imported.unsupported = importer::unsupported_calls(problem.graph);
+  problem.refused = std::move(traced.error());
   return problem;
 }
 

@@ -20,7 +20,7 @@ struct Problem {
   Graph graph;
   std::optional<Graph> whole;  // as PyTorch calls it, where operators of `graph` were broken up for the importer
   importer::ImportedProblem imported;
-  std::optional<Error> refused;  // no program can hold the graph: of `imported` there is only `unsupported`
+  std::optional<Error> refused;  // no program can hold the module: of `imported` there is only `unsupported`
   lang::Program tree;            // imported.text, parsed
   ir::Program program;           // and bound
 
@@ -33,6 +33,11 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
                               const std::string& class_name, const std::string& mode = {},
                               const std::filesystem::path& cache = {},
                               importer::ImportForm form = importer::ImportForm::kFlat);
+// The same of a module that may be cut: of one that branches on values, which is `refused`, the graph is that of its
+// example inputs.
+Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::path& file,
+                             const std::string& class_name, const std::string& mode,
+                             const std::filesystem::path& cache);
 // The second: binds the equations, if there are some for everything. Errors: the others of load_problem().
 Status bind_problem(Problem& problem);
 

@@ -40,7 +40,8 @@ std::string why_no_trial(const Run& run, search::Stop stop) {
 }  // namespace
 
 bool is_outcome(const Error& error) {
-  return error.code == Code::unsupported_operator || error.code == Code::not_yet || error.code == Code::module_trace;
+  return error.code == Code::unsupported_operator || error.code == Code::not_yet || error.code == Code::module_trace ||
+         error.code == Code::module_branches;
 }
 
 bool is_of_the_user(const Error& error) {

@@ -90,7 +90,9 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   const ModuleOptions& module = run.options.module;
   const std::filesystem::path cache = run.original.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_CHECK(start_rivals_early(run));
-  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, run.original, module.class_name, module.mode, cache));
+  run::OracleClient& oracle = *run.engine.oracle;
+  SOLSTICE_TRY(out.problem, refused ? trace_to_cut(oracle, run.original, module.class_name, module.mode, cache)
+                                    : trace_problem(oracle, run.original, module.class_name, module.mode, cache));
   // Also of a module that is cut.
   if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
   add_notes(out.problem.imported.notes, run.report.warnings);
