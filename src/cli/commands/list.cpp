@@ -46,9 +46,16 @@ std::string built(const families::KnobSpec& knob) {
   return values.empty() ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 
+// Those that generate kernels first.
+std::vector<const families::Family*> listed_families() {
+  std::vector<const families::Family*> out = families::all_families();
+  std::stable_partition(out.begin(), out.end(), [](const families::Family* family) { return family->available; });
+  return out;
+}
+
 Status list_families(bool json) {
   Json all = Json::array();
-  for (const families::Family* family : families::all_families()) {
+  for (const families::Family* family : listed_families()) {
     const std::vector<families::KnobSpec>& knobs = family->knobs();
     if (json) {
       Json entry =
