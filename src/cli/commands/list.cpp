@@ -22,10 +22,8 @@ namespace solstice::cli {
 namespace {
 
 Json knob_json(const families::KnobSpec& knob) {
-  Json values = Json::array();
-  for (const std::string& value : knob.values) values.push(value);
-  Json later = Json::array();
-  for (const std::string& value : knob.later) later.push(value);
+  const Json values = text_list(knob.values);
+  const Json later = text_list(knob.later);
   return Json::object()
       .set("name", knob.name)
       .set("type", knob.type)
