@@ -37,6 +37,8 @@ class Part:
     predicted: bool
     place: str = ""  # file and line of a call
     why: str = ""  # it stays PyTorch's
+    outcome: str = ""  # of a stage's own search
+    trials: int = 0  # of that
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,8 @@ def _part(row: dict[str, Any]) -> Part:
         row.get("predicted", False),
         row.get("place", ""),
         row.get("why", ""),
+        row.get("outcome", ""),
+        row.get("trials", 0),
     )
 
 

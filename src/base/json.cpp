@@ -164,6 +164,8 @@ std::string Json::dump(int indent) const {
   return to_parsed(*this).dump(indent, ' ', false, Parsed::error_handler_t::replace);
 }
 
+Json text_list(const std::vector<std::string>& texts) { return Json(Json::Array(texts.begin(), texts.end())); }
+
 namespace {
 
 struct Mistake {

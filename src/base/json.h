@@ -70,6 +70,8 @@ class Json {
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> state_;
 };
 
+Json text_list(const std::vector<std::string>& texts);
+
 inline constexpr int kDeepestJson = 500;  // of arrays and objects in each other
 
 // Error bad_json with line and column, or for what is nested deeper.

@@ -34,12 +34,13 @@ struct Error {
   std::vector<std::string> context;  // innermost first
   std::string file;                  // position in the user's input, where there is one
   int line = 0;
-  int column = 0;                    // of the line, in bytes, from 1; 0: the whole line
-  int width = 0;                     // bytes from there
-  int offset = -1;                   // of the equation at fault in its program's text, for whoever has that text
-  std::string hint;                  // the way out
-  std::string listing;               // every mistake of a program, as text with positions; `message` counts them
-  std::vector<std::string> reasons;  // all of what `message` sums up, one a line
+  int column = 0;                          // of the line, in bytes, from 1; 0: the whole line
+  int width = 0;                           // bytes from there
+  int offset = -1;                         // of the equation at fault in its program's text, for whoever has that text
+  std::optional<std::string> member = {};  // at fault of a record, ".kernels[3].name", for whoever has its text
+  std::string hint;                        // the way out
+  std::string listing;                     // every mistake of a program, as text with positions; `message` counts them
+  std::vector<std::string> reasons;        // all of what `message` sums up, one a line
 
   ErrorKind kind() const { return kind_of(code); }
   std::string sentence() const;  // message and hint

@@ -16,20 +16,14 @@
 namespace solstice::cli {
 namespace {
 
-Json texts(const std::vector<std::string>& lines) {
-  Json out = Json::array();
-  for (const std::string& line : lines) out.push(line);
-  return out;
-}
-
 Json to_json(const Error& error) {
   Json body = Json::object();
-  body.set("code", name_of(error.code)).set("message", error.message).set("context", texts(error.context));
+  body.set("code", name_of(error.code)).set("message", error.message).set("context", text_list(error.context));
   if (!error.hint.empty()) body.set("hint", error.hint);
   if (!error.file.empty()) body.set("file", error.file).set("line", error.line);
   if (error.column > 0) body.set("column", error.column);
   if (!error.listing.empty()) body.set("listing", error.listing);
-  if (!error.reasons.empty()) body.set("reasons", texts(error.reasons));
+  if (!error.reasons.empty()) body.set("reasons", text_list(error.reasons));
   return Json::object().set("error", body);
 }
 

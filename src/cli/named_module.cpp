@@ -143,4 +143,8 @@ Result<flow::ModuleOptions> named_problem(const std::string& text, const Invocat
   return out;
 }
 
+void tell_mode(const OracleSubject& subject) {
+  if (!subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", subject.mode_note);
+}
+
 }  // namespace solstice::cli

@@ -5,6 +5,7 @@
 
 #include "base/result.h"
 #include "cli/command.h"
+#include "flow/run/problem/problem.h"
 #include "flow/run/state/options.h"
 
 namespace solstice::cli {
@@ -22,6 +23,9 @@ Result<std::string> mode_of(const Invocation& in);
 // would, from the current folder, without running any of it. Errors: not_found; bad_argument for a folder, or for both
 // modes; those of finding Python.
 Result<flow::ModuleOptions> named_module(const std::string& text, const Invocation& in);
+
+// The mode that a module was loaded in, where it matters, on stderr.
+void tell_mode(const OracleSubject& subject);
 
 // Of a command with --of: a module, or a program of equations with the module that it computes, where one is named.
 // Errors: those of named_module(); bad_argument for --of without a program.

@@ -6,7 +6,6 @@
 
 #include "base/file.h"
 #include "cli/named_module.h"
-#include "flow/run/problem/problem.h"
 #include "flow/run/problem/written.h"
 #include "lang/embed.h"
 
@@ -26,8 +25,7 @@ Result<ir::BoundText> load_subject(const std::string& argument, const Invocation
   SOLSTICE_TRY(const flow::ModuleOptions module, named_module(argument, in));
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_TRY(flow::Problem problem,
-               flow::load_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache()));
-  if (!problem.subject.mode_note.empty()) fmt::print(stderr, "note: {}\n", problem.subject.mode_note);
+               flow::load_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache(), tell_mode));
   return ir::BoundText{std::move(problem.tree), std::move(problem.program)};
 }
 

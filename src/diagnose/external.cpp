@@ -14,6 +14,9 @@ namespace {
 
 constexpr Seconds kPatience{10};
 constexpr size_t kLongestAnswer = size_t{4} << 20, kShown = 80;
+constexpr const char* kProtocol =
+    "it reads a JSON object a line and answers each with one within 10 s, on standard output, which is for answers "
+    "alone: docs/diagnosis.md#stage-2-tools; or leave --tool out";
 constexpr size_t kLongestName = 40, kLongestList = 32;
 
 struct Described {
@@ -45,10 +48,11 @@ class ToolProcess {
     SOLSTICE_TRY(const std::string line, exchange(question.dump()).context(name()));
     const Result<Json> answer = parse_json(line);
     if (!answer.ok()) {
-      return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)),
-                  "standard output is for answers alone, one a line");
+      return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)), kProtocol);
     }
-    return from_json<T>(*answer).context(name());
+    Result<T> read = from_json<T>(*answer).context(name());
+    if (!read.ok()) read.error().hint = kProtocol;
+    return read;
   }
 
   std::string name() const { return fmt::format("tool `command:{}`", command_); }
@@ -59,7 +63,10 @@ class ToolProcess {
     const Deadline deadline(kPatience);
     const Status asked = process_.write_line(question, deadline);
     Result<std::string> answer = asked.ok() ? process_.read_line(deadline) : Result<std::string>(asked.error());
-    if (!answer.ok()) process_.kill();
+    if (!answer.ok()) {
+      process_.kill();
+      answer.error().hint = kProtocol;
+    }
     return answer;
   }
 
@@ -120,7 +127,8 @@ Result<std::unique_ptr<Tool>> start_external(const std::string& command) {
   SpawnOptions options;
   std::istringstream words(command);
   for (std::string word; words >> word;) options.argv.push_back(word);
-  if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
+  if (options.argv.empty())
+    return fail(Code::bad_argument, "`command:` lacks a program", "`--tool command:./tool.py`, say");
   options.max_line = kLongestAnswer;
   Result<Subprocess> process = Subprocess::spawn(options).context(fmt::format("tool `command:{}`", command));
   if (!process.ok()) {

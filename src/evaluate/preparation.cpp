@@ -54,7 +54,8 @@ void Preparation::refuse(TrialState state, std::string why) {
 void Preparation::give_up() {
   pending_.reset();
   why_ = "not compiled: the time was up";
-  if (compiler_) refused_ = TrialState::kNotCompiled;
+  given_up_ = compiler_ != nullptr;
+  if (given_up_) refused_ = TrialState::kNotCompiled;
   if (facts_.empty()) no_facts_ = "the time was up";
 }
 
@@ -74,6 +75,7 @@ Facts Preparation::facts(const Setting& setting, const sol::SolReport* bounds) c
 Json Preparation::record() const {
   Json out = Json::object();
   if (!why_.empty()) out.set("message", why_);
+  if (given_up_) out.set(kGivenUp, true);
   if (!meaning_.empty()) out.set("meaning", meaning_);
   Json costs = Json::array();
   for (const KernelCost& cost : costs_) {

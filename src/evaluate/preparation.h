@@ -13,6 +13,9 @@
 
 namespace solstice::evaluate {
 
+// Key of a trial's record, true: the time was up before the compiler was done.
+inline constexpr const char* kGivenUp = "given_up";
+
 class Preparation {
  public:
   // Begins at once; compiling goes on in the background. `compiler` may be null: then nothing is compiled.
@@ -37,7 +40,8 @@ class Preparation {
   toolchain::Compiler* compiler() const { return compiler_; }  // null: nothing is compiled
   // Facts by the sources `plan`, `ptxas` and `cubin`, of a candidate that was not refused. `bounds` may be null.
   Facts facts(const Setting& setting, const sol::SolReport* bounds) const;
-  Json record() const;  // costs, facts and table of kernels, resources, compiler notes, the message
+  // Costs, facts and table of kernels, resources, compiler notes, the message; kGivenUp where that is so.
+  Json record() const;
 
  private:
   void begin(const std::string& text, const Setting& setting, toolchain::Compiler* compiler);
@@ -53,6 +57,7 @@ class Preparation {
   std::vector<KernelFacts> facts_;
   KernelTable table_;
   std::string no_facts_;  // why there are none of a legal candidate
+  bool given_up_ = false;
   std::optional<TrialState> refused_;
   std::string why_;
   std::string meaning_;  // verdict on its equations, "" where none was asked for

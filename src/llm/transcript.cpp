@@ -25,10 +25,9 @@ Result<std::vector<Exchange>> read_lines(std::string_view text, const fs::path& 
       exchange = fail(Code::bad_record, "an exchange has either an `answer` or a `failure`");
     }
     if (!exchange.ok()) {
-      Error error = exchange.error();
-      error.file = file.string();
+      Error error = in_json_file(exchange.error(), text.substr(begin, end - begin), file,
+                                 "leave the line out, or give a transcript as a run or `--transcript FILE` wrote it");
       error.line = line;
-      error.hint = "leave the line out, or give a transcript as a run or `--transcript FILE` wrote it";
       return error;
     }
     out.push_back(std::move(exchange).value());

@@ -24,6 +24,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/units.h"
+#include "record/json_place.h"
 
 namespace solstice {
 
@@ -251,12 +252,25 @@ Json to_json(const T& record) {
   return record_detail::write(record);
 }
 
-// Errors: bad_record, naming the path of the member and what was expected there.
+// Errors: bad_record, naming the path of the member (Error::member too) and what was expected there.
 template <Record T>
 Result<T> from_json(const Json& json) {
   T out{};
   if (auto error = record_detail::read_record(json, "", out)) return *std::move(error);
   return out;
+}
+
+// Of a file of the user's: the errors of parse_json_file() and from_json(), with file and line, and `way_out` as their
+// hint. `first_line`: of the text in the file.
+template <Record T>
+Result<T> from_json_file(std::string_view text, const std::filesystem::path& file, std::string_view way_out,
+                         int first_line = 1) {
+  Result<Json> json = parse_json_file(text, file, way_out);
+  if (!json.ok() && json.error().line > 0) json.error().line += first_line - 1;
+  if (!json.ok()) return std::move(json).error();
+  Result<T> record = from_json<T>(*json);
+  if (record.ok()) return record;
+  return in_json_file(std::move(record).error(), text, file, way_out, first_line);
 }
 
 }  // namespace solstice

@@ -160,7 +160,7 @@ struct KernelRow {
 struct PartRow {
   std::string what;  // "stage 1: linear, gelu", "aten.topk.default"
   bool ours = false;
-  std::string outcome;     // of a stage's own run
+  std::string outcome;     // of a stage's own run, "not tried" where there was no time for one, "failed"
   int trials = 0;          // of its search
   Seconds time = {};       // in the drop-in
   Seconds original = {};   // of a stage: in PyTorch
@@ -171,7 +171,7 @@ struct PartRow {
   static auto fields() {
     return std::make_tuple(
         field("what", &PartRow::what, "stage, or operator"), field("ours", &PartRow::ours, "runs in our kernels"),
-        optional_field("outcome", &PartRow::outcome, "of a stage's own run"),
+        optional_field("outcome", &PartRow::outcome, "of a stage's own run, `not tried` or `failed`"),
         optional_field("trials", &PartRow::trials, "of its search"),
         known_field("time", &PartRow::time, "seconds in the drop-in, null: not known"),
         known_field("original", &PartRow::original, "seconds of a stage in PyTorch, null: not known"),
@@ -190,8 +190,9 @@ struct Report {
   std::string class_name;  // as it was named, "" where it was not
   std::string original;    // of a program: the module that it is held against; "": none, or `file` is the module
   RunOutcome outcome = RunOutcome::kNone;
-  std::string reason;      // one line, where the outcome is not `faster`
-  bool predicted = false;  // no GPU was used: every time is a model's
+  std::string reason;        // one line, where the outcome is not `faster`
+  bool out_of_time = false;  // the time was up before any trial came to its end
+  bool predicted = false;    // no GPU was used: every time is a model's
   Headline headline;
   std::vector<Bound> bounds;
   std::string bound_by;  // the limiting resource, with the figures
@@ -233,6 +234,7 @@ struct Report {
         optional_field("original", &Report::original, "of a program: the module that it is held against"),
         field("outcome", &Report::outcome, "what it came to"),
         optional_field("reason", &Report::reason, "where it is not faster"),
+        optional_field("out_of_time", &Report::out_of_time, "the time was up before any trial came to its end"),
         optional_field("predicted", &Report::predicted, "times are a model's, not measured"),
         optional_field("headline", &Report::headline, "forward against forward"),
         optional_field("bounds", &Report::bounds, "speed of light"),

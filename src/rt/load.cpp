@@ -51,8 +51,7 @@ Result<LoadedPlan> make_loaded_plan(Plan plan, std::vector<std::string> cubins) 
 
 Result<LoadedPlan> load_plan(const std::filesystem::path& plan_json) {
   SOLSTICE_TRY(const std::string text, read_file(plan_json));
-  SOLSTICE_TRY(const Json json, parse_json(text).context("reading " + plan_json.string()));
-  SOLSTICE_TRY(Plan plan, from_json<Plan>(json).context("reading " + plan_json.string()));
+  SOLSTICE_TRY(Plan plan, from_json_file<Plan>(text, plan_json, "`solstice compile PROGRAM --out DIR` writes it"));
   std::vector<std::string> cubins;
   for (const PlanModule& module : plan.modules) {
     SOLSTICE_TRY(std::string cubin, read_cubin(module, plan_json.parent_path()));

@@ -12,12 +12,6 @@ constexpr Seconds kLook{0.1};  // between two looks at whether to stop
 
 Json text(std::string_view value) { return Json(std::string(value)); }
 
-Json list(const std::vector<std::string>& items) {
-  Json out = Json::array();
-  for (const std::string& item : items) out.push(item);
-  return out;
-}
-
 Json of_set(std::string_view set) { return Json::object().set("set", text(set)); }
 
 Json block(std::string_view set, const BlockRequest& request) {
@@ -123,14 +117,14 @@ Result<OracleSubject> OracleClient::load(std::string_view file, std::string_view
 }
 
 Result<Graph> OracleClient::trace(const std::vector<std::string>& decompose, std::string_view blob_folder) {
-  Json params = Json::object().set("decompose", list(decompose));
+  Json params = Json::object().set("decompose", text_list(decompose));
   if (!blob_folder.empty()) params.set("blob_dir", text(blob_folder));
   SOLSTICE_TRY(const OracleTrace reply, ask<OracleTrace>("trace", std::move(params), limits_.trace));
   return read_graph(reply.graph);
 }
 
 Result<OracleTrace> OracleClient::trace_cached(std::string_view folder, const std::vector<std::string>& decompose) {
-  Json params = Json::object().set("decompose", list(decompose)).set("cache_dir", text(folder));
+  Json params = Json::object().set("decompose", text_list(decompose)).set("cache_dir", text(folder));
   return ask<OracleTrace>("trace", std::move(params), limits_.trace);
 }
 
@@ -189,12 +183,13 @@ Result<OracleFlaws> OracleClient::flaws(Seconds budget) {
 }
 
 Result<OracleTensors> OracleClient::export_ipc(std::string_view set, const std::vector<std::string>& kinds) {
-  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", list(kinds)).set("where", "ipc"), limits_.work);
+  return ask<OracleTensors>("export_tensors", of_set(set).set("kinds", text_list(kinds)).set("where", "ipc"),
+                            limits_.work);
 }
 
 Result<OracleTensors> OracleClient::export_file(std::string_view set, const std::vector<std::string>& kinds,
                                                 std::string_view path) {
-  Json params = of_set(set).set("kinds", list(kinds)).set("where", "file").set("path", text(path));
+  Json params = of_set(set).set("kinds", text_list(kinds)).set("where", "file").set("path", text(path));
   return ask<OracleTensors>("export_tensors", std::move(params), limits_.work);
 }
 

@@ -12,6 +12,9 @@ namespace {
 
 constexpr Seconds kPatience{30};
 constexpr size_t kShown = 80;  // characters of an answer that is none
+constexpr const char* kProtocol =
+    "it reads a JSON object a line and answers each with one within 30 s, on standard output, which is for answers "
+    "alone: docs/search.md#a-policy-of-your-own";
 
 bool has(const Json& answer, std::string_view key) { return answer.find(key) != nullptr; }
 
@@ -33,17 +36,18 @@ class External : public Policy {
     Json hello = Json::object();
     hello.set("schema", "solstice.policy/1").set("seed", static_cast<int64_t>(seed_));
     greeted_ = true;
-    SOLSTICE_CHECK(ask(hello));
-    return success();
+    SOLSTICE_TRY(const Json answer, ask(hello));
+    return answer.is_object() ? success() : Status(wrong(answer, "the greeting is answered with an object"));
   }
 
   Result<Json> ask(const Json& question) {
-    SOLSTICE_CHECK(process_.write_line(question.dump(), Deadline(kPatience)).context(name()));
-    SOLSTICE_TRY(const std::string line, process_.read_line(Deadline(kPatience)).context(name()));
-    Result<Json> answer = parse_json(line);
+    const Deadline deadline(kPatience);
+    const Status asked = process_.write_line(question.dump(), deadline);
+    const Result<std::string> line = asked.ok() ? process_.read_line(deadline) : Result<std::string>(asked.error());
+    if (!line.ok()) return fail(line.error().code, fmt::format("{}: {}", name(), line.error().message), kProtocol);
+    Result<Json> answer = parse_json(*line);
     if (answer.ok()) return answer;
-    return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line.substr(0, kShown)),
-                "standard output is for answers alone, one a line");
+    return fail(Code::bad_argument, fmt::format("{}: `{}` is no JSON", name(), line->substr(0, kShown)), kProtocol);
   }
 
   Result<std::optional<Decision>> read(const Json& answer, const Tree& tree) const {
@@ -84,7 +88,9 @@ class External : public Policy {
   }
 
   Error wrong(const Json& answer, const char* why) const {
-    return fail(Code::bad_argument, fmt::format("{}: its answer `{}` makes no sense: {}", name(), answer.dump(), why));
+    return fail(Code::bad_argument,
+                fmt::format("{}: its answer `{}` makes no sense: {}", name(), answer.dump().substr(0, kShown), why),
+                kProtocol);
   }
   std::string name() const { return fmt::format("policy `command:{}`", command_); }
 
@@ -101,10 +107,14 @@ Result<std::unique_ptr<Policy>> start_external(const std::string& command, uint6
   SpawnOptions options;
   std::istringstream words(command);
   for (std::string word; words >> word;) options.argv.push_back(word);
-  if (options.argv.empty()) return fail(Code::bad_argument, "`command:` lacks a program");
-  SOLSTICE_TRY(Subprocess process,
-               Subprocess::spawn(options).context(fmt::format("policy `command:{}`; --policy names another", command)));
-  return std::unique_ptr<Policy>(std::make_unique<External>(std::move(process), command, seed));
+  if (options.argv.empty())
+    return fail(Code::bad_argument, "`command:` lacks a program", "`--policy command:./policy.py`, say");
+  Result<Subprocess> process = Subprocess::spawn(options).context(fmt::format("policy `command:{}`", command));
+  if (!process.ok()) {
+    process.error().hint = "give --policy an executable file that is there, or one of `solstice list policies`";
+    return std::move(process).error();
+  }
+  return std::unique_ptr<Policy>(std::make_unique<External>(std::move(*process), command, seed));
 }
 
 }  // namespace solstice::search

@@ -18,9 +18,8 @@ Result<std::vector<T>> read_lines(const fs::path& file, int64_t count) {
   std::vector<T> out;
   for (size_t begin = 0; begin < text.size();) {
     const size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string where = fmt::format("{}, line {}", file.string(), out.size() + 1);
-    SOLSTICE_TRY(const Json json, parse_json(std::string_view(text).substr(begin, end - begin)).context(where));
-    SOLSTICE_TRY(T record, from_json<T>(json).context(where));
+    const std::string_view line = std::string_view(text).substr(begin, end - begin);
+    SOLSTICE_TRY(T record, from_json_file<T>(line, file, kWritten, static_cast<int>(out.size()) + 1));
     out.push_back(std::move(record));
     begin = end + 1;
   }
@@ -30,8 +29,7 @@ Result<std::vector<T>> read_lines(const fs::path& file, int64_t count) {
 
 Result<ExportedRun> read_folder(const fs::path& folder) {
   SOLSTICE_TRY(const std::string text, read_file(folder / "run.json"));
-  SOLSTICE_TRY(const Json json, parse_json_file(text, folder / "run.json", kWritten));
-  SOLSTICE_TRY(ExportedFolder head, from_json<ExportedFolder>(json).context((folder / "run.json").string()));
+  SOLSTICE_TRY(ExportedFolder head, from_json_file<ExportedFolder>(text, folder / "run.json", kWritten));
   ExportedRun out;
   out.run = std::move(head.run);
   SOLSTICE_TRY(out.trials, read_lines<TrialRecord>(folder / "trials.jsonl", head.trials));
@@ -41,8 +39,7 @@ Result<ExportedRun> read_folder(const fs::path& folder) {
 
 Result<ExportedRun> read_whole(const fs::path& file) {
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kWritten));
-  return from_json<ExportedRun>(json).context(file.string());
+  return from_json_file<ExportedRun>(text, file, kWritten);
 }
 
 // True for ids as the store makes them; "last" is a reserved word.

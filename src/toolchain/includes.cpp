@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <mutex>
+#include <optional>
 #include <system_error>
 
 #include "base/file.h"
@@ -22,25 +23,61 @@ bool leaves(const std::string& name) {
   return false;
 }
 
-// Contents of CUDA's headers: they are many and do not change while the program runs.
+// A header of CUDA's with what its includes lead to.
 struct SystemHeader {
   std::string hash;
-  Includes includes;
+  std::vector<fs::path> files;
+  std::vector<std::string> missing;
 };
 
-Result<const SystemHeader*> system_header(const fs::path& file) {
-  static std::mutex mutex;
-  static std::map<std::string, SystemHeader> known;
-  const std::lock_guard lock(mutex);
-  const auto found = known.find(file.string());
-  if (found != known.end()) return &found->second;
-  SOLSTICE_TRY(const std::string text, read_file(file));
-  return &known.emplace(file.string(), SystemHeader{hash_hex(text), scan_includes(text)}).first->second;
-}
+// Those of a list of folders. They are many and do not change while the program runs: each is read once, and each of
+// its includes is looked for once.
+class SystemHeaders {
+ public:
+  explicit SystemHeaders(std::vector<fs::path> folders) : folders_(std::move(folders)) {}
+
+  static SystemHeaders& of(const std::vector<fs::path>& folders) {
+    static std::mutex mutex;
+    static std::map<std::vector<fs::path>, SystemHeaders> known;
+    const std::lock_guard lock(mutex);
+    return known.try_emplace(folders, folders).first->second;
+  }
+
+  // Where `name` leads to, from a file in the folder `beside` ("": from the candidate's text); nothing: nowhere.
+  std::optional<fs::path> find(const std::string& name, const fs::path& beside) const {
+    std::error_code ignored;
+    if (!beside.empty() && fs::is_regular_file(beside / name, ignored)) return (beside / name).lexically_normal();
+    for (const fs::path& folder : folders_) {
+      if (fs::is_regular_file(folder / name, ignored)) return (folder / name).lexically_normal();
+    }
+    return std::nullopt;
+  }
+
+  Result<const SystemHeader*> read(const fs::path& file) {
+    const std::lock_guard lock(mutex_);
+    const auto found = known_.find(file.string());
+    if (found != known_.end()) return &found->second;
+    SOLSTICE_TRY(const std::string text, read_file(file));
+    SystemHeader header{hash_hex(text), {}, {}};
+    for (const Includes::Name& name : scan_includes(text).names) {
+      if (std::optional<fs::path> next = find(name.text, file.parent_path()))
+        header.files.push_back(std::move(*next));
+      else
+        header.missing.push_back(name.text);
+    }
+    return &known_.emplace(file.string(), std::move(header)).first->second;
+  }
+
+ private:
+  const std::vector<fs::path> folders_;
+  std::mutex mutex_;
+  std::map<std::string, SystemHeader> known_;
+};
 
 class Walker {
  public:
-  Walker(const fs::path& kernels, const std::vector<fs::path>& folders) : kernels_(kernels), folders_(folders) {}
+  Walker(const fs::path& kernels, const std::vector<fs::path>& folders)
+      : kernels_(kernels), system_(SystemHeaders::of(folders)) {}
 
   // Text of the candidate or of kernels/.
   Status own(const std::string& file, std::string_view text) {
@@ -73,34 +110,29 @@ class Walker {
     std::error_code ignored;
     fs::path file = kernels_ / name;
     if (!fs::is_regular_file(file, ignored)) file = kernels_ / "std" / name;
-    if (!fs::is_regular_file(file, ignored)) return system(name, {});
+    if (!fs::is_regular_file(file, ignored)) return system(name);
     SOLSTICE_TRY(std::string text, read_file(file));
     const std::string& kept = closure.own[name] = std::move(text);
     return own(name, kept);
   }
 
-  Status system(const std::string& name, const fs::path& includer) {
-    std::error_code ignored;
-    std::vector<fs::path> candidates;
-    if (!includer.empty()) candidates.push_back(includer.parent_path() / name);
-    for (const fs::path& folder : folders_) candidates.push_back(folder / name);
-    for (const fs::path& candidate : candidates) {
-      if (fs::is_regular_file(candidate, ignored)) return visit(candidate.lexically_normal());
-    }
+  Status system(const std::string& name) {
+    if (const std::optional<fs::path> file = system_.find(name, {})) return visit(*file);
     closure.missing.insert(name);
     return success();
   }
 
   Status visit(const fs::path& file) {
     if (closure.system.count(file.string())) return success();
-    SOLSTICE_TRY(const SystemHeader* header, system_header(file));
+    SOLSTICE_TRY(const SystemHeader* header, system_.read(file));
     closure.system.emplace(file.string(), header->hash);
-    for (const Includes::Name& name : header->includes.names) SOLSTICE_CHECK(system(name.text, file));
+    closure.missing.insert(header->missing.begin(), header->missing.end());
+    for (const fs::path& next : header->files) SOLSTICE_CHECK(visit(next));
     return success();
   }
 
   fs::path kernels_;
-  const std::vector<fs::path>& folders_;
+  SystemHeaders& system_;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 """The built program on modules that PyTorch has to run a part of, without a GPU."""
 
+import dataclasses
 import importlib.util
 import json
 import re
@@ -295,6 +296,8 @@ def test_from_python(environment):
     options = {"device": "model", "budget": "60s,8trials", "baselines": False, "progress": False, "program": PROGRAM}
     found = solstice.optimize(module, torch.randn(2048, 256), **options).solstice
     assert found.outcome == "predicted"
+    names = {each.name for each in dataclasses.fields(found.parts[0])}
+    assert all(set(row) <= names for row in found.report["parts"])
     assert [part.what for part in found.parts if not part.ours and not part.what.startswith("stage")] == [
         "aten.dropout.default"
     ]

@@ -21,6 +21,28 @@ def test_python_compiles(page):
             compile(block, page.name, "exec")
 
 
+def kernels_in(text):
+    """Its kernels without the comments of their lines."""
+    lines = [line.split("  #")[0] for line in text.splitlines()]
+    return re.findall(r"^kernel .*?^}", "\n".join(lines), re.M | re.S)
+
+
+@needs_program
+def test_kernels_of_the_readme_are_those_of_the_plan():
+    block = next(block for language, block in blocks_in(README) if language == "ucut")
+    command = block.splitlines()[0].removeprefix("# ./x ").split()
+    printed = subprocess.run([PROGRAM, *command], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert kernels_in(block) and kernels_in(block) == kernels_in(printed)
+
+
+@needs_program
+def test_families_that_are_built_are_listed_first():
+    printed = subprocess.run([PROGRAM, "list", "families"], capture_output=True, text=True, check=True).stdout
+    names = re.findall(r"^\S.*", printed, re.M)
+    later = [name.endswith("(not yet)") for name in names]
+    assert "gemm" in names and any(later) and later == sorted(later)
+
+
 def test_readme_is_short():
     assert len(README.read_text().splitlines()) < 120
 

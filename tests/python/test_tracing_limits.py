@@ -212,7 +212,7 @@ def test_sparse_state_is_refused_by_name(subject_of, layout, forward):
 @pytest.mark.parametrize(
     "call, operator, hint",
     [
-        ("torch.bincount((x * 9).long().flatten())", "aten.bincount.default", "scatter_add"),
+        ("torch.bincount((x * 9).long().flatten())", "aten.bincount.default", "zeros(n, device=x.device).scatter_add"),
         ("x[x > 0]", "aten.index.Tensor", "torch.where"),
         ("x.nonzero()", "aten.nonzero.default", "torch.where"),
     ],

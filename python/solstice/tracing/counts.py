@@ -11,7 +11,8 @@ from torch.fx import Node
 from ..tensors import tensor_leaves
 
 _KNOWN_SHAPES = {
-    "bincount": "count into a known number of bins: `torch.zeros(n).scatter_add(0, x, torch.ones(len(x)))`",
+    "bincount": "count into a known number of bins: `torch.zeros(n, device=x.device)"
+    ".scatter_add(0, x, torch.ones(len(x), device=x.device))`",
     "nonzero": "keep all elements and choose with torch.where, or multiply by the mask",
     "masked_select": "keep all elements and choose with torch.where, or multiply by the mask",
     "index": "keep all elements and choose with torch.where, or multiply by the mask",

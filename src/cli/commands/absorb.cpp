@@ -28,17 +28,14 @@ Result<int> run_absorb(const Invocation& in) {
     fmt::print("{}", absorbed_text(done));
     return code;
   }
-  Json refused = Json::array(), warnings = Json::array();
-  for (const std::string& one : done.refused) refused.push(one);
-  for (const std::string& one : done.warnings) warnings.push(one);
   Json out = Json::object()
                  .set("run", done.run)
                  .set("taken", done.taken)
                  .set("known", done.known)
                  .set("missing", done.missing)
                  .set("in_flight", done.in_flight)
-                 .set("refused", refused)
-                 .set("warnings", warnings);
+                 .set("refused", text_list(done.refused))
+                 .set("warnings", text_list(done.warnings));
   if (done.best > 0)
     out.set(
         "best",

@@ -18,11 +18,10 @@ namespace solstice::cli {
 namespace {
 
 Json kept_json(const evaluate::Kept& kept) {
-  Json files = Json::array(), lacking = Json::array();
-  for (const std::string& file : kept.files) files.push(file);
+  Json lacking = Json::array();
   for (const auto& [file, why] : kept.lacking) lacking.push(fmt::format("{}: {}", file, why));
   return Json::object()
-      .set("files", files)
+      .set("files", text_list(kept.files))
       .set("lacking", lacking)
       .set("build", kept.build)
       .set("profile", kept.profile);

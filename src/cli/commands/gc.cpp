@@ -38,7 +38,7 @@ std::string cleaning_table(const flow::Cleaning& cleaning, bool done) {
 }
 
 Json cleaning_json(const flow::Cleaning& cleaning, bool done, const std::string& note) {
-  Json parts = Json::array(), runs = Json::array();
+  Json parts = Json::array();
   for (const flow::Stock& stock : cleaning.stocks) {
     parts.push(Json::object()
                    .set("name", stock.name)
@@ -48,8 +48,11 @@ Json cleaning_json(const flow::Cleaning& cleaning, bool done, const std::string&
                    .set("going", stock.going)
                    .set("going_bytes", stock.going_size.value));
   }
-  for (const std::string& id : cleaning.runs) runs.push(id);
-  return Json::object().set("removed", done).set("parts", parts).set("runs", runs).set("note", note);
+  return Json::object()
+      .set("removed", done)
+      .set("parts", parts)
+      .set("runs", text_list(cleaning.runs))
+      .set("note", note);
 }
 
 std::string what_next(const flow::Cleaning& cleaning, bool done) {

@@ -37,8 +37,8 @@ Result<importer::ImportedProblem> import_file(const flow::ModuleOptions& module,
                                               bool quiet) {
   SOLSTICE_TRY(run::OracleClient oracle, run::OracleClient::start({.device = "cpu"}));
   SOLSTICE_TRY(flow::Problem problem,
-               flow::trace_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache(), form));
-  if (!problem.subject.mode_note.empty() && !quiet) fmt::print(stderr, "note: {}\n", problem.subject.mode_note);
+               flow::trace_problem(oracle, module.file, module.class_name, module.mode, flow::graph_cache(), form,
+                                   quiet ? flow::LoadedNews() : tell_mode));
   if (problem.refused) return *problem.refused;
   return std::move(problem.imported);
 }

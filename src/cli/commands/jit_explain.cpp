@@ -7,12 +7,6 @@
 namespace solstice::cli {
 namespace {
 
-Json list(const std::vector<std::string>& names) {
-  Json out = Json::array();
-  for (const std::string& name : names) out.push(name);
-  return out;
-}
-
 Result<int> run_jit_explain(const Invocation& in) {
   SOLSTICE_TRY(const toolchain::Explanation why, toolchain::explain(in.get("KEY"), in.get("--cache")));
   if (!in.json()) {
@@ -20,8 +14,8 @@ Result<int> run_jit_explain(const Invocation& in) {
     return 0;
   }
   Json body = Json::object().set("key", why.key).set("name", why.name);
-  body.set("nearest", why.nearest).set("changed", list(why.changed)).set("added", list(why.added));
-  fmt::print("{}\n", body.set("removed", list(why.removed)).dump(2));
+  body.set("nearest", why.nearest).set("changed", text_list(why.changed)).set("added", text_list(why.added));
+  fmt::print("{}\n", body.set("removed", text_list(why.removed)).dump(2));
   return 0;
 }
 

@@ -22,10 +22,8 @@ namespace solstice::cli {
 namespace {
 
 Json knob_json(const families::KnobSpec& knob) {
-  Json values = Json::array();
-  for (const std::string& value : knob.values) values.push(value);
-  Json later = Json::array();
-  for (const std::string& value : knob.later) later.push(value);
+  const Json values = text_list(knob.values);
+  const Json later = text_list(knob.later);
   return Json::object()
       .set("name", knob.name)
       .set("type", knob.type)
@@ -46,9 +44,16 @@ std::string built(const families::KnobSpec& knob) {
   return values.empty() ? "" : fmt::format("[{}]", fmt::join(values, ", "));
 }
 
+// Those that generate kernels first.
+std::vector<const families::Family*> listed_families() {
+  std::vector<const families::Family*> out = families::all_families();
+  std::stable_partition(out.begin(), out.end(), [](const families::Family* family) { return family->available; });
+  return out;
+}
+
 Status list_families(bool json) {
   Json all = Json::array();
-  for (const families::Family* family : families::all_families()) {
+  for (const families::Family* family : listed_families()) {
     const std::vector<families::KnobSpec>& knobs = family->knobs();
     if (json) {
       Json entry =

@@ -18,8 +18,7 @@ Result<int> run_memory_rebuild(const Invocation& in) {
   SOLSTICE_CHECK(store.close_abandoned());
   SOLSTICE_TRY(const flow::Rebuilt rebuilt, flow::rebuild_facts(store));
   if (in.json()) {
-    Json unreadable = Json::array();
-    for (const std::string& why : rebuilt.unreadable) unreadable.push(why);
+    const Json unreadable = text_list(rebuilt.unreadable);
     const Json counts = Json::object()
                             .set("runs", rebuilt.runs)
                             .set("without_trials", rebuilt.without_trials)

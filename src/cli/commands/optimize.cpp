@@ -97,8 +97,7 @@ Result<int> run_optimize(const Invocation& in) {
   const int code = done == 0 && lacking ? kNotFasterCode : done;
   if (in.json()) {
     Json body = Json::object().set("out", outcome.out.string()).set("report", to_json(outcome.report));
-    Json why = Json::array();
-    for (const std::string& reason : outcome.why) why.push(reason);
+    const Json why = text_list(outcome.why);
     if (!outcome.why.empty()) body.set("why", why);
     fmt::print("{}\n", body.dump(2));
     return code;

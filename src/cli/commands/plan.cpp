@@ -55,8 +55,7 @@ Json proposals_json(const std::vector<search::Proposal>& proposals, const std::v
   Json out = Json::array();
   for (size_t i = 0; i < proposals.size(); ++i) {
     const search::Proposal& p = proposals[i];
-    Json settings = Json::array();
-    for (const std::string& setting : p.settings) settings.push(setting);
+    const Json settings = text_list(p.settings);
     Json one = Json::object().set("program", p.program).set("schedules", settings).set("predicted", p.predicted.value);
     out.push(one.set("kernels", to_json(tables[i])));
   }

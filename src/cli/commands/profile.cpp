@@ -68,7 +68,7 @@ Result<flow::Profile> profile_saved(const std::string& file, const flow::Profile
   constexpr const char* kAgain = "`solstice profile SUBJECT --facts FILE` writes facts";
   SOLSTICE_TRY(const Json json, parse_json_file(text, file, kAgain));
   Result<Facts> facts = read_facts(json);
-  if (!facts.ok()) return std::move(facts).context(fmt::format("reading the facts of {}", file)).error();
+  if (!facts.ok()) return in_json_file(std::move(facts).error(), text, file, kAgain);
   return flow::profile_facts(std::move(*facts), wanted);
 }
 

@@ -161,21 +161,22 @@ Json profile_json(const flow::Profile& profile) {
     if (found.measured) out.set("measured", enum_name(*found.measured)).set("measured_share", found.measured_share);
     return found.conflict.empty() ? out : out.set("conflict", found.conflict);
   };
-  Json kernels = Json::object(), findings = Json::array(), open = Json::array(), faults = Json::array();
+  Json kernels = Json::object(), findings = Json::array(), open = Json::array();
   for (const auto& [name, found] : profile.diagnosis.kernels) kernels.set(name, classified(found));
   for (const Finding& finding : profile.diagnosis.findings) findings.push(to_json(finding));
   for (const diagnose::OpenQuestion& each : profile.diagnosis.open) {
     Json question = Json::object().set("tool", each.tool).set("question", each.question).set("source", each.source);
     question.set("why", each.why).set("opens", each.opens);
-    Json steps = Json::array();
-    for (const std::string& step : each.steps) steps.push(step);
+    const Json steps = text_list(each.steps);
     open.push(each.steps.empty() ? question : question.set("steps", steps));
   }
-  for (const std::string& fault : profile.diagnosis.faults) faults.push(fault);
-  Json notes = Json::array();
-  for (const std::string& note : profile.notes) notes.push(note);
+  const Json notes = text_list(profile.notes);
   Json out = Json::object().set("predicted", profile.predicted).set("program", classified(profile.diagnosis.program));
-  out.set("kernels", kernels).set("findings", findings).set("open", open).set("faults", faults).set("notes", notes);
+  out.set("kernels", kernels)
+      .set("findings", findings)
+      .set("open", open)
+      .set("faults", text_list(profile.diagnosis.faults))
+      .set("notes", notes);
   if (!profile.subject.empty()) out.set("subject", profile.subject);
   if (profile.original) out.set("original", profile.original->value);
   return out.set("facts", to_json(profile.facts));

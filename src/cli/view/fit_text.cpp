@@ -138,8 +138,7 @@ std::string fit_text(const flow::Fit& fit, const std::string& source) {
 }
 
 Json fit_json(const flow::Fit& fit, const std::string& source) {
-  Json dropped = Json::array();
-  for (const std::string& one : fit.dropped) dropped.push(one);
+  const Json dropped = text_list(fit.dropped);
   return Json::object()
       .set("source", source)
       .set("origin", origin(fit))

@@ -43,14 +43,13 @@ std::string tool_text(const diagnose::Tool& tool) {
 }
 
 Json tool_json(const diagnose::Tool& tool) {
-  Json sources = Json::array(), classes = Json::array(), thresholds = Json::array();
-  for (const std::string& each : tool.sources) sources.push(each);
+  Json classes = Json::array(), thresholds = Json::array();
   for (const char* each : names_of(tool.classes)) classes.push(each);
   for (const diagnose::Threshold& each : tool.thresholds) thresholds.push(to_json(each));
   return Json::object()
       .set("name", tool.name)
       .set("question", tool.question)
-      .set("sources", sources)
+      .set("sources", text_list(tool.sources))
       .set("classes", classes)
       .set("thresholds", thresholds)
       .set("paper", tool.paper);

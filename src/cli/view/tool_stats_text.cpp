@@ -32,15 +32,13 @@ std::string tool_stats_text(const flow::StoredOutcomes& found, const std::string
 
 Json tool_stats_json(const flow::StoredOutcomes& found) {
   const std::vector<flow::ToolStats> stats = flow::stats_of(found.outcomes);
-  Json tools = Json::array(), never = Json::array(), unreadable = Json::array();
+  Json tools = Json::array();
   for (const flow::ToolStats& one : stats) tools.push(to_json(one));
-  for (const std::string& tool : flow::never_hit(stats)) never.push(tool);
-  for (const std::string& why : found.unreadable) unreadable.push(why);
   return Json::object()
       .set("runs", found.runs)
       .set("tools", tools)
-      .set("never_hit", never)
-      .set("unreadable", unreadable);
+      .set("never_hit", text_list(flow::never_hit(stats)))
+      .set("unreadable", text_list(found.unreadable));
 }
 
 }  // namespace solstice::cli

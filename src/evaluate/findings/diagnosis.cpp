@@ -50,13 +50,12 @@ void add_findings(const Facts& facts, const Setting& setting, const DiagnosisOpt
   with.tools = diagnose::all_tools();
   for (const auto& tool : options.tools) with.tools.push_back(tool.get());
   const diagnose::Diagnosis found = diagnose_facts(facts, setting, std::move(with));
-  Json findings = Json::array(), faults = Json::array();
+  Json findings = Json::array();
   for (const Finding& finding : found.findings) findings.push(to_json(finding));
-  for (const std::string& fault : found.faults) faults.push(fault);
   Json classes = Json::object().set("", enum_name(found.program.of()));
   for (const auto& [kernel, classified] : found.kernels) classes.set(kernel, enum_name(classified.of()));
   record.set("findings", findings).set("classes", classes);
-  if (faults.size() > 0) record.set("diagnosis_faults", faults);
+  if (!found.faults.empty()) record.set("diagnosis_faults", text_list(found.faults));
   if (const Json counters = counters_of_steps(facts); counters.size() > 0) record.set("counters", counters);
   if (options.keep_facts) record.set("diagnosed", to_json(facts));
 }

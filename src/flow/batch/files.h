@@ -19,13 +19,11 @@ Result<std::string> read_batch_file(const std::filesystem::path& file);
 
 inline constexpr const char* kLostBatch = "`solstice propose RUN --again` writes a batch that was damaged once more";
 
-// A record in a file of its own. Errors: those of read_batch_file(), bad_json, bad_record, naming the file.
+// A record in a file of its own. Errors: those of read_batch_file(), bad_json, bad_record, with file and line.
 template <typename T>
 Result<T> read_record_file(const std::filesystem::path& file) {
-  const std::string where = "reading " + file.string();
   SOLSTICE_TRY(const std::string text, read_batch_file(file));
-  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kLostBatch));
-  return from_json<T>(json).context(where);
+  return from_json_file<T>(text, file, kLostBatch);
 }
 
 // Nothing where there is no such file.

@@ -10,8 +10,11 @@ namespace fs = std::filesystem;
 Result<Bench> load_bench(const fs::path& folder) {
   const fs::path file = folder / "bench.json";
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const Json json, parse_json_file(text, file, "`solstice bench kernelbench` writes it"));
-  return read_bench(json).context("reading " + file.string());
+  constexpr const char* kWritten = "`solstice bench kernelbench` writes it";
+  SOLSTICE_TRY(const Json json, parse_json_file(text, file, kWritten));
+  Result<Bench> bench = read_bench(json);
+  if (!bench.ok()) return in_json_file(std::move(bench).error(), text, file, kWritten);
+  return bench;
 }
 
 Status write_bench(const Bench& bench, const fs::path& folder) {

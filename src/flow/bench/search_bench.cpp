@@ -68,8 +68,7 @@ Result<SearchBench> start(const SearchBenchOptions& options) {
                 "continue with --resume, or use another --out");
   }
   SOLSTICE_TRY(const std::string text, read_file(file));
-  SOLSTICE_TRY(const Json json, parse_json_file(text, file, "remove it, or use another --out"));
-  SOLSTICE_TRY(SearchBench old, from_json<SearchBench>(json));
+  SOLSTICE_TRY(SearchBench old, from_json_file<SearchBench>(text, file, "remove it, or use another --out"));
   if (const std::string other = differences(old.options, fresh.options, "then", "now"); !other.empty()) {
     return fail(Code::bad_argument, fmt::format("{} was run with other options: {}", file.string(), other));
   }

@@ -162,7 +162,7 @@ std::vector<FitChoices> all_choices(const std::vector<FitPoint>& judged) {
 }  // namespace
 
 Result<std::vector<KernelTime>> read_kernel_times(const std::filesystem::path& file) {
-  return read_record_lines<KernelTime>(file);
+  return read_record_lines<KernelTime>(file, "`solstice bench families --out FILE` writes such files");
 }
 
 Result<std::vector<KernelTime>> kernel_times_of_trials(const std::filesystem::path& folder) {

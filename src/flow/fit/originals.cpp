@@ -74,7 +74,7 @@ void add_errors(OriginalFit& fit) {
 }  // namespace
 
 Result<std::vector<OriginalTime>> read_originals(const std::filesystem::path& file) {
-  return read_record_lines<OriginalTime>(file);
+  return read_record_lines<OriginalTime>(file, "`bench/families/originals.py` writes such files");
 }
 
 Result<OriginalFit> judge_originals(const std::vector<OriginalTime>& originals) {

@@ -1,8 +1,6 @@
 // Files of records, one JSON object a line; empty lines are passed over.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <filesystem>
 #include <sstream>
 #include <string>
@@ -13,9 +11,9 @@
 
 namespace solstice::flow {
 
-// Errors: those of the file; of a line that is no such record, with its number.
+// Errors: those of the file; of a line that is no such record, with its number, and `way_out` as their hint.
 template <typename Record>
-Result<std::vector<Record>> read_record_lines(const std::filesystem::path& file) {
+Result<std::vector<Record>> read_record_lines(const std::filesystem::path& file, std::string_view way_out) {
   SOLSTICE_TRY(const std::string text, read_file(file));
   std::vector<Record> out;
   std::istringstream lines(text);
@@ -23,10 +21,8 @@ Result<std::vector<Record>> read_record_lines(const std::filesystem::path& file)
   for (std::string line; std::getline(lines, line);) {
     ++number;
     if (line.empty()) continue;
-    const Result<Json> json = parse_json(line);
-    Result<Record> one = json.ok() ? from_json<Record>(*json) : Result<Record>(json.error());
-    if (!one.ok()) return fail(one.error().code, fmt::format("{}:{}: {}", file.string(), number, one.error().message));
-    out.push_back(std::move(one).value());
+    SOLSTICE_TRY(Record one, from_json_file<Record>(line, file, way_out, number));
+    out.push_back(std::move(one));
   }
   return out;
 }

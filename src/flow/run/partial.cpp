@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "base/time_text.h"
 #include "flow/run/begin.h"
+#include "flow/run/parts/ahead.h"
 #include "flow/run/parts/assembly.h"
 #include "flow/run/parts/cut.h"
 #include "flow/run/parts/refused_calls.h"
@@ -49,13 +50,17 @@ Seconds spent_on(const std::vector<StageOutcome>& stages, const char* what) {
 class Parts {
  public:
   Parts(Run& run, const OptimizePart& optimize, Opened& opened, const Problem& whole)
-      : run_(run), optimize_(optimize), opened_(opened), whole_(whole), assembly_(run, opened, whole, [&run] {
-          return run.engine.judge->clocks();
-        }) {}
+      : run_(run),
+        optimize_(optimize),
+        opened_(opened),
+        whole_(whole),
+        assembly_(run, opened, whole, [&run] { return run.engine.judge->clocks(); }),
+        ahead_(run, opened) {}
 
   // False: nothing is ours.
   Result<bool> cut() {
     const Seconds began = monotonic_now();
+    if (!opened_.gpu) SOLSTICE_CHECK(open_compiler(run_, opened_));  // with a GPU its judge starts it
     const Status done = stage(run_, "parts", "cutting the module", [&]() -> Result<std::string> {
       SOLSTICE_TRY(const sol::PredictedCalls calls, predict_calls(oracle(), opened_.machine, whole_.subject.flags));
       run_.report.predicted_original = calls.original;  // by the same prices as its parts
@@ -85,14 +90,14 @@ class Parts {
 
   Status optimize_stages() {
     SOLSTICE_CHECK(identify_object(run_, whole_));
-    SOLSTICE_CHECK(open_compiler(run_, opened_));
+    if (opened_.gpu) SOLSTICE_CHECK(open_compiler(run_, opened_));
     SOLSTICE_CHECK(describe_run(run_));
     if (run_.stored.resumed) {
       SOLSTICE_TRY(before_, stage_runs(*run_.stored.store, run_.report.run));
     }
     for (const CutStage& stage : cut_.stages) {
       if (interrupted())
-        done_.push_back({stage, {}, {}, "the run was stopped before it"});
+        done_.push_back({stage, {}, {}, "not tried: the run was stopped before it", true});
       else
         SOLSTICE_CHECK(optimize_stage(stage));
     }
@@ -120,9 +125,11 @@ class Parts {
       SOLSTICE_CHECK(enter_stage(oracle(), stage.number));
       Result<LookedAt> found = refused_calls(run_, opened_);
       if (!found.ok() && !is_outcome(found.error())) return found.error();
-      if (!found.ok()) found = LookedAt{all_of(stage, found.error().message), ""};
+      if (!found.ok()) found = LookedAt{all_of(stage, found.error().message), "", {}};
       if (found->refused.empty()) good_[stage.names] = found->key;
       settled = settled && found->refused.empty();
+      // What stands before the first refusal is unlikely to be cut otherwise.
+      if (settled && stage.like == 0) ahead_.begin(found->problem, run_.options.search.budget);
       refused_.merge(found->refused);
     }
     return settled;
@@ -231,6 +238,7 @@ class Parts {
   Opened& opened_;
   const Problem& whole_;
   Assembly assembly_;
+  CompiledAhead ahead_;
   Cut cut_;
   Seconds took_{0};  // to cut
   Refused refused_;

@@ -159,9 +159,12 @@ size_t KernelSheet::launches() const {
 }
 
 Status validate(const Facts& facts) {
-  if (const auto fault = number_fault(facts))
-    return fail(Code::bad_record, fmt::format("`{}` {}", fault->path, fault->why),
-                "facts are written by `solstice profile --facts`");
+  if (const auto fault = number_fault(facts)) {
+    Error error = fail(Code::bad_record, fmt::format("`{}` {}", fault->path, fault->why),
+                       "facts are written by `solstice profile --facts`");
+    error.member = fault->path;
+    return error;
+  }
   for (const KernelSheet& kernel : facts.kernels) {
     for (const StepFacts& step : kernel.steps) SOLSTICE_CHECK(check_step(step));
   }

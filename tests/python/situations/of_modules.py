@@ -108,6 +108,12 @@ FAILING = [
         "ValueError: no batch of 4",
         "mend it",
     ),
+    of(
+        "no trace, in a mode that matters",
+        module("return self.d(x) if x.sum() > 3 else x", "self.d = nn.Dropout()"),
+        "note: traced in training mode: dropout active",
+        "m.py:8:",
+    ),
     of("no attribute", module("return self.layer(x)"), "m.py:8:16: ", "has no attribute 'layer'", "mend it there"),
     of("an assertion", module("assert x.shape[0] == 5\nreturn x"), "m.py:8:16: ", "AssertionError", "mend it there"),
     of(

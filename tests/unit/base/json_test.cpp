@@ -73,5 +73,10 @@ TEST(Json, DepthIsLimited) {
   EXPECT_TRUE(parse_json("\"" + std::string(100000, '[') + "\\\"[\"").ok());  // of a text, brackets are no depth
 }
 
+TEST(Json, TextsAreAList) {
+  EXPECT_EQ(text_list({"a", "", "b\n"}).dump(), R"(["a","","b\n"])");
+  EXPECT_EQ(text_list({}).dump(), "[]");
+}
+
 }  // namespace
 }  // namespace solstice

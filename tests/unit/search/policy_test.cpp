@@ -216,7 +216,29 @@ done
   ASSERT_FALSE(nonsense.ok());
   EXPECT_NE(nonsense.error().message.find("there is no such node"), std::string::npos) << nonsense.error().message;
   const auto missing = make_policy("command:no-such-policy-program", 1);
-  EXPECT_FALSE(missing.ok());
+  ASSERT_FALSE(missing.ok());
+  EXPECT_NE(missing.error().hint.find("`solstice list policies`"), std::string::npos);
+}
+
+// Whatever it does wrong: no JSON, another greeting, nothing at all.
+TEST(External, EveryFailureHasAWayOut) {
+  const auto folder = TempFolder::create("policy-");
+  ASSERT_TRUE(folder.ok());
+  const std::string script = (folder->path() / "wrong.sh").string();
+  const std::pair<const char*, const char*> wrong[] = {{"read hello; echo '<html>'", "`<html>` is no JSON"},
+                                                       {"read hello; echo 3", "is answered with an object"},
+                                                       {"read hello; exit 3", "exited with code 3"},
+                                                       {"read hello; echo '{}'; read events", "exited with code"}};
+  for (const auto& [text, why] : wrong) {
+    ASSERT_TRUE(write_file(script, std::string(text) + "\n").ok());
+    const auto mind = make_policy("command:sh " + script, 1);
+    ASSERT_TRUE(mind.ok()) << mind.error().text();
+    const auto decision = (*mind)->decide(Tree(Seconds(4)));
+    ASSERT_FALSE(decision.ok()) << text;
+    EXPECT_NE(decision.error().message.find(why), std::string::npos) << decision.error().text();
+    EXPECT_TRUE(decision.error().message.starts_with("policy `command:sh ")) << decision.error().text();
+    EXPECT_NE(decision.error().hint.find("docs/search.md#a-policy-of-your-own"), std::string::npos);
+  }
 }
 
 // It takes no trial, and would go on for ever.
@@ -267,7 +289,7 @@ TEST(External, AnswersAreReadStrictly) {
       {R"({"again": 0})", "the original is not measured again"},
       {R"({"expand": 1, "wait": true})", "one of `expand`, `again`, `wait`"},
       {R"({"wait": false})", "`wait` is true or left out"},
-      {"debug", "`debug` is no JSON; standard output is for answers alone"}};
+      {"debug", "`debug` is no JSON; it reads a JSON object a line and answers each with one within 30 s"}};
   for (const auto& [text, why] : wrong) EXPECT_NE(answer(text).find(why), std::string::npos) << answer(text);
 }
 

@@ -33,6 +33,13 @@ bool belongs(const fs::path& file) {
 
 int StageOutcome::trials() const { return report ? static_cast<int>(report->candidates.size()) : 0; }
 
+bool StageOutcome::tried() const { return report ? !report->out_of_time : !not_begun; }
+
+std::string StageOutcome::outcome() const {
+  if (!tried()) return "not tried";
+  return report ? enum_name(report->outcome) : "failed";
+}
+
 bool StageOutcome::faster() const {
   if (!report) return false;
   if (!report->predicted) return report->outcome == RunOutcome::kFaster;
@@ -53,6 +60,9 @@ Seconds StageOutcome::original() const {
 
 std::string StageOutcome::why_not() const {
   if (!report) return failed;
+  if (report->out_of_time)
+    return "not tried for lack of time: none of its candidates was done within its share of the budget; --budget gives "
+           "more";
   if (const std::optional<Seconds> best = report->predicted ? best_prediction(*report) : std::nullopt)
     return fmt::format("no gain is predicted for kernels of ours: {}, where PyTorch takes {}", time_text(*best),
                        time_text(original()));
@@ -121,7 +131,9 @@ std::vector<int> Assembly::kept() const {
 }
 
 std::string Assembly::nothing_ours() const {
-  std::string out = "none of its parts is faster in kernels of ours";
+  const bool all = std::all_of(stages_->begin(), stages_->end(), [](const StageOutcome& each) { return each.tried(); });
+  std::string out = all ? "none of its parts is faster in kernels of ours"
+                        : "none of its parts is known to be faster in kernels of ours";
   for (const StageOutcome& each : *stages_)
     out += fmt::format("; stage {} ({}): {}", each.stage.number, each.stage.title, each.why_not());
   return out;
@@ -139,12 +151,13 @@ void Assembly::predict() {
     if (row.ours) ours += row.time;
   }
   const Seconds original = cut_->predicted.original.time, time = predicted_time();
+  const bool launches = time_text(time) != time_text(all);
   run_.report.reason = fmt::format(
       "nothing was measured; predicted {:.3g}x faster, {} where PyTorch eager takes {}: {} of {} parts are ours, "
-      "{:.0f} "
-      "% of a predicted {}",
+      "{:.0f} % of the {} that all parts take{}",
       time.value > 0 ? original / time : 1.0, time_text(time), time_text(original), kept().size(),
-      run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all));
+      run_.report.parts.size(), all.value > 0 ? 100 * (ours / all) : 0.0, time_text(all),
+      launches ? " on the GPU alone (launching them on the host takes longer)" : "");
 }
 
 // Of the drop-in: the original with the calls of stages replaced, each by one launch.
@@ -297,7 +310,7 @@ void Assembly::add_rows() {
     PartRow row;
     row.what = fmt::format("stage {}: {}", each.stage.number, each.stage.title);
     row.ours = std::find(numbers.begin(), numbers.end(), each.stage.number) != numbers.end();
-    row.outcome = each.report ? enum_name(each.report->outcome) : "failed";
+    row.outcome = each.outcome();
     row.trials = each.trials();
     row.original = each.original();
     row.time = row.ours ? each.time() : row.original;

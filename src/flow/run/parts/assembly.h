@@ -22,8 +22,11 @@ struct StageOutcome {
   std::optional<Report> report;  // none: the run failed
   std::filesystem::path folder;  // of its outcome
   std::string failed;            // why, without a report
+  bool not_begun = false;        // the run ended before it
 
   int trials() const;           // of its search
+  bool tried() const;           // there was time for one
+  std::string outcome() const;  // a word
   bool faster() const;          // it has kernels that were verified, or that are predicted to be faster
   Seconds time() const;         // of those; 0: not known
   Seconds original() const;     // in PyTorch: measured, or predicted

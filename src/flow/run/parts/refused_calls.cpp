@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "flow/run/problem/problem.h"
 #include "propose/cut/partition.h"
 
 namespace solstice::flow {
@@ -55,12 +54,13 @@ Result<Refused> without_family(Run& run, const Opened& opened, const Problem& pr
 
 Result<LookedAt> refused_calls(Run& run, const Opened& opened) {
   SOLSTICE_TRY(Problem problem, trace_problem(*run.engine.oracle, {}, {}));
-  LookedAt out{without_equations(problem), key_of_object(problem)};
+  LookedAt out{without_equations(problem), key_of_object(problem), {}};
   if (!out.refused.empty()) return out;
   if (problem.refused) return *problem.refused;
   if (!problem.imported.unsupported.empty()) return out;
   SOLSTICE_CHECK(bind_problem(problem));
   SOLSTICE_TRY(out.refused, without_family(run, opened, problem));
+  out.problem = std::move(problem);
   return out;
 }
 

@@ -32,10 +32,19 @@ std::filesystem::path graph_cache() {
   return folder.ok() ? *folder / "graphs" : std::filesystem::path();
 }
 
+<<<<<<< HEAD
 namespace {
 
 Status trace_loaded(run::OracleClient& oracle, const std::filesystem::path& file, const std::filesystem::path& cache,
                     importer::ImportForm form, Problem& problem) {
+=======
+Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
+                              const std::string& class_name, const std::string& mode,
+                              const std::filesystem::path& cache, importer::ImportForm form, const LoadedNews& loaded) {
+  Problem problem;
+  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+  if (loaded) loaded(problem.subject);
+>>>>>>> small
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
     SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
     problem.cached = traced.cached ? traced.entry : "";
@@ -116,9 +125,10 @@ Status bind_problem(Problem& problem) {
 }
 
 Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::string& mode,
-                             const std::filesystem::path& cache) {
-  SOLSTICE_TRY(Problem problem, trace_problem(oracle, file, class_name, mode, cache));
+                             const std::string& class_name, const std::string& mode, const std::filesystem::path& cache,
+                             const LoadedNews& loaded) {
+  SOLSTICE_TRY(Problem problem,
+               trace_problem(oracle, file, class_name, mode, cache, importer::ImportForm::kFlat, loaded));
   SOLSTICE_CHECK(bind_problem(problem));
   return problem;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -27,17 +28,24 @@ struct Problem {
   const Graph& called() const { return whole ? *whole : graph; }  // the operators that PyTorch runs
 };
 
+// Is told of a module that was loaded, before it is traced: what is known of it holds where the trace fails.
+using LoadedNews = std::function<void(const OracleSubject&)>;
+
 // The first half of load_problem(): loads, traces and imports. `tree` and `program` are empty. Errors: what the oracle
 // says of the file; what no program can hold is `refused`.
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode = {},
                               const std::filesystem::path& cache = {},
+<<<<<<< HEAD
                               importer::ImportForm form = importer::ImportForm::kFlat);
 // The same of a module that may be cut: of one that branches on values, which is `refused`, the graph is that of its
 // example inputs.
 Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::path& file,
                              const std::string& class_name, const std::string& mode,
                              const std::filesystem::path& cache);
+=======
+                              importer::ImportForm form = importer::ImportForm::kFlat, const LoadedNews& loaded = {});
+>>>>>>> small
 // The second: binds the equations, if there are some for everything. Errors: the others of load_problem().
 Status bind_problem(Problem& problem);
 
@@ -46,7 +54,7 @@ Status bind_problem(Problem& problem);
 // wrote a program that does not check. With a `cache` folder the graph may come from there.
 Result<Problem> load_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                              const std::string& class_name, const std::string& mode = {},
-                             const std::filesystem::path& cache = {});
+                             const std::filesystem::path& cache = {}, const LoadedNews& loaded = {});
 
 // RunRecord::problem_key of a module given as an object, which has no text but its equations.
 std::string key_of_object(const Problem& problem);

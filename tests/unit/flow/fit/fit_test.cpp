@@ -128,7 +128,7 @@ TEST_F(FitTest, LinesAreReadStrictly) {
   ASSERT_TRUE(append_line(file, "{}").ok());
   const auto broken = read_kernel_times(file);
   ASSERT_FALSE(broken.ok());
-  EXPECT_NE(broken.error().message.find("times.jsonl:3"), std::string::npos);
+  EXPECT_NE(broken.error().text().find("times.jsonl:3"), std::string::npos) << broken.error().text();
 }
 
 // What comes with Solstice: every case has a program, and every program its dims.

@@ -34,7 +34,7 @@ TEST(Originals, ADamagedLineIsNamed) {
   ASSERT_TRUE(write_file(folder.path() / "times.jsonl", "\n{\"problem\": \"p\"}\n").ok());
   const auto read = read_originals(folder.path() / "times.jsonl");
   ASSERT_FALSE(read.ok());
-  EXPECT_NE(read.error().message.find("times.jsonl:2:"), std::string::npos) << read.error().message;
+  EXPECT_NE(read.error().text().find("times.jsonl:2:"), std::string::npos) << read.error().text();
 }
 
 }  // namespace

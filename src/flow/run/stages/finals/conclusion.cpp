@@ -6,6 +6,7 @@
 
 #include "base/process/interrupt.h"
 #include "base/time_text.h"
+#include "evaluate/preparation.h"
 #include "flow/run/stages/finals/next_finalists.h"
 
 namespace solstice::flow {
@@ -18,6 +19,18 @@ bool nothing_verified(const search::Tree& tree, const std::vector<Finalist>& fin
   if (!tree.best()) return trials_done(tree) > 0;
   return std::any_of(finalists.begin(), finalists.end(), failed) &&
          std::none_of(finalists.begin(), finalists.end(), passed);
+}
+
+// No trial came to an end, since the time was up.
+bool ran_out_of_time(const search::Tree& tree, search::Stop stop) {
+  if (stop != search::Stop::kTime && stop != search::Stop::kTrials) return false;
+  int given_up = 0;
+  for (const search::Node& node : tree.nodes()) {
+    if (!node.measurement || node.id == 0) continue;
+    if (!node.measurement->record.at(evaluate::kGivenUp).as_bool()) return false;
+    ++given_up;
+  }
+  return given_up > 0 || stop == search::Stop::kTime;
 }
 
 std::string why_no_trial(const Run& run, search::Stop stop) {
@@ -65,9 +78,10 @@ void conclude_search(Run& run, search::Stop stop, bool gpu) {
   Report& report = run.report;
   if (report.outcome != RunOutcome::kNone && report.outcome != RunOutcome::kNotFaster) return;
   const search::Node* best = run.tree.best();
-  if (trials_done(run.tree) == 0) {
+  report.out_of_time = ran_out_of_time(run.tree, stop);
+  if (report.out_of_time || trials_done(run.tree) == 0) {
     report.outcome = RunOutcome::kNotFaster;
-    report.reason = "no trial was run: " + why_no_trial(run, stop);
+    report.reason = "no trial was run: " + why_no_trial(run, report.out_of_time ? search::Stop::kTime : stop);
   } else if (!gpu) {
     const std::string why = lacks_module(run)              ? run.why_predicted
                             : run.options.asked_to_predict ? "--device model"

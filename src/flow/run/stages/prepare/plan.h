@@ -17,6 +17,11 @@ struct Planned {
 // Lowers `bounds` by the rewritten equations. Errors: those of propose::plan() for the equations as they are.
 Result<Planned> plan_kernels(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds);
 
+// The candidate that a search begins with where no earlier run is known: the cost models' first choice; "" where there
+// is none. `time`: the budget, of which planning takes a part. Errors: as plan_kernels().
+Result<std::string> first_choice(const CandidateTerms& terms, const machine::Machine& machine, const Problem& problem,
+                                 Seconds time);
+
 // Lowers the bounds as planning does, for a run that only measures.
 Status bound_rewritten(Run& run, const Opened& opened, const Imported& imported, Bounds& bounds);
 

@@ -97,12 +97,12 @@ class AssemblyTest : public ::testing::Test {
     for (const char* name : {"plan.json", "k.cubin", "dropin.json", "model_new.py"})
       ASSERT_TRUE(write_file(folder / name, name).ok());
     cut_.stages.push_back(stage);
-    stages_.push_back({std::move(stage), std::move(report), folder, ""});
+    stages_.push_back({std::move(stage), std::move(report), folder, "", false});
   }
 
   void add_failed(CutStage stage) {
     cut_.stages.push_back(stage);
-    stages_.push_back({std::move(stage), {}, {}, "it failed: no memory"});
+    stages_.push_back({std::move(stage), {}, {}, "it failed: no memory", false});
   }
 
   Status finish(bool gpu) {
@@ -168,7 +168,7 @@ TEST_F(AssemblyTest, WithoutAGpuTimesAndTheDropInArePredicted) {
   EXPECT_EQ(report().outcome, RunOutcome::kPredicted);
   EXPECT_TRUE(says(report().reason,
                    "predicted 2x faster, 4 ms where PyTorch eager takes 8 ms: 1 of 3 parts are ours, "
-                   "50 % of a predicted 4 ms"))
+                   "50 % of the 4 ms that all parts take"))
       << report().reason;
   ASSERT_EQ(report().parts.size(), 3u);
   const PartRow &ours = report().parts[0], &theirs = report().parts[1], &call = report().parts[2];
@@ -193,6 +193,37 @@ TEST_F(AssemblyTest, NothingFasterIsToldStageByStage) {
             "stage 2 (linear2): it failed: no memory");
   EXPECT_EQ(left(), Names());
   EXPECT_EQ(script_.asked, Names());
+}
+
+// It is not known whether they are faster.
+TEST_F(AssemblyTest, StagesThatHadNoTimeWereNotTried) {
+  measured(cut_stage(1, 9e-3), 4e-3, 5e-3);
+  Report late;
+  late.out_of_time = true;
+  late.outcome = RunOutcome::kNotFaster;
+  add(cut_stage(2, 9e-3), std::move(late));
+  cut_.stages.push_back(cut_stage(3, 9e-3));
+  stages_.push_back({cut_.stages.back(), {}, {}, "not tried: the run was stopped before it", true});
+  ASSERT_TRUE(finish(true).ok());
+  EXPECT_TRUE(report().reason.starts_with("none of its parts is known to be faster in kernels of ours; stage 1"))
+      << report().reason;
+  EXPECT_TRUE(says(report().reason, "stage 2 (linear2): not tried for lack of time: ")) << report().reason;
+  EXPECT_EQ(report().parts[0].outcome, "not faster");
+  EXPECT_EQ(report().parts[1].outcome, "not tried");
+  EXPECT_EQ(report().parts[2].outcome, "not tried");
+}
+
+// Launching what is left of PyTorch's calls takes longer than all kernels.
+TEST_F(AssemblyTest, BothTotalsOfAPredictionAreExplained) {
+  predicted(cut_stage(1, 9e-3), 6e-3, 2e-3);
+  cut_.predicted.original.device = Seconds(7e-3);
+  cut_.predicted.original.host = cut_.predicted.original.time = Seconds(20e-3);
+  opened_.machine = machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
+  ASSERT_TRUE(finish(false).ok());
+  EXPECT_TRUE(says(report().reason,
+                   "1 of 2 parts are ours, 67 % of the 3 ms that all parts take on the GPU alone (launching them on "
+                   "the host takes longer)"))
+      << report().reason;
 }
 
 TEST_F(AssemblyTest, AWinIsMeasuredWithThePartsOfBoth) {

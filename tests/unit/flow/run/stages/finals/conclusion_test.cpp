@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/file.h"
+#include "evaluate/preparation.h"
 #include "flow/run/stages/finals/memory_peaks.h"
 #include "flow/run/state/engine.h"
 
@@ -24,12 +25,13 @@ class ConclusionTest : public ::testing::Test {
     EXPECT_TRUE(write_file(problem_.cached, "{}").ok());
   }
 
-  void trial(TrialState how, const char* detail = "") {
+  void trial(TrialState how, const char* detail = "", bool given_up = false) {
     const search::Node* node = run_.tree.add({"program " + std::to_string(run_.tree.nodes().size()), "", Seconds(0)});
     search::Measurement m;
     m.state = how;
     m.time = microseconds(3);
     m.detail = detail;
+    if (given_up) m.record.set(evaluate::kGivenUp, true);
     run_.tree.complete(node->id, m);
   }
 
@@ -101,6 +103,21 @@ TEST_F(ConclusionTest, NoTrialIsTheReason) {
   conclude_search(run_, search::Stop::kTime, false);
   EXPECT_EQ(run_.report.outcome, RunOutcome::kPredicted);
   EXPECT_EQ(run_.report.reason.rfind("no trial was run: ", 0), 0u);
+}
+
+TEST_F(ConclusionTest, TrialsThatWereGivenUpAreNoTrials) {
+  run_.options.search.budget = Seconds(2);
+  trial(TrialState::kNotCompiled, "not compiled: the time was up", true);
+  for (const bool gpu : {false, true}) {
+    run_.report.outcome = RunOutcome::kNone;
+    conclude_search(run_, search::Stop::kTrials, gpu);
+    EXPECT_TRUE(run_.report.out_of_time);
+    EXPECT_EQ(run_.report.reason, "no trial was run: the budget of 2 s was used up before one could finish");
+  }
+  run_.report.outcome = RunOutcome::kNone;
+  trial(TrialState::kNotCompiled, "expected a `;`");
+  conclude_search(run_, search::Stop::kTime, false);
+  EXPECT_FALSE(run_.report.out_of_time) << "one came to its end";
 }
 
 TEST_F(ConclusionTest, WithoutAGpuTheReasonIsThePredictionOrTheFirstRefusal) {
