@@ -263,7 +263,7 @@ def test_a_module_is_not_lost_to_a_branch_on_values(environment, write_model, tm
 def test_a_module_that_is_not_cut_says_why_its_branches_are_not_known(environment, write_model, tmp_path):
     file = write_model(BRANCHES.replace("1024", "65536"))
     done = optimize(file, tmp_path / "out")
-    assert "unsupported: the module cannot be traced: the flow of control depends on the values" in done.stdout
+    assert "the module cannot be traced: the flow of control depends on the values" in done.stdout
     assert "it is too large to be run on a CPU" in done.stdout and "goes the way" not in done.stdout
 
 

@@ -55,6 +55,12 @@ REFUSED = {
         "the flow of control depends on the values of a tensor: `return x if x[x[:, 0] > 0].numel()",
         "leave this branch out",
     ),
+    "an exact number": (
+        "return x * 2 if int((x > 0).sum()) > 3 else x",
+        {},
+        "the flow of control depends on the values of a tensor: `return x * 2",
+        "read numbers by `.item()`",
+    ),
     "loop": (
         "while x.max() > .1: x = x / 2\nreturn x",
         {},

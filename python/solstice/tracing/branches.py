@@ -17,6 +17,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, ShapeEnv, canonicalize_bool_expr
 from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
+from .causes import ASKED
 from .counts import depends_on_values
 from .observed import Read, Symbols, within
 
@@ -81,7 +82,7 @@ class _Answers:
 
     def way(self, env: Any, asked: sympy.Basic) -> Optional[bool]:
         """None: it is not known."""
-        if not isinstance(asked, sympy.logic.boolalg.Boolean) or self._given == _MOST:
+        if not isinstance(asked, ASKED) or self._given == _MOST:
             return None
         self._given += 1
         is_of_the_user = _is_of_the_user()

@@ -20,6 +20,7 @@ CUT = (
     "PyTorch can run it: `solstice optimize` goes the way of the example inputs, checks in each call that it is the "
     "same, and optimises the parts of the module around such calls"
 )
+ASKED = (sympy.Rel, sympy.logic.boolalg.BooleanFunction)  # symbols count as Booleans too
 Cause = tuple[str, str]  # what is in the way, and the way out
 
 
@@ -178,7 +179,7 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
     hint = "select elements with torch.where, or branch on shapes"
     if line.startswith("assert"):
         hint = "leave the assert out"
-    elif not isinstance(error.cond, sympy.logic.boolalg.Boolean):  # `int(x)`, a list as long as `x`
+    elif not isinstance(error.cond, ASKED):  # but for a number: `int(x)`, a list as long as `x`
         hint = "read numbers by `.item()`, and take as many steps as shapes say"
     elif _asks_for_none(error):
         hint = "leave this branch out, if the calls that it skips do nothing where there are no elements"
