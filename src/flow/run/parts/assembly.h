@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "flow/run/parts/cut.h"
@@ -48,7 +49,7 @@ class Assembly {
   Result<std::string> put_together();
   void time_baselines();
   void predict();
-  Seconds predicted_time() const;
+  std::pair<Seconds, Seconds> predicted_times() const;
   Result<std::string> measure();
   void measure_calls();
   Result<std::string> check(const std::string& path);

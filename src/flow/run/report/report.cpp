@@ -103,7 +103,10 @@ std::string time_section(const Report& r) {
   std::string list;
   for (const std::string& reason : reasons_of(*r.time_by_kernel)) list += "- " + reason + "\n";
   list += steps_text(r);
-  return "\n## Where the time goes\n\n" + markdown_table(rows) + (list.empty() ? "" : "\n" + list);
+  const char* const bound =
+      "\nThe bound of a row is that of its kernel as it was cut; the practical bound is of all "
+      "equations, in the best cut.\n";
+  return "\n## Where the time goes\n\n" + markdown_table(rows) + bound + (list.empty() ? "" : "\n" + list);
 }
 
 // A model's, where the original was not timed.
@@ -120,8 +123,9 @@ std::string dispatch_text(const PredictedOriginal& original) {
     return fmt::format(", which their dispatch of {} on the host does not delay{}", host,
                        original.host > original.device ? " (it begins while L2 is flushed)" : "");
   return fmt::format(
-      "; their dispatch takes {} on the host, the first {} of it while L2 is flushed, before the timed kernels begin",
-      host, time_text(original.host - original.time));
+      ", but their dispatch takes {} on the host, of which the first {} pass while L2 is flushed, before the timed "
+      "kernels begin: the other {} are the original's time",
+      host, time_text(original.host - original.time), time_text(original.time));
 }
 
 std::string original_section(const Report& r) {
@@ -135,9 +139,8 @@ std::string original_section(const Report& r) {
     if (!each.fitted) unfitted.push_back(code(each.op));
   }
   std::string out = fmt::format(
-      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} for {} on the device{}. `solstice "
-      "list "
-      "families --fit` has the error of such predictions.\n",
+      "\n## The original, predicted\n\nPyTorch eager is predicted to take {}: {} for {} on the device (the sum of "
+      "the table){}. `solstice list families --fit` has the error of such predictions.\n",
       time_text(original->time), time_text(original->device), counted(original->kernels, "kernel"),
       dispatch_text(*original));
   if (!unfitted.empty()) out += fmt::format("\nNot judged by any measured original: {}.\n", fmt::join(unfitted, ", "));
@@ -171,16 +174,22 @@ std::string parts_section(const Report& r) {
   Rows rows = {{"part", "whose", "time", "in PyTorch", "share", "place", "why it stays PyTorch's"}};
   double ours = 0;
   bool predicted = false;
+  Seconds time{0}, original{0};
   for (const PartRow& row : r.parts) {
     rows.push_back({row.ours ? row.what : code(row.what), row.ours ? "ours" : "PyTorch's", time_text(row.time),
                     time_text(row.original), fmt::format("{:.1f} %", 100 * row.share), row.place, row.why});
     if (row.ours) ours += row.share;
     predicted = predicted || row.predicted;
+    time += row.time;
+    original += row.original;
   }
-  return fmt::format(
-             "\n## Parts\n\n{:.0f} % of the drop-in's time is ours, {:.0f} % PyTorch's{}. Stages and calls are "
-             "timed one by one, so that they do not add up to the headline.\n\n",
-             100 * ours, 100 * (1 - ours), predicted ? " (predicted)" : "") +
+  rows.push_back({"all parts, added up", "", time_text(time), time_text(original), "100.0 %", "", ""});
+  const char* const why = r.predicted ? "Times are those of kernels on the GPU; the headline's are longer where it "
+                                        "waits for the host to launch them."
+                                      : "Stages and calls are timed one by one, so that they do not add up to the "
+                                        "headline.";
+  return fmt::format("\n## Parts\n\n{:.0f} % of the drop-in's time is ours, {:.0f} % PyTorch's{}. {}\n\n", 100 * ours,
+                     100 * (1 - ours), predicted ? " (predicted)" : "", why) +
          markdown_table(rows);
 }
 

@@ -168,7 +168,7 @@ TEST_F(AssemblyTest, WithoutAGpuTimesAndTheDropInArePredicted) {
   EXPECT_EQ(report().outcome, RunOutcome::kPredicted);
   EXPECT_TRUE(says(report().reason,
                    "predicted 2x faster, 4 ms where PyTorch eager takes 8 ms: 1 of 3 parts are ours, "
-                   "50 % of a predicted 4 ms"))
+                   "50 % of the 4 ms that all parts take"))
       << report().reason;
   ASSERT_EQ(report().parts.size(), 3u);
   const PartRow &ours = report().parts[0], &theirs = report().parts[1], &call = report().parts[2];
@@ -211,6 +211,19 @@ TEST_F(AssemblyTest, StagesThatHadNoTimeWereNotTried) {
   EXPECT_EQ(report().parts[0].outcome, "not faster");
   EXPECT_EQ(report().parts[1].outcome, "not tried");
   EXPECT_EQ(report().parts[2].outcome, "not tried");
+}
+
+// Launching what is left of PyTorch's calls takes longer than all kernels.
+TEST_F(AssemblyTest, BothTotalsOfAPredictionAreExplained) {
+  predicted(cut_stage(1, 9e-3), 6e-3, 2e-3);
+  cut_.predicted.original.device = Seconds(7e-3);
+  cut_.predicted.original.host = cut_.predicted.original.time = Seconds(20e-3);
+  opened_.machine = machine::load_machine(std::string(SOLSTICE_SOURCE_DIR) + "/machines/h200.toml").value();
+  ASSERT_TRUE(finish(false).ok());
+  EXPECT_TRUE(says(report().reason,
+                   "1 of 2 parts are ours, 67 % of the 3 ms that all parts take on the GPU alone (launching them on "
+                   "the host takes longer)"))
+      << report().reason;
 }
 
 TEST_F(AssemblyTest, AWinIsMeasuredWithThePartsOfBoth) {
