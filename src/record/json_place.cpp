@@ -90,6 +90,8 @@ class Walk {
     const auto [end, error] = std::from_chars(path.data(), path.data() + path.size(), index);
     const auto digits = static_cast<size_t>(end - path.data());
     if (error != std::errc() || digits >= path.size() || !take('[')) return false;
+    blanks();
+    if (peek() == ']') return false;
     for (; index > 0; --index) {
       skip();
       if (!take(',')) return false;

@@ -67,7 +67,7 @@ TEST(JsonPlace, AnErrorHasFileAndLine) {
   EXPECT_EQ(placed.column, 14);
   error.member = ".other";
   error.hint = "its own";
-  EXPECT_EQ(in_json_file(error, kText, "a.json", "write it again").text(), "a.json:11: wrong; its own");
+  EXPECT_EQ(in_json_file(error, kText, "a.json", "write it again").text(), "a.json:1: wrong; its own");
 }
 
 }  // namespace
