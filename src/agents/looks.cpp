@@ -33,7 +33,7 @@ Json with_looks(const Json& extra) {
 
 Status add_looks(const Prompts& prompts, std::string& form) {
   SOLSTICE_TRY(const std::string section, prompts.section("look", {{"most", std::to_string(kMostLooks)}}));
-  form += "\n" + section;
+  form += section;
   return success();
 }
 

@@ -150,6 +150,13 @@ def test_what_stands_outside_the_block_stays(session):
     assert compared >= 2
 
 
+def test_the_instructions_of_each_role_are_short(session):
+    folder, _, _, _ = session
+    requests = [json.loads(line)["request"] for line in (folder / "session.jsonl").read_text().splitlines()]
+    tokens = {request["label"]: len(request["system"].encode()) / 3 for request in requests}  # as budgets count them
+    assert set(tokens) == {"plan", "code"} and max(tokens.values()) <= 6000, tokens
+
+
 def test_replayed_without_network_it_is_the_same_tree(session):
     folder, report, tree, _ = session
     again = optimize(
@@ -163,6 +170,8 @@ def test_replayed_without_network_it_is_the_same_tree(session):
 def test_a_stored_transcript_still_makes_its_tree(session):
     folder, _, tree, _ = session
     transcript, expected = STORED / "stark.jsonl", STORED / "stark.tree.json"
+    # What broke off is estimated from its question, which has code of this machine.
+    tree = [node | {"tokens": None} for node in tree]
     if os.environ.get("SOLSTICE_UPDATE_GOLDEN"):
         lines = (folder / "session.jsonl").read_text().splitlines()
         transcript.write_text("".join(thinned(line) + "\n" for line in lines))
@@ -171,7 +180,7 @@ def test_a_stored_transcript_still_makes_its_tree(session):
         folder, "stored", "--agent", "stark", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
         "--replay-transcript", transcript, "--option", "match=order",
     )  # fmt: skip
-    assert tree_of(folder, "stored") == json.loads(expected.read_text())
+    assert [node | {"tokens": None} for node in tree_of(folder, "stored")] == json.loads(expected.read_text())
 
 
 def test_a_transcript_of_another_controller_is_refused(session):
