@@ -8,6 +8,7 @@
 #include <string>
 
 #include "agents/controller.h"
+#include "agents/looks.h"
 #include "llm/client.h"
 #include "search/search.h"
 
@@ -27,10 +28,11 @@ struct AgentOptions {
   int64_t most_output = 16384;           // tokens of an answer
   int64_t most_prompt = 100'000;         // tokens of instructions and conversation, repairs apart
   std::optional<int64_t> most_repaired;  // the same with repairs; none: not known
-  std::optional<double> temperature;     // none: the model's own
+  std::optional<double> temperature;     // of all turns; none: the turn's, else the model's own
   std::string origin;                    // Proposal::origin: who writes
   std::function<void(const std::string&)> news = [](const std::string&) {};  // before and after each question
   std::function<Seconds()> left = [] { return Seconds(1e9); };               // until the search ends
+  Look look = [](const std::string&, int64_t) -> Result<std::string> { return std::string("there is no code here"); };
 };
 
 class Agent : public search::Proposer {
@@ -38,27 +40,29 @@ class Agent : public search::Proposer {
   // `client` outlives the agent.
   Agent(AgentOptions options, Briefing briefing, Prompts prompts, llm::Client& client, Check check);
 
-  // Always something: an answer without a program that is legal, after its repairs, is a candidate that fails (barren,
-  // where there is none at all); one that says that nothing is left is a proposal without a program. Where it said so
-  // of all programs it is not asked again before there is another result. All its questions end by one deadline: the
-  // client's patience, or the search's end. Errors: those of the client, of prompts and of the check.
+  // The next turn of the attempt from `node`, or its candidate. Always something: an answer without a program that is
+  // legal, after its repairs, is a candidate that fails (barren, where there is none at all), in whatever turn; one
+  // that says that nothing is left is a proposal without a program. Where it said so of all programs it is not asked
+  // again before there is another result. All questions of a turn end by one deadline: the client's patience, or the
+  // search's end. Errors: those of the client, of prompts, of the check and of code search.
   Result<std::optional<search::Proposal>> propose(const search::Tree& tree, int node) override;
 
  private:
   struct Draft;
-  Result<llm::Request> request_of(const search::Tree& tree, int node) const;
+  llm::Request request_of(const Turn& turn) const;
   Result<Complaint> complaint_of(const llm::Reply& reply, const search::Tree& tree, Draft& draft) const;
   Result<Complaint> checked(const search::Tree& tree, const std::string& program) const;
   Result<Complaint> converse(llm::Request& request, const search::Tree& tree, Draft& draft, search::Proposal& out);
+  Result<bool> show_code(llm::Request& request, const llm::Reply& reply, Draft& draft) const;
   Status ask_again(llm::Request& request, const llm::Reply& reply, const std::string& complaint,
                    const Draft& draft) const;
+  Result<std::optional<search::Proposal>> found_in_code(const std::vector<std::string>& queries) const;
 
   AgentOptions options_;
   Briefing briefing_;
   Prompts prompts_;
   llm::Client& client_;
   Check legality_;
-  Json extra_;
 };
 
 }  // namespace solstice::agents

@@ -62,6 +62,13 @@ std::string fields_text(const Json& extra) {
   return out;
 }
 
+Result<Brought> candidate_of(const Json& answer, const std::string& base) {
+  Brought out;
+  SOLSTICE_TRY(out.program, program_of(answer, base));
+  out.nothing_left = !out.program;
+  return out;
+}
+
 bool says_nothing_left_anywhere(const Json& answer) { return answer.at("nothing_left").as_string() == kAnywhere; }
 
 Result<std::optional<std::string>> program_of(const Json& answer, const std::string& base) {

@@ -1,6 +1,7 @@
 // Briefing of a language model on a problem, the same at every attempt.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,9 +31,10 @@ struct Briefing {
   std::optional<Seconds> practical;  // its bound, none where the ladder is left out
   Writes writes = Writes::kUcut;
   Feedback feedback = Feedback::kTools;
-  int repairs = 3;  // free ones an attempt
-  int trials = 40;  // of the search
-  int tune = 0;     // of them the expert's, at most, for each program that the model writes
+  int repairs = 3;    // free ones an attempt
+  int trials = 40;    // of the search
+  uint64_t seed = 0;  // of what a controller chooses at random
+  int tune = 0;       // of them the expert's, at most, for each program that the model writes
 };
 
 }  // namespace solstice::agents

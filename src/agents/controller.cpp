@@ -4,6 +4,8 @@
 
 #include "agents/answer.h"
 #include "agents/attempts.h"
+#include "agents/looks.h"
+#include "llm/ledger.h"
 
 namespace solstice::agents {
 
@@ -27,7 +29,7 @@ Result<std::string> device_code_section(const Briefing& briefing, const Prompts&
 
 }  // namespace
 
-Result<std::string> instructions(const Briefing& briefing, const Prompts& prompts, const Json& extra) {
+Result<std::string> instructions(const Briefing& briefing, const Prompts& prompts, const std::string& form) {
   SOLSTICE_TRY(std::string out, prompts.section("role", {{"repairs", std::to_string(briefing.repairs)}}));
   SOLSTICE_TRY(const std::string language, prompts.section("language", {{"grammar", briefing.grammar}}));
   SOLSTICE_TRY(const std::string families, prompts.section("families", {{"families", briefing.families}}));
@@ -38,8 +40,22 @@ Result<std::string> instructions(const Briefing& briefing, const Prompts& prompt
     SOLSTICE_TRY(const std::string how, device_code_section(briefing, prompts));
     out += "\n" + how + "\n" + cuda;
   }
-  SOLSTICE_TRY(const std::string answer, prompts.section("answer", {{"fields", fields_text(extra)}}));
-  return out + "\n" + answer;
+  return out + "\n" + form;
+}
+
+Result<Turn> candidate_turn(const Situation& at, const Json& extra, bool looks) {
+  Turn out;
+  SOLSTICE_TRY(std::string form, at.prompts.section("answer", {{"fields", fields_text(extra)}}));
+  if (looks) SOLSTICE_CHECK(add_looks(at.prompts, form));
+  SOLSTICE_TRY(out.system, instructions(at.briefing, at.prompts, form));
+  out.looks = looks;
+  out.schema = answer_schema(looks ? with_looks(extra) : extra);
+  out.read = candidate_of;
+  return out;
+}
+
+Situation within(const Situation& at, const Turn& turn) {
+  return {at.briefing, at.prompts, at.tree, at.node, at.most_tokens - llm::estimated_tokens(turn.system)};
 }
 
 Result<std::string> problem_section(const Situation& at) {
@@ -77,6 +93,23 @@ Result<std::string> awaited_section(const Situation& at) {
 
 Result<std::string> budget_section(const Situation& at, int done) {
   return at.prompts.section("budget", {{"left", left_text(at.briefing, done)}});
+}
+
+Result<std::vector<llm::Message>> one_message(const Situation& at, const std::vector<std::string>& before,
+                                              std::vector<const search::Node*> tried,
+                                              const std::vector<std::string>& after) {
+  for (;; tried.pop_back()) {
+    SOLSTICE_TRY(const std::string attempts, tried_section(at, tried));
+    std::string text;
+    const auto add = [&](const std::string& section) {
+      text += (text.empty() || section.empty() ? "" : "\n") + section;
+    };
+    for (const std::string& section : before) add(section);
+    add(attempts);
+    for (const std::string& section : after) add(section);
+    if (tried.empty() || llm::estimated_tokens(text) <= at.most_tokens)
+      return std::vector<llm::Message>{{llm::Role::kUser, std::move(text)}};
+  }
 }
 
 }  // namespace solstice::agents

@@ -34,8 +34,8 @@ Enum chosen(const std::string& text) {
 
 Status without_agent(const Invocation& in) {
   for (const char* name :
-       {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--most-output",
-        "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
+       {"--provider", "--model", "--option", "--write", "--sol", "--feedback", "--expert", "--tune", "--debug",
+        "--most-output", "--temperature", "--max-tokens", "--max-cost", "--transcript", "--replay-transcript"}) {
     if (!in.has(name)) continue;
     return fail(
         Code::bad_argument,
@@ -53,6 +53,9 @@ Status read_limits(const Invocation& in, flow::AgentTerms& out) {
   }
   if (in.has("--tune")) {
     SOLSTICE_TRY(out.tune, parse_int("--tune", in.get("--tune"), 0, 1000));
+  }
+  if (in.has("--debug")) {
+    SOLSTICE_TRY(out.debug, parse_int("--debug", in.get("--debug"), 0, 1000));
   }
   if (in.has("--most-output")) {
     SOLSTICE_TRY(out.most_output, parse_int("--most-output", in.get("--most-output"), 1, 100'000'000));
@@ -116,6 +119,13 @@ std::vector<Parameter> agent_parameters() {
        "TRIALS",
        "further schedules that the expert tries for each program of the model, if it expects a gain; 0: none "
        "[default: 2]",
+       "",
+       {},
+       false,
+       false},
+      {"--debug",
+       "N",
+       "repairs in a row of a program of the model that failed on the device; 0: none [default: 2]",
        "",
        {},
        false,

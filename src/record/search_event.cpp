@@ -17,7 +17,7 @@ double middle_of(std::vector<double> values) {
 std::vector<const char*> enum_names(Precision) { return {"rough", "usual", "precise"}; }
 std::vector<const char*> enum_names(Author) { return {"other", "model"}; }
 std::vector<const char*> enum_names(Event::Kind) {
-  return {"proposed", "skipped", "again", "measured", "lost", "spent", "opened"};
+  return {"proposed", "skipped", "again", "measured", "lost", "spent", "opened", "noted"};
 }
 
 double noise_of_median(const std::vector<double>& samples, double time) {

@@ -37,6 +37,8 @@ struct Proposal {
   Author author = Author::kOther;     // see by_model()
   std::string answer = {};  // of the model that made it, as it gave it; "" where it gave none that could be read
   bool barren = false;      // the attempt brought no program: `program` is a comment that says so
+  std::string role = {};    // of a turn before the candidate ("plan"), which has no program: kNoted; else ""
+  Json artefact = {};       // what that turn brought
   Precision precision = Precision::kUsual;
 
   // Earlier versions said so by the answer alone.
@@ -60,6 +62,8 @@ struct Proposal {
                            optional_field("answer", &Proposal::answer, "of the model that made it"),
                            optional_field("barren", &Proposal::barren,
                                           "the attempt brought no program: `program` is a comment that says so"),
+                           optional_field("role", &Proposal::role, "of a turn before the candidate"),
+                           optional_field("artefact", &Proposal::artefact, "what that turn brought"),
                            optional_field("precision", &Proposal::precision, "of its first measurement"));
   }
 };
@@ -97,18 +101,19 @@ double noise_of(const Measurement& measurement);
 
 // One event of a search.
 struct Event {
-  enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent, kOpened };
+  enum class Kind { kProposed, kSkipped, kAgain, kMeasured, kLost, kSpent, kOpened, kNoted };
   Kind kind = Kind::kProposed;
   int node = 0;
-  std::optional<Proposal> proposal = {};        // kProposed, kSkipped; kSpent: why, without a program
+  std::optional<Proposal> proposal = {};        // kProposed, kSkipped, kNoted; kSpent: why, without a program
   std::optional<Measurement> measurement = {};  // kMeasured
   std::optional<Precision> precision = {};      // kAgain
 
   static auto fields() {
     return std::make_tuple(
-        field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened"),
+        field("kind", &Event::kind, "proposed, skipped, again, measured, lost, spent, opened, noted"),
         field("node", &Event::node, "which"),
-        optional_field("proposal", &Event::proposal, "of a new node, of what is not tried, or why there is none"),
+        optional_field("proposal", &Event::proposal,
+                       "of a new node, of what is not tried, why there is none, or a turn before it"),
         optional_field("measurement", &Event::measurement, "that came in"),
         optional_field("precision", &Event::precision, "asked for again"));
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/diagnostic.h"
 #include "search/external.h"
 
@@ -13,7 +15,10 @@ class BuiltIn : public Policy {
   BuiltIn(const PolicySpec& spec, Values values, uint64_t seed)
       : spec_(spec), values_(std::move(values)), seed_(seed) {}
   Result<std::optional<Decision>> decide(const Tree& tree) override {
-    Random random(seed_, spec_.name, tree.events().size());
+    // Turns within an attempt change nothing that a policy decides by.
+    const auto events = std::count_if(tree.events().begin(), tree.events().end(),
+                                      [](const Event& event) { return event.kind != Event::Kind::kNoted; });
+    Random random(seed_, spec_.name, static_cast<uint64_t>(events));
     return spec_.decide(tree, values_, random);
   }
 

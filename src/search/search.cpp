@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "search/attempt.h"
+
 namespace solstice::search {
 namespace {
 
@@ -123,7 +125,7 @@ Result<std::optional<Stop>> Search::step(const std::function<bool()>& interrupte
 
 Status Search::fill() {
   while (!refused_ && !policy_failed_ && !deadline_.passed() && tree_.in_flight() < lookahead_) {
-    const Result<std::optional<Decision>> decided = with_.policy.decide(tree_);
+    const Result<std::optional<Decision>> decided = next();
     if (!decided.ok()) return end_policy_at(decided.error());
     const std::optional<Decision>& decision = *decided;
     if (!decision || (!decision->again && tree_.trials() >= budget_.trials)) return success();
@@ -133,6 +135,12 @@ Status Search::fill() {
     if (node.ok() && *node) with_.evaluator.start(**node);
   }
   return success();
+}
+
+// An attempt that was begun comes to its end before there is another.
+Result<std::optional<Decision>> Search::next() {
+  if (const std::optional<Decision> open = open_decision(tree_)) return open;
+  return with_.policy.decide(tree_);
 }
 
 Status Search::finish_one() {
@@ -183,17 +191,10 @@ Result<const Node*> Search::measure_again(const Decision& decision) {
 
 // Null: nothing came of it, but the tree knows more than before.
 Result<const Node*> Search::derive(const Decision& decision) {
-  SOLSTICE_TRY(std::optional<Proposal> proposal, with_.proposer.propose(tree_, decision.node));
-  if (!proposal || proposal->program.empty() || tree_.contains(proposal->program)) {
-    tree_.spend(decision.node, std::move(proposal));
-    return nullptr;
-  }
-  proposal->parent = decision.node;
-  proposal->precision = decision.precision;
-  if (!is_hopeless(tree_, *proposal, budget_)) return tree_.add(std::move(*proposal));
-  if (observer_.skipped) observer_.skipped(*proposal);
-  tree_.skip(std::move(*proposal));
-  return nullptr;
+  SOLSTICE_TRY(std::optional<Proposal> answer, with_.proposer.propose(tree_, decision.node));
+  const Taken taken = take(tree_, decision, std::move(answer), budget_);
+  if (taken == Taken::kSkipped && observer_.skipped) observer_.skipped(*tree_.events().back().proposal);
+  return taken == Taken::kAdded ? &tree_.nodes().back() : nullptr;
 }
 
 Status Search::record() {
@@ -201,6 +202,26 @@ Status Search::record() {
     if (observer_.recorded) SOLSTICE_CHECK(observer_.recorded(tree_, recorded_));
   }
   return success();
+}
+
+Taken take(Tree& tree, const Decision& decision, std::optional<Proposal> answer, const Budget& budget) {
+  if (answer && !answer->role.empty()) {
+    answer->precision = decision.precision;
+    tree.note(decision.node, *std::move(answer));
+    return Taken::kNoted;
+  }
+  if (!answer || answer->program.empty() || tree.contains(answer->program)) {
+    tree.spend(decision.node, std::move(answer));
+    return Taken::kSpent;
+  }
+  answer->parent = decision.node;
+  answer->precision = decision.precision;
+  if (is_hopeless(tree, *answer, budget)) {
+    tree.skip(*std::move(answer));
+    return Taken::kSkipped;
+  }
+  tree.add(*std::move(answer));
+  return Taken::kAdded;
 }
 
 bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget) {

@@ -18,10 +18,11 @@ class Proposer {
  public:
   virtual ~Proposer() = default;
   // The next candidate derived from this node, whose text the tree has not seen. Where there is none: nothing, or a
-  // proposal without a program, which says why and what that took; the node is spent then, and no trial is used. The
-  // tree is all that it goes by: a proposer that is started again on the same tree goes on as the one before. Errors of
-  // the user and of the environment (no more may be spent, a provider is down) end the search as a budget does, and the
-  // observer is told; internal ones are errors of the search.
+  // proposal without a program, which says why and what that took; the node is spent then, and no trial is used. One
+  // with a `role` is a turn before the candidate: it is noted, and asked for the next from the same node (attempt.h).
+  // The tree is all that it goes by: a proposer that is started again on the same tree goes on as the one before.
+  // Errors of the user and of the environment (no more may be spent, a provider is down) end the search as a budget
+  // does, and the observer is told; internal ones are errors of the search.
   virtual Result<std::optional<Proposal>> propose(const Tree& tree, int node) = 0;
 };
 
@@ -78,6 +79,10 @@ Result<std::optional<Stop>> has_enough(const Tree& tree, const Budget& budget);
 // leaves the proposal behind the best, nothing is to be gained.
 bool is_hopeless(const Tree& tree, const Proposal& proposal, const Budget& budget);
 
+// What becomes of the answer of a proposer: the last event of the tree, but where a text was skipped before.
+enum class Taken { kNoted, kSpent, kSkipped, kAdded };
+Taken take(Tree& tree, const Decision& decision, std::optional<Proposal> answer, const Budget& budget);
+
 struct Observer {
   std::function<void(const Tree&, const Node&)> finished;  // after each trial
   std::function<void(const Proposal&)> skipped;            // not tried: see Budget::hopeless
@@ -115,6 +120,7 @@ class Search {
 
  private:
   Status fill();
+  Result<std::optional<Decision>> next();
   Status finish_one();
   std::optional<Stop> enough(const std::function<bool()>& interrupted) const;
   std::optional<Stop> nothing_to_wait_for() const;

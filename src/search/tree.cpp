@@ -87,6 +87,11 @@ void Tree::open(int id) {
   at(id).given_up.reset();
 }
 
+void Tree::note(int id, Proposal turn) {
+  turn.parent = id;
+  events_.push_back({.kind = Event::Kind::kNoted, .node = id, .proposal = std::move(turn)});
+}
+
 Status Tree::apply(const Event& event) {
   const auto wrong = [&](const char* why) {
     const char* kind = enum_name(event.kind);
@@ -123,6 +128,10 @@ Status Tree::apply(const Event& event) {
       return success();
     case Event::Kind::kOpened:
       open(event.node);
+      return success();
+    case Event::Kind::kNoted:
+      if (!event.proposal || event.proposal->role.empty()) return wrong("it has no role");
+      note(event.node, *event.proposal);
       return success();
   }
   return wrong("no such kind");

@@ -55,6 +55,8 @@ class Tree {
   // `last`: what was proposed last; one without a program, which says why there is none, is kept.
   void spend(int node, std::optional<Proposal> last = {});
   void open(int node);  // no longer spent: somebody else proposes now
+  // A turn of an attempt from `node` that is not over yet (search/attempt.h): no node, and no measurement.
+  void note(int node, Proposal turn);
   // Errors: bad_argument where the event does not fit what happened before it.
   Status apply(const Event& event);
 

@@ -86,7 +86,7 @@ def script_of(controller):
             says(f"twice what it should be, {i}", softmax(f"threads={64 * i}", "2*x[b,n] - max[n](x[b,n])"))
             for i in (1, 2, 3, 4)
         ],
-        says("a kernel that cheats", CHEAT),
+        *[says(f"a kernel that cheats, {i}", CHEAT) for i in (1, 2, 3, 4)],
     ]
 
 
@@ -161,7 +161,7 @@ def test_every_fault_has_its_place(session):
         "wrong",
         "not compiled",
     ]
-    assert [node["repairs"] or 0 for node in tree] == [0, 0, 1, 0, 0, 1, 3, 0]
+    assert [node["repairs"] or 0 for node in tree] == [0, 0, 1, 0, 0, 1, 3, 3]
     assert [node["nothing_left"] for node in tree if "nothing_left" in node] == [
         "it moves its bytes as fast as they come"
     ]
@@ -177,7 +177,7 @@ def test_every_fault_has_its_place(session):
     assert account["failures"] == 5 and account["repairs"] == 1
     # What broke off may be billed: malformed, broken off, hung.
     assert (
-        account["input"] == 1000 * 14
+        account["input"] == 1000 * 17
         and account["unpriced"] == 3
         and account["cost"] is None
         and account["estimated"] > 0
@@ -244,7 +244,9 @@ def test_a_stored_transcript_is_replayed_with_each_feedback(tmp_path, feedback):
     last = questions_of(tmp_path / "asked.jsonl")[-1]
     for other, texts in TOLD.items():
         assert [text for text in texts if (text in last) != (other == feedback)] == [], last
-    assert "__" not in last.replace("__device__", "").replace("__global__", ""), "ncu's name of a counter"
+    assert "__" not in last.replace("__device__", "").replace("__global__", "").replace("__constant__", ""), (
+        "ncu's name of a counter"
+    )
 
 
 def moment_of(request):

@@ -258,6 +258,7 @@ def test_a_run_goes_on_as_it_was_led(site):
         "feedback": "tools",
         "expert": 8,
         "tune": 2,
+        "debug": 2,
         "most_output": 16384,
         "temperature": None,
         "tokens": 100000,
@@ -273,7 +274,7 @@ def test_a_run_goes_on_as_it_was_led(site):
         [PROGRAM, "show", "last", "--store", site.folder / "store"], check=True, capture_output=True, text=True
     ).stdout
     assert (
-        "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --most-output 16384 "
+        "agent    flat --write both --sol on --feedback tools --expert 4 --tune 2 --debug 2 --most-output 16384 "
         "--max-tokens 100000\n"
     ) in shown
 

@@ -114,7 +114,7 @@ int64_t tokens_of_all(const std::vector<llm::Message>& messages) {
 }
 
 // As many of the latest attempts as fit.
-Result<std::vector<llm::Message>> converse_inprompt(const Situation& at) {
+Result<std::vector<llm::Message>> latest_of(const Situation& at) {
   const auto own = std::count_if(at.tree.events().begin(), at.tree.events().end(), is_turn);
   for (int forgotten = 0;; ++forgotten) {
     SOLSTICE_TRY(std::vector<llm::Message> messages, Conversation(at, forgotten).make());
@@ -146,6 +146,12 @@ Json method_members() {
                     "the one that you chose first"));
 }
 
+Result<Turn> inprompt_turn(const Situation& at) {
+  SOLSTICE_TRY(Turn out, candidate_turn(at, method_members()));
+  SOLSTICE_TRY(out.messages, latest_of(within(at, out)));
+  return out;
+}
+
 }  // namespace
 
 extern const ControllerSpec solstice_controllers_inprompt;
@@ -155,8 +161,7 @@ const ControllerSpec solstice_controllers_inprompt = {
         "One conversation: measure, analyse, nominate, triage, implement, summarise, with the speed of light and every "
         "result",
     .source = "arXiv 2603.29010 (MANTIS, in-prompt)",
-    .extra = method_members,
-    .converse = converse_inprompt,
+    .turn = inprompt_turn,
 };
 
 }  // namespace solstice::agents

@@ -22,6 +22,7 @@
 #include "flow/run/state/engine.h"
 #include "flow/run/state/stored_runs.h"
 #include "ir/opaque.h"
+#include "search/attempt.h"
 
 namespace solstice::flow {
 namespace fs = std::filesystem;
@@ -114,7 +115,10 @@ class Round {
     // A model is told results, so it waits for them.
     if (by_agent_ && run_.tree.in_flight() > made_by_agent_) return false;
     const search::Tree expected = by_agent_ ? run_.tree : as_predicted(run_.tree);
-    SOLSTICE_TRY(const std::optional<search::Decision> decision, policy_.decide(expected));
+    std::optional<search::Decision> decision = search::open_decision(run_.tree);
+    if (!decision) {
+      SOLSTICE_TRY(decision, by_agent_ ? run_.agent->policy(policy_).decide(expected) : policy_.decide(expected));
+    }
     const size_t told = run_.tree.events().size();
     if (decision) SOLSTICE_CHECK(follow(*decision, expected));
     return run_.tree.events().size() > told;
@@ -155,22 +159,13 @@ class Round {
     search::Proposer& proposer = by_agent_ ? run_.agent->proposer() : *at_.planned.expert;
     Result<std::optional<search::Proposal>> answer = proposer.propose(expected, decision.node);
     if (!answer.ok()) return end_at(answer.error());
-    std::optional<search::Proposal> proposal = *std::move(answer);
-    if (!proposal || proposal->program.empty() || run_.tree.contains(proposal->program)) {
-      run_.tree.spend(decision.node, std::move(proposal));
-      return keep_events_since(run_, told);
+    const search::Taken taken = search::take(run_.tree, decision, *std::move(answer), budget());
+    skipped_ += taken == search::Taken::kSkipped;
+    if (taken == search::Taken::kAdded) {
+      count();
+      const search::Node& added = run_.tree.nodes().back();
+      run_.progress.message(fmt::format("attempt {}: {}", added.id, added.proposal.reason));
     }
-    proposal->parent = decision.node;
-    proposal->precision = decision.precision;
-    if (is_hopeless(run_.tree, *proposal, budget())) {
-      run_.tree.skip(std::move(*proposal));
-      ++skipped_;
-      return keep_events_since(run_, told);
-    }
-    const std::string reason = proposal->reason;
-    run_.tree.add(std::move(*proposal));
-    count();
-    run_.progress.message(fmt::format("attempt {}: {}", run_.tree.trials(), reason));
     return keep_events_since(run_, told);
   }
 

@@ -32,10 +32,12 @@ std::string shown(const std::vector<llm::Message>& messages) {
 }
 
 std::vector<llm::Message> conversation(const char* controller, const Situation& situation) {
-  const auto messages = (*find_controller(controller))->converse(situation);
-  EXPECT_TRUE(messages.ok()) << messages.error().text();
-  return messages.ok() ? *messages : std::vector<llm::Message>();
+  const auto turn = (*find_controller(controller))->turn(situation);
+  EXPECT_TRUE(turn.ok()) << turn.error().text();
+  return turn.ok() ? turn->messages : std::vector<llm::Message>();
 }
+
+std::string shown(const Turn& turn) { return "======== instructions\n" + turn.system + shown(turn.messages); }
 
 TEST(Controller, GoldenConversations) {
   const Prompts sections = testing::prompts();
@@ -45,11 +47,10 @@ TEST(Controller, GoldenConversations) {
       Briefing told = briefing();
       if (!sol) told.sol = false, told.ladder.clear(), told.practical.reset();  // as --sol off does it
       if (!sol) told.writes = Writes::kBoth;
-      const auto system = instructions(told, sections, spec->extra());
-      ASSERT_TRUE(system.ok()) << system.error().text();
-      const std::string text = "======== instructions\n" + *system +
-                               shown(conversation(std::string(spec->name).c_str(), at(told, sections, tree, 2)));
-      solstice::testing::expect_golden("prompts/" + std::string(spec->name) + (sol ? "" : "_no_sol") + ".txt", text);
+      const auto turn = spec->turn(at(told, sections, tree, 2));
+      ASSERT_TRUE(turn.ok()) << turn.error().text();
+      const std::string name = std::string(spec->name) + (turn->role.empty() ? "" : "_" + turn->role);
+      solstice::testing::expect_golden("prompts/" + name + (sol ? "" : "_no_sol") + ".txt", shown(*turn));
     }
   }
 }
@@ -89,7 +90,9 @@ TEST(Controller, WhatDoesNotFitIsToldInALine) {
   for (int i = 0; i < 6; ++i)
     grow(tree, 2, "program q" + std::to_string(i), 3e-6, "{\"reason\":\"" + std::string(600, 'r') + "\"}");
   const auto whole = conversation("inprompt", at(told, sections, tree, 2));
-  const auto cut = conversation("inprompt", at(told, sections, tree, 2, 2200));
+  const auto turn = (*find_controller("inprompt"))->turn(at(told, sections, tree, 2));
+  const int64_t own = llm::estimated_tokens(turn->system);
+  const auto cut = conversation("inprompt", at(told, sections, tree, 2, own + 2200));
   EXPECT_LT(cut.size(), whole.size());
   EXPECT_GT(cut.size(), 1u);
   EXPECT_EQ(cut.front().role, llm::Role::kUser);
@@ -222,7 +225,9 @@ TEST(Controller, TheGrammarPageFits) {
 }
 
 TEST(Controller, AnUnknownOneIsAnErrorWithTheKnown) {
-  EXPECT_EQ(find_controller("mantis").error().sentence(), "there is no controller `mantis`; there are flat, inprompt");
+  EXPECT_EQ(find_controller("mantis").error().sentence(),
+            "there is no controller `mantis`; there are flat, inprompt, reflexion, sampling, "
+            "stark");
 }
 
 }  // namespace

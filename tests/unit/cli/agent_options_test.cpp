@@ -22,6 +22,7 @@ TEST(AgentOptions, NoneIsSaidInVain) {
                                                                                      {"--feedback", "raw"},
                                                                                      {"--expert", "4"},
                                                                                      {"--tune", "1"},
+                                                                                     {"--debug", "1"},
                                                                                      {"--most-output", "100"},
                                                                                      {"--max-tokens", "1000"},
                                                                                      {"--provider", "openai"}}) {
@@ -38,16 +39,20 @@ TEST(AgentOptions, NoneIsSaidInVain) {
 }
 
 TEST(AgentOptions, WhatIsSaidIsRead) {
-  const auto choice = choice_of(
-      {"--agent", "flat", "--provider", "mailbox", "--write", "both", "--sol", "off", "--expert", "0", "--tune", "0"});
+  const auto choice = choice_of({"--agent", "flat", "--provider", "mailbox", "--write", "both", "--sol", "off",
+                                 "--expert", "0", "--tune", "0", "--debug", "3"});
   ASSERT_TRUE(choice.ok()) << choice.error().text();
-  EXPECT_EQ(choice->terms.text(), "--write both --sol off --expert 0 --tune 0");
+  EXPECT_EQ(choice->terms.text(), "--write both --sol off --expert 0 --tune 0 --debug 3");
   EXPECT_EQ(choice_of({"--agent", "flat", "--provider", "mailbox"})->terms.text(), "");
 }
 
 TEST(AgentOptions, WrongOnesAreErrors) {
-  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
-           {"--expert", "-1"}, {"--tune", "-1"}, {"--expert", "x"}, {"--most-output", "0"}, {"--write", "poems"}}) {
+  for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{{"--expert", "-1"},
+                                                                                    {"--tune", "-1"},
+                                                                                    {"--debug", "-1"},
+                                                                                    {"--expert", "x"},
+                                                                                    {"--most-output", "0"},
+                                                                                    {"--write", "poems"}}) {
     std::vector<std::string> words = {"--agent", "flat", "--provider", "mailbox"};
     words.insert(words.end(), more.begin(), more.end());
     const auto choice = choice_of(words);

@@ -11,6 +11,7 @@ AgentTerms AgentTerms::usual() {
   out.feedback = agents::Feedback::kTools;
   out.expert = 8;
   out.tune = 2;
+  out.debug = 2;
   out.most_output = 16384;
   return out;
 }
@@ -34,6 +35,7 @@ std::string AgentTerms::text() const {
   if (feedback) add("--feedback", enum_name(*feedback));
   if (expert) add("--expert", std::to_string(*expert));
   if (tune) add("--tune", std::to_string(*tune));
+  if (debug) add("--debug", std::to_string(*debug));
   if (most_output) add("--most-output", std::to_string(*most_output));
   if (temperature) add("--temperature", fmt::format("{}", *temperature));
   if (tokens) add("--max-tokens", std::to_string(*tokens));

@@ -21,6 +21,7 @@ struct AgentTerms {
   std::optional<agents::Feedback> feedback;
   std::optional<int> expert;           // first trials are the expert's
   std::optional<int> tune;             // trials of the expert for each program that the model writes
+  std::optional<int> debug;            // repairs in a row of what failed on the device
   std::optional<int64_t> most_output;  // tokens of an answer
   std::optional<double> temperature;   // none: the model's own
   std::optional<int64_t> tokens;       // that it may use, each time the run is started; none: without a limit
@@ -38,6 +39,7 @@ struct AgentTerms {
                            optional_field("feedback", &AgentTerms::feedback, "none, raw or tools"),
                            optional_field("expert", &AgentTerms::expert, "first trials are the expert's"),
                            optional_field("tune", &AgentTerms::tune, "trials of the expert for each of its programs"),
+                           optional_field("debug", &AgentTerms::debug, "repairs in a row of what failed on the device"),
                            optional_field("most_output", &AgentTerms::most_output, "tokens of an answer"),
                            optional_field("temperature", &AgentTerms::temperature, "null: the model's own"),
                            optional_field("tokens", &AgentTerms::tokens, "budget of each start; null: none"),

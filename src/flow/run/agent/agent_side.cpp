@@ -91,6 +91,7 @@ agents::Briefing briefing_of(const AgentSubject& subject, const AgentChoice& cho
   out.feedback = *choice.terms.feedback;
   out.repairs = choice.repairs;
   out.trials = subject.trials;
+  out.seed = subject.seed;
   out.tune = *choice.terms.tune;
   return out;
 }
@@ -113,11 +114,13 @@ std::string not_asked_for(const AgentChoice& choice, const ir::Program& program)
   return "";
 }
 
-// As the device would refuse it, before anything is compiled.
-Result<agents::Complaint> complaint_of(const evaluate::Setting& setting, const AgentChoice& choice,
+// As the device would refuse it, before it is a trial. What is not compiled when the time is up is a trial: it was paid
+// for, and whoever goes on with the run has it.
+Result<agents::Complaint> complaint_of(const AgentSubject& subject, const AgentChoice& choice,
                                        const std::string& program) {
-  evaluate::Preparation candidate(program, setting, nullptr);
-  SOLSTICE_CHECK(candidate.finish());
+  evaluate::Preparation candidate(program, subject.setting, subject.compiler);
+  const bool ready = candidate.ready(subject.left());
+  if (ready) SOLSTICE_CHECK(candidate.finish());
   if (candidate.refused()) return agents::Complaint{candidate.why(), true};
   return agents::Complaint{not_asked_for(choice, *candidate.checked().program), false};
 }
@@ -130,14 +133,16 @@ Status AgentSide::brief(AgentSubject subject) {
   options.most_output = *choice_.terms.most_output;
   options.most_prompt = most_prompt_;
   options.most_repaired = most_repaired_;
-  options.left = std::move(subject.left);
+  options.left = subject.left;
   options.temperature = choice_.terms.temperature;
   options.origin = who();
-  options.news = std::move(subject.news);
-  agent_ = std::make_unique<agents::Agent>(std::move(options), briefing_of(subject, choice_), std::move(*prompts_),
-                                           *client_, [this, setting = subject.setting](const std::string& program) {
-                                             return complaint_of(setting, choice_, program);
-                                           });
+  code_ = std::make_unique<CodeLook>(
+      codesearch::Options{.roots = {}, .folder = {}, .store = subject.store, .say = subject.news});
+  options.look = [this](const std::string& query, int64_t most) { return (*code_)(query, most); };
+  options.news = subject.news;
+  agent_ = std::make_unique<agents::Agent>(
+      std::move(options), briefing_of(subject, choice_), std::move(*prompts_), *client_,
+      [this, subject](const std::string& program) { return complaint_of(subject, choice_, program); });
   tuned_ = std::make_unique<Tuned>(subject.expert, *agent_, *choice_.terms.tune);
   return success();
 }
@@ -164,6 +169,7 @@ Json AgentSide::record(const search::Tree& tree) const {
       .set("feedback", enum_name(*choice_.terms.feedback))
       .set("expert_trials", *choice_.terms.expert)
       .set("tune", *choice_.terms.tune)
+      .set("debug", *choice_.terms.debug)
       .set("attempts", attempts)
       .set("tuned", tuned)
       .set("transcript", transcript_file_.string())

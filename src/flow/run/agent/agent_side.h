@@ -11,8 +11,11 @@
 #include "base/json.h"
 #include "evaluate/candidate.h"
 #include "flow/run/agent/agent_choice.h"
+#include "flow/run/agent/code_look.h"
+#include "flow/run/agent/led.h"
 #include "flow/run/agent/tuned.h"
 #include "sol/sol.h"
+#include "toolchain/compiler.h"
 
 namespace solstice::flow {
 
@@ -22,9 +25,12 @@ struct AgentSubject {
   evaluate::Setting setting;
   const sol::SolReport& sol;
   propose::Expert& expert;
-  bool predicted = false;         // times are predicted here, and measured nowhere else
-  int trials = 0;                 // of the run
-  std::function<Seconds()> left;  // time of the search
+  toolchain::Compiler* compiler = nullptr;  // of device code, before it is a trial; null: nothing is compiled here
+  bool predicted = false;                   // times are predicted here, and measured nowhere else
+  int trials = 0;                           // of the run
+  uint64_t seed = 0;                        // of the search
+  std::filesystem::path store;              // whose verified programs it may look at
+  std::function<Seconds()> left;            // time of the search
   llm::News news;
 };
 
@@ -47,6 +53,10 @@ class AgentSide {
   Status brief(AgentSubject subject);
   // The model, and the expert that tunes what it writes.
   search::Proposer& proposer() { return *tuned_; }
+  // Where it goes on from; `usual` outlives what is returned.
+  Led policy(search::Policy& usual) const { return {usual, *controller_, *choice_.terms.debug}; }
+  // It may be asked from the problem, whatever the expert made of it.
+  bool asks_from_the_problem() const { return controller_->from && controller_->from(search::Tree()) == 0; }
 
   // Who took part and what it used, for reports; `tree`: of the run.
   Json record(const search::Tree& tree) const;
@@ -68,6 +78,7 @@ class AgentSide {
   std::optional<agents::Prompts> prompts_;
   std::unique_ptr<agents::Agent> agent_;
   std::unique_ptr<Tuned> tuned_;
+  std::unique_ptr<CodeLook> code_;
   std::filesystem::path transcript_file_;
 };
 

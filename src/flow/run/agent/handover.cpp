@@ -35,7 +35,7 @@ size_t model_leads_since(const search::Tree& tree, size_t since) { return std::m
 size_t taken_back_at(const search::Tree& tree) {
   using Kind = search::Event::Kind;
   const auto of_model = [&](const search::Event& event) {
-    if (event.kind == Kind::kSpent) return event.proposal.has_value();
+    if (event.kind == Kind::kSpent || event.kind == Kind::kNoted) return event.proposal.has_value();
     if (event.kind == Kind::kProposed) return event.proposal->by_model();
     return event.kind == Kind::kMeasured && event.node > 0 && tree.node(event.node).proposal.by_model();
   };
@@ -43,8 +43,8 @@ size_t taken_back_at(const search::Tree& tree) {
   return static_cast<size_t>(std::find_if(events.rbegin(), events.rend(), of_model).base() - events.begin());
 }
 
-void open_nodes_again(search::Tree& tree, const std::string& model) {
-  const int first = !model.empty() && tree.best() ? 1 : 0;
+void open_nodes_again(search::Tree& tree, const std::string& model, bool from_problem) {
+  const int first = !model.empty() && tree.best() && !from_problem ? 1 : 0;
   for (int id = first; id <= tree.trials(); ++id) {
     const std::optional<search::Proposal>& given_up = tree.node(id).given_up;
     const bool has_moves = model.empty() ? given_up.has_value() : !given_up || given_up->origin != model;

@@ -34,7 +34,8 @@ size_t taken_back_at(const search::Tree& tree);
 
 // Opens nodes for the proposer that leads now: `model`, or "", the expert alone. A model has moves where the expert, or
 // another model, had none; where it said itself that nothing is left it is not asked again. It begins anew only where
-// nothing is there to go on from. The expert may have moves where a model gave up.
-void open_nodes_again(search::Tree& tree, const std::string& model);
+// nothing is there to go on from, or where it always does (`from_problem`). The expert may have moves where a model
+// gave up.
+void open_nodes_again(search::Tree& tree, const std::string& model, bool from_problem = false);
 
 }  // namespace solstice::flow

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "propose/formulation/label.h"
+#include "search/attempt.h"
 
 namespace solstice::flow {
 namespace {
@@ -25,8 +26,9 @@ int trials_of(const search::Tree& tree, int base) {
 }  // namespace
 
 Result<std::optional<search::Proposal>> Tuned::propose(const search::Tree& tree, int node) {
+  if (!search::open_turns(tree).empty()) return model_.propose(tree, node);  // it is in the middle of an attempt
   const std::optional<int> base = written_by_model(tree, node);
-  if (base && trials_of(tree, *base) < most_) {
+  if (base && tree.node(node).usable() && trials_of(tree, *base) < most_) {
     SOLSTICE_TRY(std::optional<search::Proposal> tuned, expert_.tune(tree, node));
     if (tuned) return tuned;
   }

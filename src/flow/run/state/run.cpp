@@ -34,7 +34,7 @@ Status keep_events_since(Run& run, size_t told) {
 
 Status open_nodes_again(Run& run) {
   const size_t told = run.tree.events().size();
-  open_nodes_again(run.tree, run.agent ? run.agent->who() : "");
+  open_nodes_again(run.tree, run.agent ? run.agent->who() : "", run.agent && run.agent->asks_from_the_problem());
   return keep_events_since(run, told);
 }
 

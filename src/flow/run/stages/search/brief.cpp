@@ -9,8 +9,11 @@ Status brief_agent(Run& run, const Opened& opened, const Imported& imported, con
                            .setting = setting_of(run, opened, imported),
                            .sol = bounds.sol,
                            .expert = *planned.expert,
+                           .compiler = run.engine.compiler.get(),
                            .predicted = !opened.gpu && !run.options.place.detached,
                            .trials = run.options.search.trials,
+                           .seed = run.options.search.seed,
+                           .store = run.stored.store->folder(),
                            .left = std::move(left),
                            .news = [&run](const std::string& text) { run.progress.message(text); }});
 }

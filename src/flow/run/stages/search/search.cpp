@@ -185,7 +185,8 @@ Result<search::Stop> Searching::go_on_with_agent(search::Stop stop) {
   search::Budget budget = agent_budget(run_, yardstick_of(measurable_));
   budget.time = deadline_.left();
   const search::Participants with = participants();
-  SOLSTICE_TRY(stop, search::run(run_.tree, {with.policy, run_.agent->proposer(), with.evaluator}, budget, 1, observer_,
+  Led policy = run_.agent->policy(with.policy);
+  SOLSTICE_TRY(stop, search::run(run_.tree, {policy, run_.agent->proposer(), with.evaluator}, budget, 1, observer_,
                                  [] { return interrupted(); }));
   return stop == search::Stop::kProposerFailed && !searched_.agent_failed ? search::Stop::kTime : stop;
 }

@@ -20,11 +20,12 @@ TEST(AgentTerms, WhatIsNotSaidIsAsBefore) {
   before.tokens = 100000;
   before.cost = llm::Dollars(9);
   const AgentTerms now = said().or_as(before).or_as(AgentTerms::usual());
-  EXPECT_EQ(now.text(),
-            "--write both --sol off --feedback tools --expert 0 --tune 2 --most-output 16384 --max-tokens 100000 "
-            "--max-cost 2.5");
+  EXPECT_EQ(
+      now.text(),
+      "--write both --sol off --feedback tools --expert 0 --tune 2 --debug 2 --most-output 16384 --max-tokens 100000 "
+      "--max-cost 2.5");
   EXPECT_EQ(AgentTerms().or_as(AgentTerms::usual()).text(),
-            "--write ucut --sol on --feedback tools --expert 8 --tune 2 --most-output 16384");
+            "--write ucut --sol on --feedback tools --expert 8 --tune 2 --debug 2 --most-output 16384");
 }
 
 TEST(AgentTerms, ARunKeepsThem) {

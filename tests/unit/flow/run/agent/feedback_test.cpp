@@ -71,9 +71,9 @@ agents::Briefing briefing_of(const Facts& facts, agents::Feedback feedback) {
 std::string question_of(const agents::Briefing& briefing, const search::Tree& tree) {
   const auto prompts = agents::Prompts::load(std::filesystem::path(SOLSTICE_SOURCE_DIR) / "prompts");
   EXPECT_TRUE(prompts.ok());
-  const auto asked = (*agents::find_controller("inprompt"))->converse({briefing, *prompts, tree, 1, 100'000});
+  const auto asked = (*agents::find_controller("inprompt"))->turn({briefing, *prompts, tree, 1, 100'000});
   EXPECT_TRUE(asked.ok()) << asked.error().text();
-  return asked->back().text;
+  return asked->messages.back().text;
 }
 
 // Names as prompts have them, and as ncu does.
