@@ -32,19 +32,10 @@ std::filesystem::path graph_cache() {
   return folder.ok() ? *folder / "graphs" : std::filesystem::path();
 }
 
-<<<<<<< HEAD
 namespace {
 
 Status trace_loaded(run::OracleClient& oracle, const std::filesystem::path& file, const std::filesystem::path& cache,
                     importer::ImportForm form, Problem& problem) {
-=======
-Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
-                              const std::string& class_name, const std::string& mode,
-                              const std::filesystem::path& cache, importer::ImportForm form, const LoadedNews& loaded) {
-  Problem problem;
-  SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
-  if (loaded) loaded(problem.subject);
->>>>>>> small
   const Tracer trace = [&](const std::vector<std::string>& decompose) -> Result<Graph> {
     SOLSTICE_TRY(const OracleTrace traced, oracle.trace_cached(cache.string(), decompose));
     problem.cached = traced.cached ? traced.entry : "";
@@ -65,18 +56,20 @@ Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::
 
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode,
-                              const std::filesystem::path& cache, importer::ImportForm form) {
+                              const std::filesystem::path& cache, importer::ImportForm form, const LoadedNews& loaded) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+  if (loaded) loaded(problem.subject);
   SOLSTICE_CHECK(trace_loaded(oracle, file, cache, form, problem));
   return problem;
 }
 
 Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::string& mode,
-                             const std::filesystem::path& cache) {
+                             const std::string& class_name, const std::string& mode, const std::filesystem::path& cache,
+                             const LoadedNews& loaded) {
   Problem problem;
   SOLSTICE_TRY(problem.subject, oracle.load(file.string(), class_name, mode));
+  if (loaded) loaded(problem.subject);
   Status traced = trace_loaded(oracle, file, cache, importer::ImportForm::kFlat, problem);
   if (traced.ok()) return problem;
   if (traced.error().code != Code::module_branches) return traced.error();

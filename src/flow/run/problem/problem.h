@@ -36,16 +36,12 @@ using LoadedNews = std::function<void(const OracleSubject&)>;
 Result<Problem> trace_problem(run::OracleClient& oracle, const std::filesystem::path& file,
                               const std::string& class_name, const std::string& mode = {},
                               const std::filesystem::path& cache = {},
-<<<<<<< HEAD
-                              importer::ImportForm form = importer::ImportForm::kFlat);
+                              importer::ImportForm form = importer::ImportForm::kFlat, const LoadedNews& loaded = {});
 // The same of a module that may be cut: of one that branches on values, which is `refused`, the graph is that of its
 // example inputs.
 Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::path& file,
-                             const std::string& class_name, const std::string& mode,
-                             const std::filesystem::path& cache);
-=======
-                              importer::ImportForm form = importer::ImportForm::kFlat, const LoadedNews& loaded = {});
->>>>>>> small
+                             const std::string& class_name, const std::string& mode, const std::filesystem::path& cache,
+                             const LoadedNews& loaded = {});
 // The second: binds the equations, if there are some for everything. Errors: the others of load_problem().
 Status bind_problem(Problem& problem);
 

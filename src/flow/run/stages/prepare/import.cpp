@@ -90,20 +90,15 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
   const ModuleOptions& module = run.options.module;
   const std::filesystem::path cache = run.original.empty() ? std::filesystem::path() : graph_cache();
   SOLSTICE_CHECK(start_rivals_early(run));
-<<<<<<< HEAD
-  run::OracleClient& oracle = *run.engine.oracle;
-  SOLSTICE_TRY(out.problem, refused ? trace_to_cut(oracle, run.original, module.class_name, module.mode, cache)
-                                    : trace_problem(oracle, run.original, module.class_name, module.mode, cache));
-  // Also of a module that is cut.
-  if (!out.problem.subject.mode_note.empty()) run.report.warnings.push_back(out.problem.subject.mode_note);
-=======
   // Also of a module that is cut, or is not traced.
   const auto note_mode = [&run](const OracleSubject& subject) {
     if (!subject.mode_note.empty()) run.report.warnings.push_back(subject.mode_note);
   };
-  SOLSTICE_TRY(out.problem, trace_problem(*run.engine.oracle, run.original, module.class_name, module.mode, cache,
-                                          importer::ImportForm::kFlat, note_mode));
->>>>>>> small
+  run::OracleClient& oracle = *run.engine.oracle;
+  SOLSTICE_TRY(out.problem,
+               refused ? trace_to_cut(oracle, run.original, module.class_name, module.mode, cache, note_mode)
+                       : trace_problem(oracle, run.original, module.class_name, module.mode, cache,
+                                       importer::ImportForm::kFlat, note_mode));
   add_notes(out.problem.imported.notes, run.report.warnings);
   const Status bound = bind_problem(out.problem);
   if (is_program(module.file)) {
