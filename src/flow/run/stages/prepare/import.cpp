@@ -95,10 +95,10 @@ Result<Imported> import_anew(Run& run, std::optional<Problem>* refused) {
     if (!subject.mode_note.empty()) run.report.warnings.push_back(subject.mode_note);
   };
   run::OracleClient& oracle = *run.engine.oracle;
-  SOLSTICE_TRY(out.problem,
-               refused ? trace_to_cut(oracle, run.original, module.class_name, module.mode, cache, note_mode)
-                       : trace_problem(oracle, run.original, module.class_name, module.mode, cache,
-                                       importer::ImportForm::kFlat, note_mode));
+  SOLSTICE_TRY(out.problem, refused
+                                ? trace_to_cut(oracle, run.original, module.class_name, module.mode, cache, note_mode)
+                                : trace_problem(oracle, run.original, module.class_name, module.mode, cache,
+                                                importer::ImportForm::kFlat, note_mode));
   add_notes(out.problem.imported.notes, run.report.warnings);
   const Status bound = bind_problem(out.problem);
   if (is_program(module.file)) {
