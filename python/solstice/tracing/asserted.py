@@ -3,8 +3,10 @@ knows of that, and ranges of sizes are wider and those of floats are not written
 
 from __future__ import annotations
 
+import contextlib
+import operator
 import re
-from typing import Any, Iterable, Optional
+from typing import Any, Iterable, Iterator, Optional
 
 import sympy
 import torch
@@ -32,6 +34,17 @@ def complete(program: torch.export.ExportedProgram, wanted: Iterable[sympy.Basic
     graph.lint()
     program.graph_module.recompile()
     return left
+
+
+@contextlib.contextmanager
+def with_quotients() -> Iterator[None]:
+    """PyTorch takes the numbers in an assertion for symbols where one integer is divided by another."""
+    saved = PythonReferenceAnalysis.int_truediv
+    PythonReferenceAnalysis.int_truediv = staticmethod(operator.truediv)
+    try:
+        yield
+    finally:
+        PythonReferenceAnalysis.int_truediv = staticmethod(saved)
 
 
 def _state(graph: Graph, wanted: sympy.Basic) -> bool:
