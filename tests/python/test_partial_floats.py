@@ -51,7 +51,25 @@ def is_in_both(m, x):
     return block(m, h) if (total >= -1) & (most <= 4) else h
 
 
-FLOATS = (is_itself, is_finite, is_finite_by_product, is_not_negative, is_below_infinity, is_as_large, is_in_both)
+def the_best_expert(m, x):
+    best, h = -float("inf"), block(m, x)
+    for expert in m.experts:
+        score = expert(h).sum().item()
+        if score > best:
+            best, chosen = score, expert
+    return chosen(h) if best > -float("inf") else h
+
+
+FLOATS = (
+    is_itself,
+    is_finite,
+    is_finite_by_product,
+    is_not_negative,
+    is_below_infinity,
+    is_as_large,
+    is_in_both,
+    the_best_expert,
+)
 
 
 def special():
@@ -75,6 +93,35 @@ def test_infinite_numbers_and_none(forward, tmp_path):
             for _ in range(2):  # slowly, then as the fast function
                 torch.testing.assert_close(new(x), module(x), rtol=0, atol=0, equal_nan=True)
     assert {str(w.message).rpartition(":")[0] for w in said} == {f"ModelNew uses its original forward: {NOT_SO}"}
+
+
+def truths_differ(m, x):
+    left, right, h = (x[:, 0] > 0).any().item(), (x[:, 1] > 1).any().item(), block(m, x)
+    return block(m, h) if left != right else h
+
+
+def is_true(m, x):
+    left, h = (x[:, 0] > 0).any().item(), block(m, x)
+    return block(m, h) if left == True else h  # noqa: E712
+
+
+def is_floored(m, x):
+    h = block(m, x)
+    return block(m, h) if x.sum().item() // 3 - 1 > 1 else h
+
+
+def is_rounded(m, x):
+    h = block(m, x)
+    return block(m, h) if round(x.mean().item()) > 0 else h
+
+
+@pytest.mark.filterwarnings("ignore:ModelNew uses its original forward")
+@pytest.mark.parametrize("forward", [truths_differ, is_true, is_floored, is_rounded], ids=lambda f: f.__name__)
+def test_what_pytorch_cannot_state_by_itself(forward, tmp_path):
+    module, first = Net(forward), data()[0]
+    new = dropin_of(tmp_path, module, first)
+    for x in (*data(), *special()):
+        assert_same(outcome(new, x), outcome(module, x))
 
 
 def test_a_compared_remainder_is_refused():

@@ -48,7 +48,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(stated_shapes())
         stack.enter_context(instance_norm.explicit_running_stats())
-        for repair in (masks_as_given, all_frames, answers.as_in_eager, outside.refused, asserted.with_quotients):
+        for repair in (masks_as_given, all_frames, answers.as_in_eager, outside.refused, asserted.with_arithmetic):
             stack.enter_context(repair())
         stack.enter_context(TraceableCovariance())
         if on_host:

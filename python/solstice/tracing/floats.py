@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import operator
 import sys
 from typing import Any, Callable, Iterator, Optional
 
@@ -30,7 +31,7 @@ def finite(state: Optional[State] = None) -> Iterator[None]:
     branches on values. Errors: `trace.not_exportable` where a remainder is compared."""
     saved = {name: getattr(SymNode, name) for name in (*_COMPARISONS, *_ARITHMETIC)}
     for name, compute in saved.items():
-        setattr(SymNode, name, _looked_at(compute, name in _COMPARISONS, state))
+        setattr(SymNode, name, _looked_at(name, compute, state))
     try:
         yield
     finally:
@@ -38,9 +39,12 @@ def finite(state: Optional[State] = None) -> Iterator[None]:
             setattr(SymNode, name, compute)
 
 
-def _looked_at(compute: Any, compares: bool, state: Optional[State]) -> Any:
+def _looked_at(name: str, compute: Any, state: Optional[State]) -> Any:
+    compares = name in _COMPARISONS
+
     def looked_at(self: Any, other: Any) -> Any:
-        made = compute(self, other)
+        fails = compares and _fails(self, other) and is_of_the_user(_ASKS)
+        made = self.wrap_bool(_compared(name, self, other)) if fails else compute(self, other)
         sides = (self.expr, other.expr)
         numbers = [s for s in sorted(sides[0].free_symbols | sides[1].free_symbols, key=str) if not s.is_integer]
         if not compares:
@@ -61,6 +65,21 @@ def _looked_at(compute: Any, compares: bool, state: Optional[State]) -> Any:
         return made
 
     return looked_at
+
+
+def _fails(one: Any, other: Any) -> bool:
+    """PyTorch cannot compare one truth with another, nor a number with infinity."""
+    are_truths = one.pytype is bool and other.pytype is bool
+    return are_truths or any(side.expr in (sympy.oo, -sympy.oo) for side in (one, other))
+
+
+def _compared(name: str, one: Any, other: Any) -> bool:
+    """Of truths, each of which is a branch; of a number that is finite and infinity."""
+    if one.pytype is bool:
+        sides = [side.guard_bool("", 0) for side in (one, other)]
+    else:
+        sides = [float(side.expr) if side.expr in (sympy.oo, -sympy.oo) else 0.0 for side in (one, other)]
+    return getattr(operator, name)(*sides)
 
 
 def _is_plain(made: Any, sides: tuple) -> bool:
