@@ -82,8 +82,14 @@ REFUSED = {
     "one buffer at two paths": (
         "return self.d(self.b(x))",
         {"init": "self.b = nn.BatchNorm1d(8); self.d = nn.Sequential(self.b)"},
-        "`b.running_mean` and `d.0.running_mean` are one buffer, and `forward` writes it",
+        "`b.running_mean` and `d.0.running_mean` share memory, and `forward` writes it",
         "eval mode",
+    ),
+    "a buffer and a part of it": (
+        "self.p.add_(1)\nself.q.mul_(2)\nreturn x * self.q.sum()",
+        {"init": "self.register_buffer('p', torch.zeros(4)); self.register_buffer('q', self.p[:2])"},
+        "`p` and `q` share memory, and `forward` writes it",
+        "memory of its own",
     ),
     "a quote in a name": (
         "return self.m['a\"b'](x)",
@@ -184,6 +190,7 @@ def test_operators_under_autocast_keep_module_and_line(subject_of, tmp_path):
 FOUND_LATER = (
     "sparse constant",
     "one buffer at two paths",
+    "a buffer and a part of it",
     "a quote in a name",
     "derivatives",
 )  # in the finished graph, without a line

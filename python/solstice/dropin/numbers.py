@@ -18,6 +18,15 @@ def check(holds: Any, what: str) -> None:
         raise Unforeseen(what)
 
 
+def refuse_early(error: Exception) -> None:
+    """Of a call in front of the last check: it may be one that the original, which goes another way, does not make, or
+    makes after it has written."""
+    if isinstance(error, Unforeseen):
+        raise error
+    name = type(error).__name__
+    raise Unforeseen(f"a call fails with {name} before it is known whether the trace holds") from error
+
+
 def require(holds: Any, what: str) -> None:
     """check() behind what cannot be made undone: what the module itself asks for, or an operator always keeps."""
     if not holds:

@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterator
 import torch
 
 from .errors import DropinError
-from .numbers import BY_NAME
+from .numbers import BY_NAME, refuse_early
 from .specs import TensorSpec, dtype_of
 from .unrolled import Text
 
@@ -50,8 +50,12 @@ class Schedule:
                 found |= reads
         return found
 
+    def early(self) -> int:
+        """As many steps come before the last look at what the trace takes for granted; none of them has effects."""
+        return max((number for number, step in enumerate(self.steps) if step.get("op") in _LOOKS), default=-1) + 1
+
     def may_be_unforeseen(self) -> bool:
-        return any(step.get("op") in _LOOKS for step in self.steps)
+        return self.early() > 0
 
     def calls(self) -> list[dict[str, Any]]:
         """Those that PyTorch makes for a reason."""
@@ -112,18 +116,32 @@ class Writer:
     def lines(self, launch: Callable[[int, list[str], list[str]], Iterator[str]]) -> Iterator[str]:
         for name, source in self._schedule.given.items():
             self._names[name] = self._given(source)
-        last = self._last_uses()
+        last, early, calls = self._last_uses(), self._schedule.early(), []
         for number, step in enumerate(self._schedule.steps):
+            if calls and ("stage" in step or number == early):
+                yield from self._looked_after(calls)
+                calls = []
             made = step["out"] if "stage" in step else [step["out"]]
             for name in made:
                 self._names[name] = f"v{len(self._names)}"
             if "stage" in step:
-                yield from launch(step["stage"], self._all(step["in"]), self._all(made))
+                lines = [*launch(step["stage"], self._all(step["in"]), self._all(made))]
             else:
-                yield f"    {self._names[step['out']]} = {self._call(step)}"
+                lines = [f"    {self._names[step['out']]} = {self._call(step)}"]
             done = [self._names[name] for name, at in last.items() if at == number]
             if done:
-                yield f"    {' = '.join(done)} = None"
+                lines.append(f"    {' = '.join(done)} = None")
+            if number < early and "stage" not in step:
+                calls += lines
+            else:
+                yield from lines
+        yield from self._looked_after(calls)
+
+    def _looked_after(self, calls: list[str]) -> Iterator[str]:
+        if calls:
+            yield "    try:"
+            yield from (f"    {line}" for line in calls)
+            yield f"    except Exception as error: {self._text.bind('refuse', refuse_early)}(error)"
 
     def results(self) -> list[str]:
         return [self._names[r["v"]] if "v" in r else self._literal(r["value"]) for r in self._schedule.results]

@@ -3,8 +3,11 @@ knows of that, and ranges of sizes are wider and those of floats are not written
 
 from __future__ import annotations
 
+import contextlib
+import math
+import operator
 import re
-from typing import Any, Iterable, Optional
+from typing import Any, Callable, Iterable, Iterator, Optional
 
 import sympy
 import torch
@@ -32,6 +35,37 @@ def complete(program: torch.export.ExportedProgram, wanted: Iterable[sympy.Basic
     graph.lint()
     program.graph_module.recompile()
     return left
+
+
+def _rounded(function: Callable) -> Any:
+    def made(number: Any, *_: Any) -> Any:
+        if isinstance(number, Proxy):
+            return number.tracer.create_proxy("call_function", function, (number,), {})
+        return function(number)
+
+    return staticmethod(made)
+
+
+_ARITHMETIC = {
+    "int_truediv": staticmethod(operator.truediv),
+    **{f"{name}_to_int": _rounded(getattr(math, name)) for name in ("floor", "ceil", "trunc")},
+    "round_to_int": _rounded(round),
+}
+
+
+@contextlib.contextmanager
+def with_arithmetic() -> Iterator[None]:
+    """PyTorch fails to state assertions in which integers are divided, or numbers made integers."""
+    saved = {name: PythonReferenceAnalysis.__dict__.get(name) for name in _ARITHMETIC}
+    for name, compute in _ARITHMETIC.items():
+        setattr(PythonReferenceAnalysis, name, compute)
+    try:
+        yield
+    finally:
+        for name, compute in saved.items():
+            delattr(PythonReferenceAnalysis, name) if compute is None else setattr(
+                PythonReferenceAnalysis, name, compute
+            )
 
 
 def _state(graph: Graph, wanted: sympy.Basic) -> bool:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import sys
 from typing import Any, Iterator, Optional
 
 import sympy
@@ -19,24 +18,26 @@ from torch.utils._sympy.value_ranges import ValueRanges, bound_sympy
 
 from .causes import ASKED
 from .counts import depends_on_values
+from .floats import finite, is_of_the_user
 from .observed import Read, Symbols, within
 
-_ASKING = ("torch.fx.experimental", "solstice.tracing")  # between whoever asks and the answer
 _MOST = 10_000  # answers: a loop may have no end
 
 
 @contextlib.contextmanager
-def taken(module: torch.nn.Module, reads: list[Read]) -> Iterator[set[sympy.Basic]]:
-    """For calls of the module; what has to be asserted. `reads`: of a run on the example inputs (observed.py)."""
+def taken(module: torch.nn.Module, reads: list[Read]) -> Iterator[dict[sympy.Basic, None]]:
+    """For calls of the module; what has to be asserted, in the order in which it is asked. `reads`: of a run on the
+    example inputs (observed.py)."""
     symbols = Symbols(reads)
     with within(module, symbols), with_elements(symbols) as asserted:
         yield asserted
 
 
 @contextlib.contextmanager
-def with_elements(symbols: Optional[Symbols] = None) -> Iterator[set[sympy.Basic]]:
+def with_elements(symbols: Optional[Symbols] = None) -> Iterator[dict[sympy.Basic, None]]:
     """As taken(); without `symbols` only numbers of elements are taken to be more than zero."""
-    answers, asserted = _Answers(symbols.numbers if symbols else {}), set()
+    answers = _Answers(symbols.numbers if symbols else {})
+    asserted: dict[sympy.Basic, None] = {}
     evaluate, length = ShapeEnv.evaluate_expr, builtins.len
 
     def evaluate_or_answer(env: Any, *args: Any, **kwargs: Any) -> Any:
@@ -46,11 +47,16 @@ def with_elements(symbols: Optional[Symbols] = None) -> Iterator[set[sympy.Basic
             way = answers.way(env, error.cond)
             if way is None:
                 raise
-            asked = _stated(error.cond if way else sympy.Not(error.cond))
-            if not env.guard_or_defer_runtime_assert(asked, "the way that the trace went"):
+            if not state(env, error.cond if way else sympy.Not(error.cond)):
                 raise  # PyTorch knows that this way is closed
-            asserted.add(canonicalize_bool_expr(asked))
             return sympy.true if way else sympy.false
+
+    def state(env: Any, holds: sympy.Basic) -> bool:
+        asked = _stated(holds)
+        is_open = env.guard_or_defer_runtime_assert(asked, "the way that the trace went")
+        if is_open:
+            asserted[canonicalize_bool_expr(asked)] = None
+        return is_open
 
     def symbolic_length(value: Any) -> Any:
         """Python's own has to be a number."""
@@ -62,7 +68,8 @@ def with_elements(symbols: Optional[Symbols] = None) -> Iterator[set[sympy.Basic
 
     ShapeEnv.evaluate_expr, builtins.len = evaluate_or_answer, symbolic_length
     try:
-        yield asserted
+        with finite(state):
+            yield asserted
     finally:
         ShapeEnv.evaluate_expr, builtins.len = evaluate, length
 
@@ -85,9 +92,9 @@ class _Answers:
         if not isinstance(asked, ASKED) or self._given == _MOST:
             return None
         self._given += 1
-        is_of_the_user = _is_of_the_user()
-        ways = [asked.xreplace(self._numbers)] if is_of_the_user else []
-        ways += [_with_elements(env, asked), None if is_of_the_user else _of_extents(asked)]
+        users = is_of_the_user()
+        ways = [asked.xreplace(self._numbers)] if users else []
+        ways += [_with_elements(env, asked), None if users else _of_extents(asked)]
         return next((bool(way) for way in ways if way in (sympy.true, sympy.false)), None)
 
 
@@ -105,13 +112,3 @@ def _of_extents(asked: sympy.Basic) -> Optional[sympy.Basic]:
     if not compares or not all(side.is_integer for side in asked.args):
         return None
     return sympy.sympify(isinstance(asked, sympy.Ne))
-
-
-def _is_of_the_user() -> bool:
-    frame = sys._getframe(1)
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        if name != "torch" and not name.startswith(_ASKING):
-            return name.partition(".")[0] not in ("torch", "sympy")
-        frame = frame.f_back
-    return False

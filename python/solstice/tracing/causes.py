@@ -79,15 +79,18 @@ def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]
     if not isinstance(error, AssertionError):
         return None
     names: dict[int, list[str]] = {}
-    for name, buffer in module.named_buffers(remove_duplicate=False):
-        names.setdefault(id(buffer), []).append(name)
+    for path, child in module.named_modules(remove_duplicate=False):
+        for name, value in {**vars(child), **child._buffers}.items():
+            if isinstance(value, torch.Tensor) and value.layout is torch.strided:
+                place = f"{path}.{name}" if path else name
+                names.setdefault(value.untyped_storage()._cdata, []).append(place)
     shared = next((n for n in names.values() if len(n) > 1), None)
     if shared is None:
         return None
     return (
-        f"`{shared[0]}` and `{shared[1]}` are one buffer, and `forward` writes it: the tracer cannot tell the "
-        "writes apart",
-        "reach the module by one path, let each have a buffer of its own, or put it into eval mode",
+        f"`{shared[0]}` and `{shared[1]}` share memory, and `forward` writes it: the tracer cannot tell the writes apart",
+        "reach the module by one path, let each have memory of its own (make views in `forward`), or put it into eval "
+        "mode",
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-from typing import Any, Iterator, Optional, Sequence
+from typing import Any, Iterable, Iterator, Optional, Sequence
 
 import torch
 from torch._subclasses import fake_tensor
@@ -18,9 +18,9 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode, P
 
 from ..dropin import forms
 from ..errors import OracleError, environment_error, first_line, input_error, is_out_of_memory, said
-from ..tensors import module_tensors, tensor_leaves
+from ..tensors import buffers_kept, module_tensors, tensor_leaves
 from . import answers, calls, differentiated, eager, instance_norm, python_state, random_nodes, real_run, results
-from . import asserted, branches, counts, dtypes, outside, unregistered
+from . import asserted, branches, counts, dtypes, floats, outside, unregistered
 from .causal_hint import masks_as_given
 from .causes import BRANCHES, CUT, STAYS, Kept, as_kept, known, not_exportable, refuse_kept
 from .covariance import TraceableCovariance
@@ -48,7 +48,7 @@ def _repairs(on_host: bool) -> Iterator[None]:
     with contextlib.ExitStack() as stack:
         stack.enter_context(stated_shapes())
         stack.enter_context(instance_norm.explicit_running_stats())
-        for repair in (masks_as_given, all_frames, answers.as_in_eager, outside.refused):
+        for repair in (masks_as_given, all_frames, answers.as_in_eager, outside.refused, asserted.with_arithmetic):
             stack.enter_context(repair())
         stack.enter_context(TraceableCovariance())
         if on_host:
@@ -134,7 +134,8 @@ def _export_opened(
 
     def export() -> Traced:
         if taken is None:
-            return _export(module, args, kwargs, notes, make)
+            with floats.finite():
+                return _export(module, args, kwargs, notes, make)
         return _export_taken(module, args, kwargs, make, taken)
 
     try:
@@ -174,7 +175,7 @@ def _export_taken(
         raise dataclasses.replace(refusal, hint=(refusal.hint or "").replace(CUT, STAYS)) from first
 
 
-def _assert_all(program: torch.export.ExportedProgram, holds: set[Any]) -> None:
+def _assert_all(program: torch.export.ExportedProgram, holds: Iterable[Any]) -> None:
     if left := asserted.complete(program, holds):
         raise input_error(BRANCHES, f"a branch on values cannot be checked in each call: {left[0]}", hint=STAYS)
 
@@ -230,7 +231,8 @@ def _refuse_failing_forward(module: torch.nn.Module, args: tuple, kwargs: dict, 
     refuse_wrong_call(module, args, kwargs)
     mode = torch._guards.detect_fake_mode(args) or FakeTensorMode(allow_non_fake_inputs=True)
     try:
-        with torch.no_grad(), mode:
+        # Without memory numbers on the CPU are written even so.
+        with buffers_kept(module), python_state.left_as_found(module), torch.no_grad(), mode:
             module(*args, **kwargs)
     except OracleError:
         raise

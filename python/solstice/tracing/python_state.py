@@ -30,17 +30,18 @@ _BUILDING = ("__init__", "__new__", "__post_init__", "__setstate__")
 
 @contextlib.contextmanager
 def left_as_found(module: torch.nn.Module) -> Iterator[list[Any]]:
-    """Runs without memory may set attributes to tensors that nobody else can use, and fill caches with them. What it
-    yields is to be filled with the caches."""
-    saved = [(child, dict(vars(child))) for child in module.modules()]
+    """Runs without memory may set attributes and buffers to tensors that nobody else can use, and fill caches with
+    them; one that ends with an error leaves them. What it yields is to be filled with the caches."""
+    tables = [held for child in module.modules() for held in (vars(child), child._parameters, child._buffers)]
+    saved = [(held, dict(held)) for held in tables if isinstance(held, dict)]  # TorchScript has others
     caches: list[Any] = []
     try:
         yield caches
     finally:
         _clear(caches)
-        for child, held in saved:
-            vars(child).clear()
-            vars(child).update(held)
+        for held, before in saved:
+            held.clear()
+            held.update(before)
 
 
 @contextlib.contextmanager

@@ -74,11 +74,12 @@ Result<Problem> trace_to_cut(run::OracleClient& oracle, const std::filesystem::p
   if (traced.ok()) return problem;
   if (traced.error().code != Code::module_branches) return traced.error();
   Result<Graph> graph = oracle.trace_branches();
-  if (!graph.ok() && graph.error().kind() != ErrorKind::kInput) return graph.error();
   if (!graph.ok()) {
+    const Error& why = graph.error();
+    if (why.kind() != ErrorKind::kInput || why.code == Code::interrupted) return why;
     Error error = traced.error();
-    if (graph.error().message != error.message) error.message += "; " + graph.error().message;
-    error.hint = graph.error().hint;
+    if (why.message != error.message) error.message += "; " + why.message;
+    error.hint = why.hint;
     return error;
   }
   problem.graph = std::move(*graph);
