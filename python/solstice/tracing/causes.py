@@ -88,7 +88,8 @@ def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]
     if shared is None:
         return None
     return (
-        f"`{shared[0]}` and `{shared[1]}` share memory, and `forward` writes it: the tracer cannot tell the writes apart",
+        f"`{shared[0]}` and `{shared[1]}` share memory, and `forward` writes it: the tracer cannot tell the writes "
+        "apart",
         "reach the module by one path, let each have memory of its own (make views in `forward`), or put it into eval "
         "mode",
     )
