@@ -117,6 +117,20 @@ def asserts(m, x):
     return block(m, x)
 
 
+def asks_for_equal(m, x):
+    h = block(m, x)
+    return block(m, h) if torch.equal(x, x.abs()) or x.equal(h[:4]) else h
+
+
+def converges(m, x):
+    h = block(m, x)
+    for _ in range(20):
+        before, h = h, h * 0.3
+        if torch.allclose(h, before, atol=1e-3):
+            break
+    return block(m, h)
+
+
 def several_rows(m, x):
     rows = x[x[:, 0] > 0]
     h = block(m, x)
@@ -127,6 +141,7 @@ NOT_SO = "numbers that are read from tensors are not as in the trace"
 FORWARDS = (
     *(skips_idle_experts, asks_for_length, asks_for_shape, asks_for_any, sliced_by_counts, split_by_counts),
     *(asks_for_a_sum, asks_for_a_number, asks_for_a_range, asks_for_a_count, loops, asserts, several_rows),
+    *(asks_for_equal, converges),
 )
 
 

@@ -88,7 +88,8 @@ def _shared_buffer(module: torch.nn.Module, error: Exception) -> Optional[Cause]
     if shared is None:
         return None
     return (
-        f"`{shared[0]}` and `{shared[1]}` share memory, and `forward` writes it: the tracer cannot tell the writes apart",
+        f"`{shared[0]}` and `{shared[1]}` share memory, and `forward` writes it: the tracer cannot tell the writes "
+        "apart",
         "reach the module by one path, let each have memory of its own (make views in `forward`), or put it into eval "
         "mode",
     )
@@ -192,6 +193,21 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
     )
 
 
+def _comparison(module: torch.nn.Module, error: Exception) -> Optional[Cause]:
+    func = getattr(error, "func", None)
+    if not isinstance(error, fake_tensor.DataDependentOutputException) or func not in _COMPARISONS:
+        return None
+    where = user_location(error)
+    line = linecache.getline(where["file"], where["line"]).strip() if where else ""
+    return (
+        f"the flow of control depends on the values of tensors that are compared{f': `{line}`' if line else ''}",
+        f"select elements with torch.where, or take as many steps as shapes say; otherwise {CUT}",
+    )
+
+
+_COMPARISONS = (torch.ops.aten.equal.default, torch.ops.aten.allclose.default)
+
+
 def _asks_for_none(error: GuardOnDataDependentSymNode) -> bool:
     """Of a number of elements that only a run knows: `rows.numel() == 0`."""
     asked = error.cond
@@ -211,7 +227,7 @@ def _data_dependent_shape(module: torch.nn.Module, error: Exception) -> Optional
 _CAUSES: tuple[Callable[[torch.nn.Module, Exception], Optional[Cause]], ...] = (
     *(_batch_norm, _torch_script, _layout, _packed_sequence),
     *(_shared_buffer, _quoted_name, _no_fake, _no_shape_rule, _branches, _derivative),
-    *(_data_dependent_flow, _data_dependent_shape),
+    *(_data_dependent_flow, _comparison, _data_dependent_shape),
 )
 
 
@@ -230,7 +246,7 @@ def not_exportable(module: torch.nn.Module, first: Exception, second: Exception)
         found = cause(module, first)
         if found:
             what, hint = found
-            code = BRANCHES if cause is _data_dependent_flow else "trace.not_exportable"
+            code = BRANCHES if cause in (_data_dependent_flow, _comparison) else "trace.not_exportable"
             return input_error(code, f"the module cannot be traced: {what}", hint=hint, **place)
     said = {"torch.export": first_line(first), "torch.export, strict": first_line(second)}
     return input_error(

@@ -21,7 +21,7 @@ State = Callable[[Any, sympy.Basic], None]  # the shape environment, and what ha
 _COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "float_truediv", "mod")
 _LARGEST = sympy.Float(sys.float_info.max)
-_ASKS = ("torch._dynamo",)  # on behalf of the user
+_ASKS = ("torch._dynamo.utils",)  # on behalf of the user, whose calls it makes
 _BETWEEN = ("torch.fx.experimental", "solstice.tracing")  # whoever asks and the answer
 
 

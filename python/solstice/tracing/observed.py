@@ -4,7 +4,7 @@ the module is traced: both runs read the same ones, in the same order."""
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Callable, Iterator, Optional
+from typing import Any, Callable, Iterator, Optional, Union
 
 import sympy
 import torch
@@ -75,15 +75,35 @@ def within(module: torch.nn.Module, mode: TorchFunctionMode) -> Iterator[None]:
         end()
 
 
+def _equal(one: torch.Tensor, other: torch.Tensor) -> Union[torch.Tensor, bool, None]:
+    if one is other or one.dtype is not other.dtype:  # of one tensor PyTorch does not look at the elements
+        return None
+    return one.shape == other.shape and (one == other).all()
+
+
+_TRUTHS: dict[str, Callable[..., Union[torch.Tensor, bool, None]]] = {  # None: whatever PyTorch says
+    "__bool__": lambda tensor: tensor,
+    "is_nonzero": lambda tensor: tensor,
+    "equal": _equal,
+    "allclose": lambda *args, **kwargs: torch.isclose(*args, **kwargs).all(),
+}
+
+
 class _Reader(TorchFunctionMode):
-    """`bool(tensor)` reads its number by `.item()`."""
+    """What asks a tensor for a truth (`bool(tensor)`, `torch.equal`) reads it by `.item()`."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = getattr(func, "__name__", str(func))
-        asks = name == "__bool__"
-        made = args[0].item() if asks else func(*args, **(kwargs or {}))
-        self.read(name, made, args, kwargs or {})
-        return bool(made) if asks else made
+        name, kwargs = getattr(func, "__name__", str(func)), kwargs or {}
+        truth = _TRUTHS[name](*args, **kwargs) if name in _TRUTHS else None
+        if truth is None:
+            made = func(*args, **kwargs)
+            self.read(name, made, args, kwargs)
+            return made
+        if isinstance(truth, bool):
+            return truth
+        made = truth.item()
+        self.read("__bool__", made, args, kwargs)
+        return bool(made)
 
     def read(self, name: str, made: Any, args: tuple, kwargs: dict) -> None:
         raise NotImplementedError
