@@ -89,6 +89,21 @@ def asks_for_a_sum(m, x):
     return block(m, h * 2 if x.sum() > 0 else h)
 
 
+def asks_is_true(m, x):
+    h = block(m, x)
+    return block(m, h * 2) if (x.sum() > 0).item() is True else h
+
+
+def asks_is_not_true(m, x):
+    h = block(m, x)
+    return block(m, h * 2) if (x.sum() < 0).item() is not True else h
+
+
+def asks_for_truths(m, x):
+    h = block(m, x)
+    return block(m, h * 2) if [True, True] == (x[:, :2].sum(0) > 0).tolist() else h
+
+
 def asks_for_a_number(m, x):
     h = block(m, x)
     return block(m, h.clamp(-1, 1) if x.abs().max().item() > 3.0 else h)
@@ -141,7 +156,7 @@ NOT_SO = "numbers that are read from tensors are not as in the trace"
 FORWARDS = (
     *(skips_idle_experts, asks_for_length, asks_for_shape, asks_for_any, sliced_by_counts, split_by_counts),
     *(asks_for_a_sum, asks_for_a_number, asks_for_a_range, asks_for_a_count, loops, asserts, several_rows),
-    *(asks_for_equal, converges),
+    *(asks_is_true, asks_is_not_true, asks_for_truths, asks_for_equal, converges),
 )
 
 

@@ -16,6 +16,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 from ..errors import input_error, is_library_file
+from .observed import Truths
 
 _DATA = torch.Tensor.data
 _DIFFERENTIATING = (torch.autograd.grad, torch.autograd.backward, torch.Tensor.backward)
@@ -46,10 +47,11 @@ class Call(NamedTuple):
 
 
 class Calls(TorchFunctionMode):
-    """To be entered when the forward of `module` begins."""
+    """To be entered when the forward of `module` begins. `truths`: how it reads them; else as they are."""
 
-    def __init__(self, module: torch.nn.Module, arguments: Any) -> None:
+    def __init__(self, module: torch.nn.Module, arguments: Any, truths: Optional[Truths]) -> None:
         super().__init__()
+        self._truths = truths
         self.made: list[Call] = []
         self.is_mixed = False  # some lie within an autocast
         self.differentiates = False  # by autograd
@@ -83,6 +85,8 @@ class Calls(TorchFunctionMode):
             result = (_write if name == "__setitem__" and _is_symbolic(args[1]) else func)(*args, **kwargs)
         if is_data:
             self._past[id(result)] = result
+        if self._truths:
+            result = self._truths.told(name, result)
         self.is_mixed |= torch.is_autocast_enabled("cpu") or torch.is_autocast_enabled("cuda")
         if (
             name in _CONVERTING
@@ -157,13 +161,13 @@ def _replaced(frame: Any) -> Exception:
 
 
 @contextlib.contextmanager
-def recorded(module: torch.nn.Module) -> Iterator[list[Calls]]:
+def recorded(module: torch.nn.Module, truths: Optional[Truths] = None) -> Iterator[list[Calls]]:
     """The calls of each call of the module within it."""
     found: list[Calls] = []
     active: list[Calls] = []
 
     def start(_: Any, args: Any, kwargs: Any) -> None:
-        active.append(Calls(module, (args, kwargs)))
+        active.append(Calls(module, (args, kwargs), truths))
         active[-1].__enter__()
 
     def end(*_: Any) -> None:

@@ -26,7 +26,7 @@ from .causes import BRANCHES, CUT, STAYS, Kept, as_kept, known, not_exportable, 
 from .covariance import TraceableCovariance
 from .device_map import CudaToCpu, gpu_hidden
 from .failing import forward_failed, refuse_wrong_call
-from .observed import Read
+from .observed import Read, Truths
 from .refusals import refuse_unwritable
 from .shapes import RECURRENT, stated_shapes
 from .sources import all_frames
@@ -185,9 +185,10 @@ def _export(
 ) -> Traced:
     """The program, the tracer that took the module, and why the trace could not be compared with eager PyTorch."""
     made: list[calls.Calls] = []
+    truths = Truths()
     try:
         with python_state.left_as_found(module) as caches:
-            with results.watched(module), calls.recorded(module) as made, python_state.refused(module, caches):
+            with results.watched(module), calls.recorded(module, truths) as made, python_state.refused(module, caches):
                 program = torch.export.export(module, args, kwargs, strict=False)
             refuse_kept(program, made[-1].differentiates)
             why = eager.difference(made[-1], module, args, kwargs)
@@ -202,6 +203,8 @@ def _export(
             # drop-in is called without them.
             with torch.no_grad():
                 return _export(module, args, kwargs, notes, make)
+        if truths.refused:  # the strict tracer has symbols for truths, of which `is True` does not hold
+            raise not_exportable(module, error, error) from error
         first = as_kept(error, any(called.differentiates for called in made))
         notes.append(f"nonstrict: {first_line(error, 200)}")
     try:

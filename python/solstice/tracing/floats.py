@@ -15,6 +15,7 @@ from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.utils._sympy.functions import Mod, PythonMod
 
 from ..errors import input_error
+from .observed import Truths
 
 State = Callable[[Any, sympy.Basic], None]  # the shape environment, and what has to hold
 
@@ -92,6 +93,8 @@ def is_of_the_user(on_behalf: tuple[str, ...] = ()) -> bool:
     """Whether code outside of PyTorch asks a number something; or PyTorch's modules `on_behalf` of it."""
     frame: Any = sys._getframe(1)
     while frame is not None:
+        if frame.f_code is Truths.told.__code__:
+            return True
         name = frame.f_globals.get("__name__", "")
         if name != "torch" and not name.startswith(_BETWEEN):
             return name.partition(".")[0] not in ("torch", "sympy") or name.startswith(on_behalf)

@@ -8,6 +8,7 @@ from typing import Any, Callable, Iterator, Optional, Union
 
 import sympy
 import torch
+from torch.fx.experimental.symbolic_shapes import GuardOnDataDependentSymNode
 from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
@@ -98,7 +99,7 @@ class _Reader(TorchFunctionMode):
         if truth is None:
             made = func(*args, **kwargs)
             self.read(name, made, args, kwargs)
-            return made
+            return Truths().told(name, made)
         if isinstance(truth, bool):
             return truth
         made = truth.item()
@@ -107,6 +108,27 @@ class _Reader(TorchFunctionMode):
 
     def read(self, name: str, made: Any, args: tuple, kwargs: dict) -> None:
         raise NotImplementedError
+
+
+class Truths:
+    """Of Python's own: of a symbol `is True` would hold for no value."""
+
+    def __init__(self) -> None:
+        self.refused = False  # an ordinary trace ended at one: that is a branch
+
+    def told(self, name: str, made: Any) -> Any:
+        """What a call of this name gives to Python code."""
+        if name not in _NUMBERS:
+            return made
+        try:
+            return [self.told(name, each) for each in made] if isinstance(made, list) else _truth(made)
+        except GuardOnDataDependentSymNode:
+            self.refused = True
+            raise
+
+
+def _truth(made: Any) -> Any:
+    return bool(made) if isinstance(made, torch.SymBool) else made
 
 
 class _Recorder(_Reader):
