@@ -59,7 +59,7 @@ REFUSED = {
         "return x * 2 if int((x > 0).sum()) > 3 else x",
         {},
         "the flow of control depends on the values of a tensor: `return x * 2",
-        "read numbers by `.item()`",
+        "read integers from tensors of integers",
     ),
     "loop": (
         "while x.max() > .1: x = x / 2\nreturn x",

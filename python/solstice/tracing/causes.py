@@ -184,7 +184,7 @@ def _data_dependent_flow(module: torch.nn.Module, error: Exception) -> Optional[
     if line.startswith("assert"):
         hint = "leave the assert out"
     elif not isinstance(error.cond, ASKED):  # but for a number: `int(x)`, a list as long as `x`
-        hint = "read numbers by `.item()`, and take as many steps as shapes say"
+        hint = "read integers from tensors of integers (`x.long().item()`), and take as many steps as shapes say"
     elif _asks_for_none(error):
         hint = "leave this branch out, if the calls that it skips do nothing where there are no elements"
     return (

@@ -210,7 +210,8 @@ TRACED = [
         "m.py:8:",
         "--why prints PyTorch's own words",
     ),
-    of("a value", module("n = int(x.sum().item())\nreturn x[:, :n]"), "m.py:8: ", "no real tensor", PART),
+    of("a value", module("n = x.sum().long().item()\nreturn x[:, :n]"), "m.py:8: ", "no real tensor", PART),
+    of("an integer", module("n = int(x.sum().item())\nreturn x[:, :n]"), "m.py:8:13: ", "`x.long().item()`", GOES),
     of("a list", module("return x * sum(x[0].tolist())"), "m.py:8: ", "no real tensor", PART),
     of(
         "a branch of functions",
