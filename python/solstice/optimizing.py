@@ -72,6 +72,7 @@ def optimize(
 
     Its `.solstice` is a `solstice.Result`: outcome, speedup with its interval, why it is not faster, kernels, paths.
     Where nothing is faster the returned module computes as `module` does. Either shares everything with `module`.
+    PyTorch's generators are left as they are found.
 
     module: it is traced in the mode it is in; call `module.eval()` before, for inference.
     args, kwargs: example inputs, positional and by keyword; a single tensor may stand for one argument, a dict alone
@@ -107,7 +108,8 @@ def optimize(
     )  # fmt: skip
     session = Session(_device_of(module, given), subject=subject_of(module, *given))
     command = [find_program(program), "optimize", *flags, "--json"]
-    with _Folder(out) as folder:
+    gpus = [session.device] if session.device.type == "cuda" else []
+    with torch.random.fork_rng(gpus), _Folder(out) as folder:
         answer = run_as_oracle([*command, "--out", str(folder.path)], session, _say_to(progress))
         return _outcome(module, answer, folder)
 

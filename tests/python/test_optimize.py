@@ -55,6 +55,13 @@ def test_the_callers_module_is_the_oracle(tmp_path):
     assert inputs["inputs"][0]["shape"] == [2, 4] and expected["values"][0]["eager_error"] < 1e-5
 
 
+def test_generators_are_left_as_they_are_found():
+    module, x = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Dropout(0.5)), torch.rand(2, 4)
+    before = torch.get_rng_state()
+    optimize(module, x)
+    assert torch.equal(before, torch.get_rng_state())
+
+
 def test_a_module_that_nothing_replaces_says_why(temporary):
     module = torch.nn.Linear(4, 4)
     result = optimize(module, torch.rand(2, 4))

@@ -207,11 +207,11 @@ LEVELS = """
 
 @pytest.mark.slow
 def test_a_short_budget_reaches_every_stage(environment, write_model, tmp_path):
-    """An eighth of it is no time to search."""
+    """An eighth of it is little time to search."""
     optimize(write_model(LEVELS), tmp_path / "out", budget="12s,40trials")
     report = json.loads((tmp_path / "out" / "report.json").read_text())
     stages = [row for row in report["parts"] if row["what"].startswith("stage")]
-    assert [row["trials"] for row in stages] == [1] * 8, stages
+    assert len(stages) == 8 and all(row["trials"] >= 1 for row in stages), stages
     assert sum("not compiled" in str(row) for row in stages) <= 4, stages  # on a busy machine some take longer than 2 s
 
 
