@@ -106,6 +106,14 @@ def asking(controller, model):
     ]  # fmt: skip
 
 
+def replaying(controller, transcript):
+    """Arguments that take the answers from a session of OpenAI's protocol."""
+    return (
+        "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
+        "--replay-transcript", transcript,
+    )  # fmt: skip
+
+
 def optimize(folder, name, *arguments, expert=1, tune=0):
     done = subprocess.run(
         command_of(folder, name, *arguments, expert=expert, tune=tune), capture_output=True, text=True, timeout=300
@@ -186,10 +194,7 @@ def test_every_fault_has_its_place(session):
 
 def test_replayed_without_network_it_is_the_same_tree(session):
     controller, folder, report, tree = session
-    again = optimize(
-        folder, "again", "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", folder / "session.jsonl",
-    )  # fmt: skip
+    again = optimize(folder, "again", *replaying(controller, folder / "session.jsonl"))
     assert tree_of(folder, "again") == tree
     assert again["agent"]["account"] == report["agent"]["account"]
 
@@ -211,10 +216,7 @@ def test_stored_transcripts_still_make_their_trees(session):
         STORED.mkdir(exist_ok=True)
         transcript.write_text("".join(thinned(line) + "\n" for line in lines))
         expected.write_text(json.dumps(tree, indent=1) + "\n")
-    optimize(
-        folder, "stored", "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", transcript, "--option", "match=order",
-    )  # fmt: skip
+    optimize(folder, "stored", *replaying(controller, transcript), "--option", "match=order")
     assert tree_of(folder, "stored") == json.loads(expected.read_text())
 
 
@@ -302,18 +304,14 @@ def test_without_the_model_the_expert_goes_on_from_what_it_gave_up(tmp_path):
     assert len(tree) == TRIALS and {node["origin"] for node in tree} == {"expert"}
 
 
-@pytest.mark.parametrize("controller", CONTROLLERS)
-def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
-    script = gives_up_later(controller)
-    with FaultyModel(script) as model:
-        optimize(tmp_path, "whole", *asking(controller, model))
-    # While it waits for an answer, for a mended one, for the next after a node was given up; and soon after an answer.
-    kills = {(3, False): 0, (4, True): 0, (5, False): 0.002, (6, True): 0}
+def killed_and_resumed(folder, controller, script, delay_of):
+    """The run `killed`, which is killed four times and resumed: the questions that it asked, and its processes.
+    `delay_of(request, is_doomed)`: seconds after which a process that asked is killed; None: it goes on."""
     running, doomed = [], []
 
     def kill_in_between(request, number):
         process = running[-1]
-        delay = None if process in doomed else kills.pop(moment_of(request), None)
+        delay = delay_of(request, process in doomed)
         if delay is not None:
             doomed.append(process)
             threading.Timer(delay, process.kill).start()
@@ -322,22 +320,38 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
         return script(request, number)
 
     def started(*arguments):
-        with open(tmp_path / "output", "w") as output:
-            running.append(subprocess.Popen(command_of(tmp_path, "killed", *arguments), stdout=output, stderr=output))
+        with open(folder / "output", "w") as output:
+            running.append(subprocess.Popen(command_of(folder, "killed", *arguments), stdout=output, stderr=output))
             return running[-1].wait(timeout=300)
 
     with FaultyModel(kill_in_between) as model:
         code = started(*asking(controller, model))
         while code == -signal.SIGKILL:
             code = started(*asking(controller, model), "--resume", "last")
-    assert code == 0 and len(running) == 5, (tmp_path / "output").read_text()
+        asked = model.asked
+    assert code == 0 and len(running) == 5, (folder / "output").read_text()
+    return asked, running
+
+
+@pytest.mark.parametrize("controller", CONTROLLERS)
+def test_killed_and_resumed_it_grows_the_same_tree(tmp_path, controller):
+    script = gives_up_later(controller)
+    with FaultyModel(script) as model:
+        optimize(tmp_path, "whole", *asking(controller, model))
+    # While it waits for an answer, for a mended one, for the next after a node was given up; and soon after an answer.
+    kills = {(3, False): 0, (4, True): 0, (5, False): 0.002, (6, True): 0}
+
+    def delay_of(request, is_doomed):
+        return None if is_doomed else kills.pop(moment_of(request), None)
+
+    asked, running = killed_and_resumed(tmp_path, controller, script, delay_of)
     assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")
     # What was asked before a kill is accounted for.
     command = [PROGRAM, "show", "last", "--json", "--store", tmp_path / "killed-store"]
     run = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["run"]
     (transcript,) = (tmp_path / "killed-store" / "transcripts").glob("*.jsonl")
     lines = transcript.read_text().splitlines()
-    assert run["summary"]["agent"]["account"]["attempts"] == len(lines) > len(model.asked) - len(running)
+    assert run["summary"]["agent"]["account"]["attempts"] == len(lines) > len(asked) - len(running)
 
 
 def mends_and_wavers(controller):
@@ -388,10 +402,7 @@ def test_stopped_and_resumed_it_is_replayed_into_the_same_tree(tmp_path, moment)
     account = report["agent"]["account"]
     assert account["attempts"] == len(lines) and account["unpriced"] == 1 and account["cost"] is None
     for name, budget in (("again", ()), ("budgeted", ("--max-cost", "1000"))):
-        optimize(
-            tmp_path, name, "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-            "--replay-transcript", tmp_path / "session.jsonl", *budget,
-        )  # fmt: skip
+        optimize(tmp_path, name, *replaying("flat", tmp_path / "session.jsonl"), *budget)
         assert tree_of(tmp_path, name) == tree
 
 
@@ -476,10 +487,7 @@ def test_the_expert_tunes_what_the_model_writes(tuned):
 
 
 def replay_of(folder, name, *arguments):
-    return optimize(
-        folder, name, "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", folder / "session.jsonl", *arguments, expert=0, tune=2,
-    )  # fmt: skip
+    return optimize(folder, name, *replaying("flat", folder / "session.jsonl"), *arguments, expert=0, tune=2)
 
 
 def test_tuned_sessions_are_replayed_into_the_same_tree(tuned):

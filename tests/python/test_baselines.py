@@ -3,7 +3,7 @@
 import pytest
 
 from faulty_model import FaultyModel
-from test_agents import PROGRAM, answer, asking, optimize, softmax, tree_of
+from test_agents import PROGRAM, answer, asking, optimize, replaying, softmax, tree_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -62,9 +62,6 @@ def test_where_each_goes_on_from(session):
 
 def test_replayed_without_network_it_is_the_same_tree(session):
     controller, folder, report, tree, _ = session
-    again = optimize(
-        folder, "again", "--agent", controller, "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", folder / "session.jsonl",
-    )  # fmt: skip
+    again = optimize(folder, "again", *replaying(controller, folder / "session.jsonl"))
     assert tree_of(folder, "again") == tree
     assert again["agent"]["account"] == report["agent"]["account"]

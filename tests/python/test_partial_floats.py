@@ -8,7 +8,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from partial_site import session_of  # noqa: E402
-from test_partial_branches import NOT_SO, block, dropin_of  # noqa: E402
+from test_partial_branches import NOT_SO, block, dropin_of, said_of  # noqa: E402
 from test_partial_counts import Net, data  # noqa: E402
 from test_partial_position import assert_same, outcome  # noqa: E402
 
@@ -83,16 +83,8 @@ def special():
 
 @pytest.mark.parametrize("forward", FLOATS, ids=lambda f: f.__name__)
 def test_infinite_numbers_and_none(forward, tmp_path):
-    module, first = Net(forward), data()[0]
-    new = dropin_of(tmp_path, module, first)
-    with warnings.catch_warnings(record=True) as said, torch.no_grad():
-        warnings.simplefilter("always")
-        torch.testing.assert_close(new(first), module(first), rtol=0, atol=0)
-        assert not said
-        for x in (*data(), *special()):
-            for _ in range(2):  # slowly, then as the fast function
-                torch.testing.assert_close(new(x), module(x), rtol=0, atol=0, equal_nan=True)
-    assert {str(w.message).rpartition(":")[0] for w in said} == {f"ModelNew uses its original forward: {NOT_SO}"}
+    said = said_of(tmp_path, Net(forward), (*data(), *special()), equal_nan=True)
+    assert said == {f"ModelNew uses its original forward: {NOT_SO}"}
 
 
 def truths_differ(m, x):

@@ -4,14 +4,13 @@ import hashlib
 import json
 import os
 import re
-import signal
 import subprocess
-import threading
 
 import pytest
 
 from faulty_model import FaultyModel
-from test_agents import PROGRAM, STORED, TRIALS, asking, command_of, events_of, optimize, softmax, thinned, tree_of
+from test_agents import PROGRAM, STORED, TRIALS, asking, command_of, events_of, killed_and_resumed, optimize
+from test_agents import replaying, softmax, thinned, tree_of
 
 pytestmark = [
     pytest.mark.slow,
@@ -159,10 +158,7 @@ def test_the_instructions_of_each_role_are_short(session):
 
 def test_replayed_without_network_it_is_the_same_tree(session):
     folder, report, tree, _ = session
-    again = optimize(
-        folder, "again", "--agent", "stark", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", folder / "session.jsonl",
-    )  # fmt: skip
+    again = optimize(folder, "again", *replaying("stark", folder / "session.jsonl"))
     assert tree_of(folder, "again") == tree and notes_of(folder, "again") == notes_of(folder, "first")
     assert again["agent"]["account"] == report["agent"]["account"]
 
@@ -176,19 +172,13 @@ def test_a_stored_transcript_still_makes_its_tree(session):
         lines = (folder / "session.jsonl").read_text().splitlines()
         transcript.write_text("".join(thinned(line) + "\n" for line in lines))
         expected.write_text(json.dumps(tree, indent=1) + "\n")
-    optimize(
-        folder, "stored", "--agent", "stark", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", transcript, "--option", "match=order",
-    )  # fmt: skip
+    optimize(folder, "stored", *replaying("stark", transcript), "--option", "match=order")
     assert [node | {"tokens": None} for node in tree_of(folder, "stored")] == json.loads(expected.read_text())
 
 
 def test_a_transcript_of_another_controller_is_refused(session):
     folder, _, _, _ = session
-    command = command_of(
-        folder, "other", "--agent", "flat", "--provider", "openai", "--model", "gpt-5-mini", "--no-network",
-        "--replay-transcript", folder / "session.jsonl",
-    )  # fmt: skip
+    command = command_of(folder, "other", *replaying("flat", folder / "session.jsonl"))
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert "the request is not the one recorded as call 1" in done.stdout + done.stderr
     assert [node["origin"] for node in tree_of(folder, "other")] == ["expert"]
@@ -203,33 +193,17 @@ def test_killed_and_resumed_it_grows_the_same_tree(tmp_path):
         optimize(tmp_path, "whole", *asking("stark", model))
         whole = len(model.asked)
     # While it waits for a plan, for a body; soon after a plan, after a body.
-    kills, seen, running, doomed = {1: 0, 4: 0, 7: 0.002, 10: 0.002}, [], [], []
+    kills, seen = {1: 0, 4: 0, 7: 0.002, 10: 0.002}, []
 
-    def kill_in_between(request, number):
-        process, text = running[-1], json.dumps(request["messages"])
-        delay = None
-        if text not in seen:
-            seen.append(text)
-            delay = kills.pop(len(seen), None)
-        if delay is not None:
-            doomed.append(process)
-            threading.Timer(delay, process.kill).start()
-        if process in doomed and not delay:
-            process.wait()
-        return script(request, number)
+    def delay_of(request, _):
+        text = json.dumps(request["messages"])
+        if text in seen:
+            return None
+        seen.append(text)
+        return kills.pop(len(seen), None)
 
-    def started(*arguments):
-        with open(tmp_path / "output", "w") as output:
-            running.append(subprocess.Popen(command_of(tmp_path, "killed", *arguments), stdout=output, stderr=output))
-            return running[-1].wait(timeout=300)
-
-    with FaultyModel(kill_in_between) as model:
-        code = started(*asking("stark", model))
-        while code == -signal.SIGKILL:
-            code = started(*asking("stark", model), "--resume", "last")
-        again = len(model.asked)
-    assert code == 0 and len(running) == 5, (tmp_path / "output").read_text()
+    asked, _ = killed_and_resumed(tmp_path, "stark", script, delay_of)
     assert tree_of(tmp_path, "killed") == tree_of(tmp_path, "whole")
     assert notes_of(tmp_path, "killed") == notes_of(tmp_path, "whole")
-    assert len(seen) == whole and again <= whole + 4 * 4, "a kill costs the questions of one turn at most"
+    assert len(seen) == whole and len(asked) <= whole + 4 * 4, "a kill costs the questions of one turn at most"
     assert len(tree_of(tmp_path, "whole")) == TRIALS

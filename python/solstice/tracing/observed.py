@@ -15,8 +15,8 @@ from torch.utils import _pytree as pytree
 from ..errors import OracleError, said
 from ..tensors import buffers_kept, logical_bytes, module_tensors, tensor_leaves
 from . import python_state
+from .real_run import MOST_BYTES, Make
 
-Make = Callable[[], tuple[tuple, dict]]
 Read = tuple[str, Any]  # ("number", it); or a function's name, and the shape of a result
 
 _NUMBERS = ("item", "tolist", "__bool__")  # the tracer takes a list item by item
@@ -24,8 +24,6 @@ _SHAPES = (
     *("nonzero", "argwhere", "where", "__getitem__", "masked_select", "bincount", "repeat_interleave"),
     *("unique", "unique_consecutive", "_unique2"),
 )
-
-_MOST_BYTES = 1 << 26  # of parameters, buffers and inputs, on a CPU
 
 
 class Unobserved(Exception):
@@ -37,7 +35,7 @@ def observe(module: torch.nn.Module, make: Make) -> list[Read]:
     Unobserved where the module is too large for a CPU or fails."""
     args, kwargs = make()
     held = [*module_tensors(module), *tensor_leaves((args, kwargs))]
-    if any(t.device.type == "cpu" for t in held) and logical_bytes(held) > _MOST_BYTES:
+    if any(t.device.type == "cpu" for t in held) and logical_bytes(held) > MOST_BYTES:
         raise Unobserved("it is too large to be run on a CPU")
     recorder = _Recorder()
     try:

@@ -18,7 +18,7 @@ from .values import extent
 
 Make = Callable[[], tuple[tuple, dict]]
 
-_MOST_BYTES = 1 << 26  # of parameters, buffers and inputs
+MOST_BYTES = 1 << 26  # of parameters, buffers and inputs
 _MOST_ELEMENTS = 1 << 24  # of all values in the graph
 _TOLERANCE = 1e-3  # both run the same kernels, in another order at most
 
@@ -78,7 +78,7 @@ def _why_not(module: torch.nn.Module, make: Optional[Make], fakes: Any) -> Optio
     if make is None or any(isinstance(t, FakeTensor) or t.device.type != "cpu" for t in module_tensors(module)):
         return "there are no values to run it on"
     held = [*module_tensors(module), *tensor_leaves(fakes)]
-    return "it is too large" if logical_bytes(held) > _MOST_BYTES else None
+    return "it is too large" if logical_bytes(held) > MOST_BYTES else None
 
 
 def distance(wanted: Any, got: Any) -> float:
